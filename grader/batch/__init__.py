@@ -1,0 +1,1 @@
+"""Submissions to results: find them, judge them, write what came out."""

@@ -1,0 +1,1 @@
+"""click only: parse, one library call, one renderer."""

@@ -1,0 +1,1 @@
+"""OUR process: runs hidden checks against a worker, names mistakes, gives the score."""

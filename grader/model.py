@@ -1,0 +1,201 @@
+"""The nouns of the engine: frozen dataclasses, no I/O, no torch.
+
+A *course* has tracks of *lessons*; a lesson has *functions* to write. Judging a *submission* of a lesson gives a
+*LessonResult*: one *CheckResult* a check, the *Named* mistakes, and the feedback made from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+
+SKILLS = ("shape", "values", "masking", "stability", "gradients", "generality", "hygiene", "training")
+
+# How one check can end. "grader-error" is never the learner's fault and never costs points.
+OUTCOMES = (
+    "passed", "failed", "raised", "timed-out", "out-of-memory", "crashed", "forbidden", "skipped", "grader-error",
+)  # fmt: skip
+
+# How one lesson of one submission can end; a missing lesson has no score.
+STATES = ("graded", "missing", "would-not-import", "timed-out", "out-of-memory", "crashed", "grader-error")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may use. Seconds are wall clock; a call that is longer is killed with its worker."""
+
+    call_seconds: float = 10.0
+    total_seconds: float = 60.0
+    memory_mb: int = 4096
+    output_kb: int = 1024
+
+
+@dataclass(frozen=True)
+class Function:
+    """One thing to write: its name, its parameters as written, and the statement (its docstring)."""
+
+    name: str
+    kind: str  # "function" or "class"
+    signature: str
+    statement: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: the files that make it, and what its front matter says."""
+
+    name: str
+    track: str
+    title: str
+    minutes: int
+    needs: tuple[str, ...]
+    concepts: tuple[str, ...]
+    forbids: tuple[str, ...]
+    aliases: tuple[str, ...]
+    hints: dict[str, tuple[str, ...]]  # function name -> ladder, mildest first
+    functions: tuple[Function, ...]
+    text_path: Path
+    exercise_path: Path
+    solution_path: Path
+    checks_path: Path
+    mistakes_path: Path
+
+    @property
+    def all_hints(self) -> tuple[tuple[str, str], ...]:
+        """Every hint as (function, text), function by function."""
+        return tuple((function, text) for function, ladder in self.hints.items() for text in ladder)
+
+
+@dataclass(frozen=True)
+class Track:
+    """A folder of lessons, in the order to take them."""
+
+    name: str
+    title: str
+    lessons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder with a `course.toml`."""
+
+    root: Path
+    id: str
+    title: str
+    version: str
+    arrays: str  # "torch" or "numpy"
+    tracks: tuple[Track, ...]
+    lessons: dict[str, Lesson]  # by name, in the order of the syllabus
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def has_solutions(self) -> bool:
+        """Whether the answers and checks are here (a release for learners has none)."""
+        return (self.root / "solutions").is_dir()
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A learner's source text for one lesson, and the files beside it that it may import.
+
+    `siblings` maps a module name to (path, source). Text, not paths, goes to the worker.
+    """
+
+    lesson: str
+    path: str
+    source: str
+    siblings: dict[str, tuple[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How one check ended. `says` is the check's sentence, `message` what was asked, returned and expected."""
+
+    id: str
+    function: str
+    says: str
+    skill: str
+    outcome: str
+    points: float
+    earned: float
+    message: str = ""
+    output: str = ""
+    stage: str = ""  # what isolates the cause: "one row", "one head", ...
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "passed"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mistake recognised in a submission, by its id in the catalogue."""
+
+    id: str
+    function: str
+    says: str
+    suggests: str
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One thing to do next, with the command that does it."""
+
+    says: str
+    command: str
+
+
+@dataclass(frozen=True)
+class LessonResult:
+    """The verdict on one lesson of one submission: the object that every report renders."""
+
+    lesson: str
+    state: str
+    score: float | None
+    passed: bool
+    device: str
+    seed: int
+    duration_s: float
+    checks: tuple[CheckResult, ...] = ()
+    mistakes: tuple[Named, ...] = ()
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    output: str = ""
+    notes: tuple[str, ...] = ()
+    hints_used: int = 0
+    file: str = ""
+
+    @property
+    def points(self) -> float:
+        """Points that could be earned; a check that our own machinery spoiled does not count."""
+        return sum(check.points for check in self.checks if check.outcome != "grader-error")
+
+    @property
+    def earned(self) -> float:
+        return sum(check.earned for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON object (README, "What `--json` prints")."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class SubmissionResult:
+    """All lessons of one learner, as the batch grades them."""
+
+    id: str
+    score: float | None
+    lessons: dict[str, LessonResult]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "score": self.score,
+            "lessons": {name: result.to_dict() for name, result in self.lessons.items()},
+        }
