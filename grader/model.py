@@ -7,6 +7,7 @@ A *course* has tracks of *lessons*; a lesson has *functions* to write. Judging a
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,16 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class Counterexample:
+    """The smallest call tried on which a submission goes wrong, as it can be typed again."""
+
+    function: str
+    call: str
+    yours: str
+    expected: str
+
+
+@dataclass(frozen=True)
 class LessonResult:
     """The verdict on one lesson of one submission: the object that every report renders."""
 
@@ -166,6 +177,7 @@ class LessonResult:
     strengths: tuple[str, ...] = ()
     weaknesses: tuple[str, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
     output: str = ""
     notes: tuple[str, ...] = ()
     hints_used: int = 0
@@ -199,3 +211,36 @@ class SubmissionResult:
             "score": self.score,
             "lessons": {name: result.to_dict() for name, result in self.lessons.items()},
         }
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One judged submission of a lesson as the store keeps it; `result` is `LessonResult.to_dict()`."""
+
+    lesson: str
+    when: datetime  # UTC
+    state: str
+    score: float | None
+    passed: bool
+    source_sha256: str
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LessonProgress:
+    """What the store knows of one lesson. Times are UTC; a lesson of which only hints were read has no scores."""
+
+    lesson: str
+    attempts: int = 0
+    best_score: float | None = None
+    last_score: float | None = None
+    last_when: datetime | None = None
+    solved_when: datetime | None = None  # when all checks passed for the first time
+    hints_used: int = 0
+    solution_seen: bool = False
+    gave_up: bool = False
+    last_mistakes: tuple[Named, ...] = ()
+
+    @property
+    def solved(self) -> bool:
+        return self.solved_when is not None

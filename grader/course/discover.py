@@ -1,0 +1,104 @@
+"""A course's folder to the model: the syllabus, each lesson's front matter and each exercise's stub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.course.files import is_file
+from grader.course.frontmatter import read_front_matter
+from grader.course.stubs import read_functions
+from grader.course.syllabus import check_name, read_syllabus
+from grader.course.tables import Table
+from grader.model import Course, Function, Lesson
+
+
+def load(root: Path) -> Course:
+    """Read the course in `root`. `solutions/` may be missing: learners get the course without it.
+
+    Raises CourseError with the file and, where it can be had, the line.
+    """
+    course, places = read_syllabus(root.absolute() / "course.toml")
+    heads: dict[str, Table] = {}
+    for track in course.tracks:
+        for name in track.lessons:
+            _check_files(course.root, track.name, name, places[name])
+            heads[name] = read_front_matter(course.root / "lessons" / track.name / f"{name}.md")
+            course.lessons[name] = _lesson(course.root, track.name, name, heads[name])
+    _check_aliases(course.lessons, heads)
+    _check_needs(course.lessons, heads)
+    return course
+
+
+def _check_files(root: Path, track: str, name: str, place: Table) -> None:
+    for file in (f"lessons/{track}/{name}.md", f"exercises/{track}/{name}.py"):
+        if not is_file(root / file):
+            raise place.error(f'the lesson "{name}" is in the syllabus, but {file} is missing', "lessons", name)
+
+
+def _lesson(root: Path, track: str, name: str, head: Table) -> Lesson:
+    head.only("title", "minutes", "needs", "concepts", "forbids", "aliases", "hints")
+    exercise = root / "exercises" / track / f"{name}.py"
+    solutions = root / "solutions" / track
+    functions = read_functions(exercise)
+    return Lesson(
+        name=name,
+        track=track,
+        title=head.text("title"),
+        minutes=head.whole("minutes"),
+        needs=head.texts("needs"),
+        concepts=head.texts("concepts"),
+        forbids=head.texts("forbids"),
+        aliases=head.texts("aliases"),
+        hints=_hints(head.table("hints"), functions),
+        functions=functions,
+        text_path=root / "lessons" / track / f"{name}.md",
+        exercise_path=exercise,
+        solution_path=solutions / f"{name}.py",
+        checks_path=solutions / f"test_{name}.py",
+        mistakes_path=solutions / f"{name}_mistakes.py",
+    )
+
+
+def _hints(table: Table, functions: tuple[Function, ...]) -> dict[str, tuple[str, ...]]:
+    """Each function's ladder, in the order of the stub, whatever the order in the front matter."""
+    names = [function.name for function in functions]
+    table.only(*names)
+    return {name: table.texts(name) for name in names if name in table.data}
+
+
+def _check_aliases(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
+    taken = dict.fromkeys(lessons, "a lesson's name")
+    for lesson in lessons.values():
+        for alias in lesson.aliases:
+            check_name(heads[lesson.name], "aliases", alias)
+            if alias in taken:
+                what = f'the alias "{alias}" of "{lesson.name}" is already {taken[alias]}'
+                raise heads[lesson.name].error(what, "aliases", alias)
+            taken[alias] = f'an alias of "{lesson.name}"'
+
+
+def _check_needs(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
+    for lesson in lessons.values():
+        for need in lesson.needs:
+            if need not in lessons:
+                what = f'"{lesson.name}" needs "{need}", which is no lesson of this course'
+                raise heads[lesson.name].error(what, "needs", need)
+    for name in lessons:
+        if circle := _circle(lessons, name):
+            what = "the lessons need each other in a circle: " + " needs ".join(circle)
+            raise heads[circle[0]].error(what, "needs", circle[1])
+
+
+def _circle(lessons: dict[str, Lesson], start: str) -> list[str]:
+    """A way along `needs` from `start` back to itself; empty where there is none."""
+    ways = [[start]]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop()
+        for need in lessons[way[-1]].needs:
+            if need == start:
+                return [*way, start]
+            if need not in seen:
+                seen.add(need)
+                ways.append([*way, need])
+    return []

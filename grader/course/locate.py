@@ -1,0 +1,50 @@
+"""Where the course is: the one asked for, or the one that came with the program."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from grader.course.files import is_file
+from grader.errors import CourseError
+
+MARK = "course.toml"
+VARIABLE = "SELFATTEND_COURSE"
+
+
+def locate(explicit: Path | None = None) -> Path:
+    """The course's folder: `explicit`, else the environment's, else the bundled copy.
+
+    A folder that was asked for and is no course is an error; there is no falling back to another course.
+    Raises CourseError.
+    """
+    if explicit is not None:
+        return _asked_for(explicit, "--course")
+    if named := os.environ.get(VARIABLE):
+        return _asked_for(Path(named), VARIABLE)
+    return _bundled(Path(__file__).absolute().parents[1])
+
+
+def _asked_for(path: Path, source: str) -> Path:
+    path = path.expanduser().absolute()
+    folder = path.parent if path.name == MARK else path
+    if is_file(folder / MARK):
+        return folder
+    what = f"no {MARK} in this folder" if folder.is_dir() else "no such folder"
+    raise CourseError(
+        f"{source} does not name a course: {what}",
+        where=str(folder),
+        next_step=f"give {source} the folder that holds {MARK}, or leave it out to use the course that comes along",
+    )
+
+
+def _bundled(engine: Path) -> Path:
+    """The course beside the engine: above it in a source checkout, inside it when installed from a wheel."""
+    for folder in (engine.parent, engine / "_course"):
+        if is_file(folder / MARK):
+            return folder
+    raise CourseError(
+        "the course that belongs to this program is not there: the installation is incomplete",
+        where=str(engine / "_course"),
+        next_step="pip install --force-reinstall selfattend",
+    )

@@ -1,0 +1,46 @@
+"""From what a learner types to a lesson."""
+
+from __future__ import annotations
+
+from grader.errors import UnknownLesson
+from grader.model import Course, Lesson
+
+
+def aliases(course: Course) -> dict[str, str]:
+    """Former lesson names, each with the name that its lesson has now."""
+    return {alias: lesson.name for lesson in course.lessons.values() for alias in lesson.aliases}
+
+
+def find_lesson(course: Course, name: str) -> Lesson:
+    """The lesson meant by `name`: its name, an alias, or a beginning that only one lesson has.
+
+    Case does not matter, nor do hyphens; a file name of the workspace (`core/attention.py`) will do as well.
+    Raises UnknownLesson with the nearest names.
+    """
+    key = _key(name)
+    names = {known: known for known in course.lessons} | aliases(course)
+    if key in names:
+        return course.lessons[names[key]]
+    matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
+    if len(matching) == 1:
+        return course.lessons[next(iter(matching))]
+    guesses = list(matching) or _nearest(key, names)
+    raise UnknownLesson(_complaint(name, guesses, ambiguous=bool(matching)), next_step="learn list")
+
+
+def _key(name: str) -> str:
+    last = name.strip().replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return last.lower().removesuffix(".py").replace("-", "_").replace(" ", "_")
+
+
+def _nearest(key: str, names: dict[str, str]) -> list[str]:
+    import difflib  # here: only a mistyped name needs it
+
+    return list(dict.fromkeys(names[close] for close in difflib.get_close_matches(key, names)))
+
+
+def _complaint(name: str, guesses: list[str], *, ambiguous: bool) -> str:
+    choice = " or ".join(f'"{guess}"' for guess in guesses)
+    if ambiguous:
+        return f'"{name}" could be {choice}'
+    return f'there is no lesson "{name}"' + (f"; did you mean {choice}?" if guesses else "")

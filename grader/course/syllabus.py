@@ -1,0 +1,93 @@
+"""`course.toml`: the course's name, its tracks and lessons in order, and its limits."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from grader.course.files import read_file
+from grader.course.tables import Table, TomlText
+from grader.errors import CourseError
+from grader.model import Course, Limits, Track
+
+FORMAT = 1
+ARRAYS = ("torch", "numpy")
+
+
+def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
+    """The course with no lessons in it yet, and for each lesson's name the table of `course.toml` it stands in.
+
+    Raises CourseError with the line of the first thing wrong.
+    """
+    table = TomlText(read_file(path), path).parse()
+    _check_format(table)
+    table.only("format", "id", "title", "version", "arrays", "tracks", "limits")
+    if table.text("arrays") not in ARRAYS:
+        raise table.error(f'"arrays" must be one of {", ".join(ARRAYS)}', "arrays")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", table.text("id")):
+        raise table.error('"id" must be made of small letters, digits, hyphens, dots and underscores', "id")
+    tracks, places = _tracks(table.tables("tracks"))
+    course = Course(
+        root=path.parent,
+        id=table.text("id"),
+        title=table.text("title"),
+        version=table.text("version"),
+        arrays=table.text("arrays"),
+        tracks=tracks,
+        lessons={},
+        limits=_limits(table.table("limits")),
+    )
+    return course, places
+
+
+def check_name(table: Table, key: str, name: str) -> None:
+    """Tracks and lessons are folders, files and modules; a name must be fit for all. Raises CourseError."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        what = f'"{name}" is no name for a file and a module: use small letters, digits and underscores'
+        raise table.error(what, key, name)
+
+
+def _check_format(table: Table) -> None:
+    found = table.whole("format")
+    if found > FORMAT:
+        raise CourseError(
+            f"this course has format {found}; this version of selfattend reads formats up to {FORMAT}",
+            where=table.error("", "format").where,
+            next_step="pip install --upgrade selfattend",
+        )
+
+
+def _tracks(tables: list[Table]) -> tuple[tuple[Track, ...], dict[str, Table]]:
+    tracks: dict[str, Track] = {}
+    places: dict[str, Table] = {}
+    for table in tables:
+        track = _track(table)
+        if track.name in tracks:
+            raise table.error(f'there are two tracks "{track.name}"', "name")
+        for lesson in track.lessons:
+            if lesson in places:
+                raise table.error(f'the lesson "{lesson}" is in two tracks', "lessons", lesson)
+            places[lesson] = table
+        tracks[track.name] = track
+    return tuple(tracks.values()), places
+
+
+def _track(table: Table) -> Track:
+    table.only("name", "title", "lessons")
+    track = Track(table.text("name"), table.text("title"), table.texts("lessons"))
+    if not track.lessons:
+        raise table.error(f'the track "{track.name}" has no lessons', "lessons")
+    check_name(table, "name", track.name)
+    for lesson in track.lessons:
+        check_name(table, "lessons", lesson)
+        if lesson in sys.stdlib_module_names:
+            raise table.error(f'"{lesson}" is a module of Python: a lesson cannot have its name', "lessons", lesson)
+    return track
+
+
+def _limits(table: Table) -> Limits:
+    table.only(*(field.name for field in fields(Limits)))
+    values = {key: table.seconds(key) if key.endswith("_seconds") else table.whole(key) for key in table.data}
+    return Limits(**values)  # type: ignore[arg-type]  # only() checked the keys, and a key's ending tells its type

@@ -1,0 +1,229 @@
+"""Compare what came back with what was expected, and say in words how they differ: shape first, then values."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from grader.worker.wire import Opaque
+
+ATOL = 1e-4  # float32; the research behind the course found correct work within 9e-6 and wrong work beyond 1.5e-4
+
+
+@dataclass(frozen=True)
+class Raised:
+    """In place of a value: the call raised (or was killed)."""
+
+    kind: str
+    type_name: str
+
+
+def _torch() -> Any:
+    return sys.modules.get("torch")
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether it is a torch tensor (without importing torch)."""
+    torch = _torch()
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a torch tensor or a numpy array."""
+    return is_tensor(value) or (type(value).__module__ == "numpy" and hasattr(value, "dtype"))
+
+
+def same(actual: Any, expected: Any, atol: float = ATOL, nan_tells_nothing: bool = False) -> bool:
+    """Whether two observations are equal: same structure, shape, dtype, and every value within `atol`. NaN equals NaN.
+    With `nan_tells_nothing`, an array with NaN in it on the left equals any array of its shape."""
+    if is_array(expected):
+        return is_array(actual) and _same_array(actual, expected, atol, nan_tells_nothing)
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict) or actual.keys() != expected.keys():
+            return False
+        return all(same(actual[key], value, atol, nan_tells_nothing) for key, value in expected.items())
+    if isinstance(expected, list | tuple):
+        if type(actual) is not type(expected) or len(actual) != len(expected):
+            return False
+        return all(same(a, e, atol, nan_tells_nothing) for a, e in zip(actual, expected, strict=True))
+    if isinstance(expected, float) and isinstance(actual, float):
+        close = abs(actual - expected) <= atol or actual == expected
+        return close or (math.isnan(actual) and (nan_tells_nothing or math.isnan(expected)))
+    return type(actual) is type(expected) and bool(actual == expected)
+
+
+def _same_array(actual: Any, expected: Any, atol: float, nan_tells_nothing: bool) -> bool:
+    if is_tensor(actual) != is_tensor(expected):
+        return False
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return False
+    if is_tensor(actual):
+        if actual.device.type == "meta" or expected.device.type == "meta":
+            return bool(actual.device.type == expected.device.type)
+        if not expected.dtype.is_floating_point:
+            return bool((actual == expected).all())
+        if nan_tells_nothing and bool(actual.isnan().any()):
+            return True
+        return bool(_torch().allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=True))
+    import numpy
+
+    if expected.dtype.kind not in "fc":
+        return bool((actual == expected).all())
+    if nan_tells_nothing and bool(numpy.isnan(actual).any()):
+        return True
+    return bool(numpy.allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=True))
+
+
+def largest_error(actual: Any, expected: Any) -> float:
+    """The largest difference between two observations of the same form; inf where the forms differ."""
+    if is_array(expected):
+        if not is_array(actual) or actual.shape != expected.shape or actual.dtype != expected.dtype:
+            return math.inf
+        return _array_error(actual, expected)
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict) or actual.keys() != expected.keys():
+            return math.inf
+        return max((largest_error(actual[key], value) for key, value in expected.items()), default=0.0)
+    if isinstance(expected, list | tuple):
+        if type(actual) is not type(expected) or len(actual) != len(expected):
+            return math.inf
+        return max((largest_error(a, e) for a, e in zip(actual, expected, strict=True)), default=0.0)
+    if isinstance(expected, float) and isinstance(actual, float):
+        difference = abs(actual - expected)
+        return (
+            0.0 if math.isnan(actual) and math.isnan(expected) else math.inf if math.isnan(difference) else difference
+        )
+    return 0.0 if same(actual, expected) else math.inf
+
+
+def _array_error(actual: Any, expected: Any) -> float:
+    a, e = to_numpy(actual), to_numpy(expected)
+    if a.size == 0:
+        return 0.0
+    import numpy
+
+    if e.dtype.kind not in "fc":
+        return 0.0 if bool((a == e).all()) else math.inf
+    if not bool((numpy.isnan(a) == numpy.isnan(e)).all()):
+        return math.inf
+    with numpy.errstate(invalid="ignore"):
+        difference = numpy.where((a == e) | numpy.isnan(a), 0.0, numpy.abs(a - e))
+    return float(difference.max())
+
+
+def to_numpy(value: Any) -> Any:
+    """A tensor or array as a float64 (or Boolean, or integer) numpy array."""
+    import numpy
+
+    if is_tensor(value):
+        floating = value.dtype.is_floating_point
+        return (value.detach().double() if floating else value.detach()).cpu().numpy()
+    value = numpy.asarray(value)
+    return value.astype("float64") if value.dtype.kind == "f" else value
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words: "None", "a list of 3", "a float32 tensor of shape (2, 3)"."""
+    if value is None:
+        return "None"
+    if isinstance(value, Opaque):
+        return f"an object of type {value.type_name}"
+    if is_array(value):
+        dtype = str(value.dtype).removeprefix("torch.")
+        what = "tensor" if is_tensor(value) else "numpy array"
+        return f"a {dtype} {what} of shape {tuple(value.shape)}"
+    if isinstance(value, list | tuple):
+        inside = ", ".join(kind_of(item) for item in value[:3])
+        return f"a {type(value).__name__} of {len(value)}" + (f" ({inside})" if value else "")
+    if isinstance(value, Raised):
+        return f"an error ({value.type_name})"
+    return (
+        f"{value!r} (a {type(value).__name__})" if isinstance(value, bool | int | float | str) else type(value).__name__
+    )
+
+
+def explain(actual: Any, expected: Any, atol: float = ATOL) -> str:
+    """How two values differ, in one or more sentences; the empty string when they do not."""
+    if same(actual, expected, atol):
+        return ""
+    if is_array(expected) and is_array(actual):
+        return _explain_arrays(actual, expected, atol)
+    if isinstance(expected, list | tuple) and type(actual) is type(expected):
+        return _explain_sequence(actual, expected, atol)
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key, value in expected.items():
+            if key not in actual:
+                return f"{key} is missing."
+            if not same(actual[key], value, atol):
+                return f"{key}: {explain(actual[key], value, atol)}"
+    if actual is None:
+        return f"It returned None; expected {kind_of(expected)}. Is a `return` missing?"
+    return f"It returned {kind_of(actual)}; expected {kind_of(expected)}."
+
+
+def _explain_sequence(actual: Any, expected: Any, atol: float) -> str:
+    if len(actual) != len(expected):
+        return f"It returned {len(actual)} values; expected {len(expected)}."
+    index = next(i for i, (a, e) in enumerate(zip(actual, expected, strict=True)) if not same(a, e, atol))
+    return f"Entry {index}: {explain(actual[index], expected[index], atol)}"
+
+
+def _explain_arrays(actual: Any, expected: Any, atol: float) -> str:
+    if is_tensor(actual) != is_tensor(expected):
+        return f"It returned {kind_of(actual)}; expected {kind_of(expected)}."
+    if actual.shape != expected.shape:
+        return f"Wrong shape: {tuple(actual.shape)}, expected {tuple(expected.shape)}."
+    if actual.dtype != expected.dtype:
+        return f"Wrong dtype: {actual.dtype}, expected {expected.dtype}."
+    if is_tensor(actual) and actual.device.type != expected.device.type:
+        return f"Wrong device: {actual.device}, expected {expected.device}."
+    return _explain_values(to_numpy(actual), to_numpy(expected), atol)
+
+
+def _explain_values(a: Any, e: Any, atol: float) -> str:
+    import numpy
+
+    with numpy.errstate(invalid="ignore"):
+        wrong = ~((a == e) | (numpy.abs(a.astype("float64") - e.astype("float64")) <= atol))
+    wrong &= ~(numpy.isnan(a.astype("float64")) & numpy.isnan(e.astype("float64")))
+    index = tuple(int(i) for i in numpy.argwhere(wrong)[0])
+    where = f"[{', '.join(map(str, index))}]" if index else ""
+    text = f"{int(wrong.sum())} of {wrong.size} values differ. First at {where or 'the only value'}: "
+    text += f"got {_number(a[index])}, expected {_number(e[index])}."
+    nans = int(numpy.isnan(a.astype("float64")).sum()) - int(numpy.isnan(e.astype("float64")).sum())
+    if nans > 0:
+        return f"{text} {nans} of them are NaN."
+    if e.dtype.kind == "f" and numpy.isfinite(a).all():
+        text += f" Largest error: {numpy.abs(a - e).max():.2g}."
+    return text
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}" if value.dtype.kind == "f" else str(value.item())
+
+
+def show(value: Any) -> str:
+    """A small value as it can be typed again; a large one by its kind."""
+    if is_array(value):
+        array = to_numpy(value)
+        if array.size > 24:
+            return kind_of(value).removeprefix("a ")
+        name = "torch.tensor" if is_tensor(value) else "numpy.array"
+        return f"{name}({_nested(array.tolist())})"
+    if isinstance(value, list | tuple):
+        inside = ", ".join(show(item) for item in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    return repr(value) if value is None or isinstance(value, bool | int | float | str) else kind_of(value)
+
+
+def _nested(values: Any) -> str:
+    if isinstance(values, list):
+        return "[" + ", ".join(_nested(item) for item in values) + "]"
+    if isinstance(values, float):
+        return f"{values:.4g}" if not values.is_integer() else f"{values:.1f}"
+    return repr(values)

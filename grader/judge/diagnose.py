@@ -1,0 +1,189 @@
+"""Name the mistake: which known wrong version answers every probe exactly as the submission does?
+
+One fingerprint must fit on every probe, and no other may; then it is named. If no single mistake fits, pairs (and,
+where a family says so, triples) of mistakes in different steps are tried. Where several combinations fit, only what
+they have in common is certain, and only that is named. Nothing is ever guessed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.judge.compare import Raised, is_array, is_tensor, kind_of, same
+from grader.judge.family import Family, Mistake, Probe
+from grader.judge.rand import Rand, derive
+from grader.judge.subject import LearnerError, LocalSubject, Subject
+from grader.model import Named
+
+# Probe inputs are the same in every run: the audit proves every mistake's margin on exactly these.
+PROBE_SEED = 2017
+
+Observations = dict[str, Any]
+
+
+@dataclass
+class Diagnosis:
+    """What the probes of one function showed. `right` and `wrong` are the stages of the probes."""
+
+    named: list[Named] = field(default_factory=list)
+    right: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    first_wrong: tuple[Probe, Any, Any] | None = None  # (probe, submission's, reference's)
+    format_note: str = ""
+
+
+def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
+    """One probe's observation of a subject; an error is an observation too."""
+    rand = Rand(derive(PROBE_SEED, probe.name), arrays)
+    try:
+        return probe.run(subject, rand)
+    except LearnerError as error:
+        return Raised(error.kind, error.type_name)
+    except (AttributeError, TypeError, IndexError, KeyError, ValueError, RuntimeError) as error:
+        # the probe could not use what the subject returned: None, a list, another rank
+        return Raised("unusable", type(error).__name__)
+
+
+class Diagnostician:
+    """Knows one lesson's families, and remembers what its known mistakes answer."""
+
+    def __init__(self, families: Sequence[Family], kinds: Mapping[str, str], arrays: str) -> None:
+        self.families = {family.function: family for family in families}
+        self.kinds = kinds
+        self.arrays = arrays
+        self._remembered: dict[tuple[str, tuple[str, ...], str], Any] = {}
+        self._subjects: dict[tuple[str, tuple[str, ...]], LocalSubject] = {}
+
+    def diagnose(self, function: str, subject: Subject) -> Diagnosis:
+        """Observe the subject on every probe of `function` and say what that means."""
+        family = self.families[function]
+        seen = {probe.name: observe(probe, subject, self.arrays) for probe in family.probes}
+        diagnosis = Diagnosis()
+        self._sort(family, seen, diagnosis)
+        if diagnosis.first_wrong is None:
+            return diagnosis
+        found = self.explain(family, seen)
+        if not found:
+            seen, note = self._in_right_format(family, seen)
+            if note:
+                diagnosis.format_note = note
+                found = self.explain(family, seen)
+        diagnosis.named = [Named(m.id, function, m.says, m.suggests) for m in found]
+        return diagnosis
+
+    def explain(self, family: Family, seen: Observations) -> list[Mistake]:
+        """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain."""
+        for size in range(1, family.together + 1):
+            fits = [combination for combination in _combinations(family, size) if self._fits(family, combination, seen)]
+            if fits:
+                return _common(fits)
+        return []
+
+    def reference(self, family: Family, probe: Probe) -> Any:
+        """What the family's correct version answers."""
+        return self._answer(family, (), probe)
+
+    def _fits(self, family: Family, combination: tuple[Mistake, ...], seen: Observations) -> bool:
+        only = combination[0].only if len(combination) == 1 else ()
+        for probe in family.probes:
+            if only and probe.name not in only:
+                continue
+            answer = self._answer(family, combination, probe)
+            if not same(seen[probe.name], answer, probe.atol, probe.nan_tells_nothing):
+                return False
+        return True
+
+    def _answer(self, family: Family, combination: tuple[Mistake, ...], probe: Probe) -> Any:
+        labels = tuple(mistake.label for mistake in combination)
+        key = (family.function, labels, probe.name)
+        if key not in self._remembered:
+            if (family.function, labels) not in self._subjects:
+                self._subjects[family.function, labels] = self.subject_with(family, combination)
+            self._remembered[key] = observe(probe, self._subjects[family.function, labels], self.arrays)
+        return self._remembered[key]
+
+    def subject_with(self, family: Family, combination: tuple[Mistake, ...]) -> LocalSubject:
+        """The function with these mistakes in it, to be probed like a submission."""
+        changes = {step: value for mistake in combination for step, value in mistake.changes.items()}
+        version = combination[0].version if len(combination) == 1 else None
+        return LocalSubject({family.function: family.build(changes, version)}, self.kinds)
+
+    def _sort(self, family: Family, seen: Observations, diagnosis: Diagnosis) -> None:
+        for probe in family.probes:
+            expected = self.reference(family, probe)
+            good = same(seen[probe.name], expected, probe.atol, probe.nan_tells_nothing)
+            if probe.stage:
+                (diagnosis.right if good else diagnosis.wrong).append(probe.stage)
+            if not good and diagnosis.first_wrong is None:
+                diagnosis.first_wrong = (probe, seen[probe.name], expected)
+
+    def _in_right_format(self, family: Family, seen: Observations) -> tuple[Observations, str]:
+        """The observations with lists, numpy arrays, tuples and other dtypes turned into what was asked for, and a
+        sentence that says what had to be turned."""
+        notes: list[str] = []
+        changed = {
+            probe.name: _reformat(seen[probe.name], self.reference(family, probe), notes) for probe in family.probes
+        }
+        return changed, notes[0] if notes else ""
+
+    def is_reference(self, family: Family, seen: Observations) -> bool:
+        """Whether observations equal the reference's on every probe."""
+        return all(
+            same(seen[probe.name], self.reference(family, probe), probe.atol, probe.nan_tells_nothing)
+            for probe in family.probes
+        )
+
+
+def _combinations(family: Family, size: int) -> Iterator[tuple[Mistake, ...]]:
+    """All sets of `size` mistakes that can be made at once: different ids, different steps."""
+    if size == 1:
+        yield from ((mistake,) for mistake in family.mistakes)
+        return
+    joinable = [m for m in family.mistakes if m.changes and m.version is None and not m.only]
+    for combination in itertools.combinations(joinable, size):
+        steps = [step for mistake in combination for step in mistake.changes]
+        if len(set(steps)) == len(steps) and len({mistake.id for mistake in combination}) == size:
+            yield combination
+
+
+def _common(fits: list[tuple[Mistake, ...]]) -> list[Mistake]:
+    """What all fitting combinations share, by id: the rest is not certain."""
+    shared = set.intersection(*({mistake.id for mistake in combination} for combination in fits))
+    return [mistake for mistake in fits[0] if mistake.id in shared]
+
+
+def _reformat(value: Any, expected: Any, notes: list[str]) -> Any:
+    """`value` in the form of `expected`, where it holds the same kind of data in another container or dtype."""
+    if isinstance(expected, dict) and isinstance(value, dict):
+        return {key: _reformat(value.get(key), item, notes) for key, item in expected.items()}
+    if isinstance(expected, list | tuple) and type(value) is type(expected) and len(value) == len(expected):
+        return type(expected)(_reformat(v, e, notes) for v, e in zip(value, expected, strict=True))
+    if not is_array(expected):
+        return value
+    found = _as_array(value, expected)
+    if found is None:
+        return value
+    if found is not value:
+        notes.append(f"It returns {kind_of(value)}; return {kind_of(expected)}.")
+    return found
+
+
+def _as_array(value: Any, expected: Any) -> Any:
+    if isinstance(value, tuple):
+        fitting = [item for item in value if is_array(item) and item.shape == expected.shape]
+        return _as_array(fitting[0], expected) if fitting else None
+    try:
+        if is_tensor(expected):
+            import torch
+
+            found = value if is_tensor(value) else torch.as_tensor(value)
+            return found if found.dtype == expected.dtype else found.to(expected.dtype)
+        import numpy
+
+        found = value.detach().numpy() if is_tensor(value) else numpy.asarray(value)
+        return found if found is value and found.dtype == expected.dtype else found.astype(expected.dtype)
+    except (TypeError, ValueError, RuntimeError):
+        return None

@@ -1,0 +1,74 @@
+"""From outcomes to what a learner is told: the score, strengths, weaknesses and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.model import CheckResult, Lesson, Named, Suggestion
+
+EARNED = {
+    "shape": "Shapes: every output has the right shape.",
+    "values": "Values: they equal the reference's on all inputs tried.",
+    "masking": "Masking: what is hidden stays hidden, and nothing else is.",
+    "stability": "Numerical stability: extreme inputs give right answers.",
+    "gradients": "Gradients: they flow, and equal the reference's.",
+    "generality": "Generality: it works for other sizes, axes and leading dimensions too.",
+    "hygiene": "Good manners: inputs are left alone, and dtype and device are kept.",
+    "training": "Training: the updates are right, step by step.",
+}
+
+
+def score_of(checks: Sequence[CheckResult]) -> float | None:
+    """1 + 9 x (points earned / points possible), one decimal; 10.0 only when every check passed. A check that our own
+    machinery spoiled counts neither way; None when nothing else is left."""
+    counted = [check for check in checks if check.outcome != "grader-error"]
+    possible = sum(check.points for check in counted)
+    if not possible:
+        return None
+    score = round(1 + 9 * sum(check.earned for check in counted) / possible, 1)
+    return score if all(check.passed for check in counted) else min(score, 9.9)
+
+
+def strengths_of(checks: Sequence[CheckResult]) -> tuple[str, ...]:
+    """One sentence for each skill whose checks all passed."""
+    skills = dict.fromkeys(check.skill for check in checks)
+    return tuple(EARNED[skill] for skill in skills if all(check.passed for check in checks if check.skill == skill))
+
+
+def weaknesses_of(checks: Sequence[CheckResult], mistakes: Sequence[Named], stages: Sequence[str]) -> tuple[str, ...]:
+    """Named mistakes first; then what the probes showed; else the first check that did not pass."""
+    said = list(dict.fromkeys(mistake.says for mistake in mistakes)) + list(stages)
+    if not said:
+        bad = [check for check in checks if not check.passed and check.outcome not in ("skipped", "grader-error")]
+        said = [f"{check.says} — {check.message.splitlines()[0]}" if check.message else check.says for check in bad[:2]]
+    return tuple(said)
+
+
+def suggestions_for(
+    lesson: Lesson, passed: bool, mistakes: Sequence[Named], checks: Sequence[CheckResult], following: str | None
+) -> tuple[Suggestion, ...]:
+    """At most three things to do, each with its command, the most useful first."""
+    if passed:
+        return _after_passing(lesson, following)
+    name = lesson.name
+    found = [Suggestion(text, f"learn check {name}") for text in dict.fromkeys(m.suggests for m in mistakes) if text]
+    if any(mistake.id == "stub" for mistake in mistakes):
+        return (
+            Suggestion("Read the lesson: the formula, the shapes, an example in numbers.", f"learn read {name}"),
+            Suggestion(
+                f"Open {lesson.track}/{name}.py and write the function; its docstring says all.", f"learn check {name}"
+            ),
+            Suggestion("Stuck at the start? Take the mildest hint.", f"learn hint {name}"),
+        )
+    if any(check.outcome in ("raised", "timed-out") for check in checks):
+        found.append(Suggestion("Stand at the failing line, in the debugger.", f"learn check {name} --pdb"))
+    hint = Suggestion("Take the next hint.", f"learn hint {name}")
+    traps = Suggestion("Read the lesson's traps again.", f"learn read {name}")
+    return tuple([*found[:2], hint, traps][:3])
+
+
+def _after_passing(lesson: Lesson, following: str | None) -> tuple[Suggestion, ...]:
+    compare = Suggestion("Compare your code with the reference.", f"learn solution {lesson.name}")
+    if following is None:
+        return (Suggestion("You have solved every lesson. See where you stand.", "learn progress"), compare)
+    return (Suggestion(f"Go on with {following}.", f"learn read {following}"), compare)

@@ -1,0 +1,324 @@
+"""Start workers and talk to one: a deadline on every call, a cap on what it prints, and no way to outlive us.
+
+`ZygoteLauncher` forks workers from a warm parent (Linux). `SpawnLauncher` starts each by exec (macOS, and wherever a
+fork is not safe). Both give a `Worker`; the caller does not see which.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.errors import GraderError, WorkerCrashed, WorkerOutOfMemory, WorkerTimeout
+from grader.model import Limits
+from grader.worker import wire
+
+WORKER_DIR = Path(__file__).resolve().parents[1] / "worker"
+READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "SYSTEMROOT")
+
+
+def clean_environment() -> dict[str, str]:
+    """What a worker may know of ours: one thread for each BLAS, fixed hashing, where the libraries lie."""
+    environment = dict.fromkeys(THREADS, "1")
+    environment |= {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+    return environment | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+
+
+def library_paths() -> list[str]:
+    """Where installed packages lie: our own `sys.path`, without the folder that a command was started in."""
+    here = {"", str(Path.cwd()), str(WORKER_DIR.parents[1])}
+    return [path for path in sys.path if path not in here or path.endswith("site-packages")]
+
+
+class Worker:
+    """One worker process, one learner's module. Single use; `close` always ends it."""
+
+    def __init__(self, pid: int, pidfd: int | None, rpc: socket.socket, output_fd: int, limits: Limits, exits: Any):
+        self.pid = pid
+        self.pidfd = pidfd
+        self.rpc = rpc
+        self.output_fd = output_fd
+        self.limits = limits
+        self.layers: tuple[str, ...] | None = None
+        self.alive = True
+        self._exits = exits
+        self._printed = bytearray()
+        self._printed_total = 0
+        self._next_id = 0
+        os.set_blocking(output_fd, False)
+
+    def request(self, act: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
+        """Ask for one act and wait for its reply. Raises WorkerTimeout, WorkerCrashed or WorkerOutOfMemory, and
+        the worker is then dead."""
+        if not self.alive:
+            raise WorkerCrashed("The worker has ended already.")
+        deadline = time.monotonic() + (self.limits.call_seconds if seconds is None else seconds)
+        self._next_id += 1
+        try:
+            if self.layers is None:
+                self.layers = self._hello()
+            self.rpc.settimeout(max(0.001, deadline - time.monotonic()))
+            wire.send(self.rpc, {"id": self._next_id, "act": act, **content})
+            reply = self._receive(deadline)
+        except TimeoutError:
+            self.kill()
+            raise WorkerTimeout(f"No answer within {self.limits.call_seconds:g} s.") from None
+        except (EOFError, ConnectionError, wire.ProtocolError) as error:
+            self.kill()
+            raise self._explain_end(error) from None
+        if reply.get("id") != self._next_id:
+            self.kill()
+            raise WorkerCrashed("The worker's process sent something that is not an answer.")
+        return reply
+
+    def _hello(self) -> tuple[str, ...]:
+        hello = self._receive(time.monotonic() + READY_SECONDS)
+        layers = hello.get("layers")
+        if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
+            raise wire.ProtocolError("no greeting")
+        return tuple(layers)
+
+    def _receive(self, deadline: float) -> dict[str, Any]:
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            ready, _, _ = select.select([self.rpc, self.output_fd], [], [], left)
+            if self.output_fd in ready:
+                self._drain(once=True)
+            if self.rpc in ready:
+                reply = wire.receive(self.rpc, deadline)
+                self._drain()
+                return reply
+
+    def _drain(self, once: bool = False) -> None:
+        """Take what was printed. More than the limit is a flood: the worker is killed."""
+        limit = self.limits.output_kb << 10
+        while True:
+            try:
+                piece = os.read(self.output_fd, 1 << 16)
+            except BlockingIOError:
+                return
+            if not piece:
+                return
+            self._printed_total += len(piece)
+            if self._printed_total > limit:
+                self.kill()
+                raise WorkerCrashed(f"It printed more than {self.limits.output_kb} kB and was stopped.")
+            self._printed += piece
+            if once:
+                return
+
+    def take_output(self) -> str:
+        """What the learner's code printed since the last time this was asked."""
+        if self.alive:
+            self._drain()
+        text, self._printed = self._printed.decode("utf-8", "replace"), bytearray()
+        return text
+
+    def _explain_end(self, error: Exception) -> Exception:
+        if isinstance(error, wire.ProtocolError):
+            return WorkerCrashed("The worker's process sent something that is not an answer.")
+        code = self._exits(self.pid)
+        if code is None:
+            return WorkerCrashed("The process ended in the middle of a call.")
+        if code == -signal.SIGXCPU:
+            return WorkerTimeout("It used up its processor time.")
+        if code == -signal.SIGKILL:
+            return WorkerOutOfMemory("The process was killed by the system, most likely for its memory.")
+        if code < 0:
+            return WorkerCrashed(f"The process died of signal {-code} ({signal.Signals(-code).name}).")
+        return WorkerCrashed(f"The process ended itself (exit status {code}), as os._exit does.")
+
+    def kill(self) -> None:
+        """End the process now. Its children are ended with it."""
+        if not self.alive:
+            return
+        self.alive = False
+        with contextlib.suppress(ProcessLookupError, OSError):
+            if self.pidfd is not None:
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+            else:
+                os.killpg(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the process if it lives, and release the descriptors."""
+        self.kill()
+        self.rpc.close()
+        for fd in (self.output_fd, self.pidfd):
+            if fd is not None:
+                with contextlib.suppress(OSError):
+                    os.close(fd)
+
+
+class ZygoteLauncher:
+    """Forks workers from one warm process. `start` returns at once: the zygote imports while the caller does."""
+
+    def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits) -> None:
+        self.policy, self.limits = dict(policy), limits
+        self._ended: dict[int, int] = {}
+        self._job = 0
+        self._ahead: Worker | None = None
+        self._ready = False
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control = ours
+        command = [sys.executable, "-P", "-S", "-s", str(WORKER_DIR / "zygote.py"), str(theirs.fileno()), arrays]
+        self.process = subprocess.Popen(
+            [*command, json.dumps(library_paths())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=clean_environment(),
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl-C in the terminal reaches us alone
+        )
+        theirs.close()
+
+    def lease(self) -> Worker:
+        """A fresh worker. The next one is forked while this one is used."""
+        worker = self._ahead or self._fork()
+        self._ahead = self._fork()
+        return worker
+
+    def _fork(self) -> Worker:
+        self._wait_until_ready()
+        self._job += 1
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        output_read, output_write = os.pipe()
+        try:
+            job = json.dumps({"id": self._job, "policy": self.policy}).encode()
+            socket.send_fds(self.control, [job], [theirs.fileno(), output_write])
+        except OSError as error:
+            raise self._died() from error
+        finally:
+            theirs.close()
+            os.close(output_write)
+        pid, pidfd = self._pid_of(self._job)
+        return Worker(pid, pidfd, ours, output_read, self.limits, self._exit_code)
+
+    def _wait_until_ready(self) -> None:
+        if self._ready:
+            return
+        message, _ = self._read(READY_SECONDS)
+        if "refused" in message:
+            raise GraderError(f"The worker's parent refused to start: {message['refused']}.", next_step="learn doctor")
+        self._ready = True
+
+    def _pid_of(self, job: int) -> tuple[int, int]:
+        while True:
+            message, fds = self._read(READY_SECONDS)
+            if message.get("id") == job and "pid" in message:
+                return message["pid"], fds[0]
+
+    def _read(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
+        ready, _, _ = select.select([self.control], [], [], seconds)
+        if not ready:
+            raise GraderError("The worker's parent does not answer.", next_step="learn doctor")
+        data, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
+        if not data:
+            raise self._died()
+        message = json.loads(data)
+        if "exit" in message:
+            self._ended[message["id"]] = message["exit"]
+        if "pid" in message:
+            self._pids = {**getattr(self, "_pids", {}), message["pid"]: message["id"]}
+        return message, fds
+
+    def _exit_code(self, pid: int) -> int | None:
+        """How a worker ended, waiting a moment for the zygote to say so."""
+        job = self._pids[pid]
+        deadline = time.monotonic() + 2.0
+        while job not in self._ended:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.control], [], [], left)[0]:
+                return None
+            self._read(left)
+        return self._ended[job]
+
+    def _died(self) -> GraderError:
+        self.process.kill()
+        _, stderr = self.process.communicate()
+        last = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
+        return GraderError(f"The process that starts workers died: {last[0]}", next_step="learn doctor")
+
+    def close(self) -> None:
+        """End every worker and the zygote."""
+        if self._ahead is not None:
+            self._ahead.close()
+        self.control.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+
+
+class SpawnLauncher:
+    """Starts each worker by exec; the next one imports its libraries while this one is used."""
+
+    def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits) -> None:
+        self.arrays, self.policy, self.limits = arrays, dict(policy), limits
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._ahead: Worker | None = self._spawn()
+
+    def lease(self) -> Worker:
+        """A fresh worker, warm already if it was started ahead."""
+        worker = self._ahead or self._spawn()
+        self._ahead = self._spawn()
+        return worker
+
+    def _spawn(self) -> Worker:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        output_read, output_write = os.pipe()
+        command = [sys.executable, "-P", "-S", "-s", str(WORKER_DIR / "spawned.py"), str(theirs.fileno())]
+        process = subprocess.Popen(
+            [*command, str(output_write), self.arrays, json.dumps(self.policy), json.dumps(library_paths())],
+            stdin=subprocess.DEVNULL,
+            env=clean_environment(),
+            pass_fds=[theirs.fileno(), output_write],
+            start_new_session=True,
+        )
+        theirs.close()
+        os.close(output_write)
+        self._processes[process.pid] = process
+        return Worker(process.pid, None, ours, output_read, self.limits, self._exit_code)
+
+    def _exit_code(self, pid: int) -> int | None:
+        try:
+            return self._processes[pid].wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def close(self) -> None:
+        """End every worker."""
+        if self._ahead is not None:
+            self._ahead.close()
+        for process in self._processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            process.wait()
+
+
+Launcher = ZygoteLauncher | SpawnLauncher
+
+
+def start_launcher(arrays: str, policy: Mapping[str, Any], limits: Limits, *, spawn: bool | None = None) -> Launcher:
+    """The launcher that this platform can have. `spawn=True` forces one exec for each worker."""
+    can_fork = sys.platform == "linux" and hasattr(os, "pidfd_open")
+    if spawn or not can_fork:
+        return SpawnLauncher(arrays, policy, limits)
+    return ZygoteLauncher(arrays, policy, limits)

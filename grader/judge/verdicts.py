@@ -1,0 +1,292 @@
+"""What an examination's outcomes mean: findings for whole lessons, sentences for single failures."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from grader.judge.compare import is_array, kind_of, same, show
+from grader.judge.diagnose import Diagnosis
+from grader.judge.forensics import findings
+from grader.judge.subject import LearnerError, Proxy, Subject
+from grader.model import CheckResult, Counterexample, Course, Named
+
+if TYPE_CHECKING:
+    from grader.judge.examine import Examination
+    from grader.judge.plugin import Check
+
+NO_TIME_LEFT = "Not run: the time for this lesson was used up."
+MOST_DEATHS = 2  # after a worker has died this often on one function, its other checks are not run
+
+
+@dataclass
+class Finding:
+    """Everything an examination found, before it is put into words for a report."""
+
+    state: str
+    checks: list[CheckResult]
+    named: list[Named] = field(default_factory=list)
+    stages: list[str] = field(default_factory=list)
+    counterexamples: list[Counterexample] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def following_lesson(course: Course, name: str) -> str | None:
+    """The lesson after this one in the syllabus."""
+    names = list(course.lessons)
+    index = names.index(name) + 1
+    return names[index] if index < len(names) else None
+
+
+def checked_names(reply: dict[str, Any]) -> dict[str, Any]:
+    """The worker's account of what the module defines, in the form that ours has."""
+    found = {
+        str(name): (str(kind), [str(parameter) for parameter in parameters])
+        for name, (kind, parameters) in dict(reply["found"]).items()
+    }
+    return {"found": found, "public": [str(name) for name in reply["public"]]}
+
+
+# --- before the checks ------------------------------------------------------------------------------------------------
+
+
+def would_not_import(examination: Examination, checks: Sequence[Check], error: LearnerError) -> Finding:
+    """The file could not be loaded: nothing was checked, and nothing is earned."""
+    results = [
+        check.result(examination.lesson.name, "skipped", "Your file could not be loaded.",
+                     function=examination.function_of(check))
+        for check in checks
+    ]  # fmt: skip
+    state = error.kind if error.kind in ("timed-out", "out-of-memory", "crashed") else "would-not-import"
+    return Finding(state, results, [_import_mistake(examination, error)])
+
+
+def _import_mistake(examination: Examination, error: LearnerError) -> Named:
+    where = "While your file was being loaded"
+    if error.kind == "syntax":
+        return Named("syntax-error", "", f"Python cannot read your file.\n{describe(error)}", "Mend the line shown.")
+    if error.kind == "timed-out":
+        return Named("timeout", "", f"{where}, it did not come to an end. {error.text}",
+                     'Put code that trains or tests behind `if __name__ == "__main__":`.')  # fmt: skip
+    if error.kind == "out-of-memory":
+        return Named("out-of-memory", "", f"{where}, it asked for more memory than there is. {error.text}",
+                     "Make nothing large at the top level of the file.")  # fmt: skip
+    if error.kind == "crashed":
+        return Named("crashed", "", f"{where}, its process died. {error.text}", "Remove what ends the process.")
+    if error.kind == "forbidden":
+        return Named("forbidden-call", "", f"{where}, it called `{error.text}`, which this exercise forbids.",
+                     "Write it yourself.")  # fmt: skip
+    advice = "Mend the line shown."
+    if error.type_name in ("ModuleNotFoundError", "ImportError"):
+        advice = "Use torch, numpy, the standard library, or your own earlier lessons beside this file."
+    return Named("exception", "", f"{where}, it raised an error.\n{describe(error)}", advice)
+
+
+def cannot_run(examination: Examination, function: str, unmet: Sequence[str]) -> str:
+    """Why a check is not run at all; empty when it is."""
+    kind, _ = examination.names["found"].get(function, ("missing", []))
+    if kind == "missing":
+        return f"`{function}` is not defined in your file."
+    if kind == "not-callable":
+        return f"`{function}` is not a function."
+    if unmet:
+        return f"Not run: it needs “{unmet[0].replace('_', ' ')}” to pass first."
+    if examination.deaths.get(function, 0) >= MOST_DEATHS or time.monotonic() > examination.deadline:
+        return NO_TIME_LEFT
+    return ""
+
+
+# --- sentences for one failure ----------------------------------------------------------------------------------------
+
+
+def describe(error: LearnerError) -> str:
+    """An error of the submission in words, with the learner's own lines."""
+    if error.kind == "forbidden":
+        return f"It calls `{error.text}`, which this exercise forbids: that call would do the exercise whole."
+    head = f"{error.type_name}: {error.text}" if error.type_name else error.text
+    lines = [head.rstrip(": ")]
+    for filename, line, name, code in error.frames:
+        lines.append(f"  {filename}:{line} in {name}")
+        if code:
+            lines.append(f"    {code}")
+    return "\n".join(lines)
+
+
+def asked(subject: Subject | None) -> str:
+    """The call that a check made last, in words."""
+    if subject is None or subject.last_call is None:
+        return ""
+    call = subject.last_call
+    parts = [_argument(arg) for arg in call.args]
+    parts += [f"{name}={_argument(value)}" for name, value in call.kwargs.items()]
+    return f"Asked: {call.target}({', '.join(parts)})"
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, Proxy):
+        return value.shown
+    if is_array(value) and value.ndim:
+        return kind_of(value).removeprefix("a ").replace(" of shape", "")
+    return show(value)
+
+
+def unusable(subject: Subject | None, error: BaseException) -> str:
+    """For a value that the check itself stumbled over."""
+    value = getattr(subject, "last_value", None)
+    if isinstance(error, AssertionError) and str(error):
+        return str(error).splitlines()[0]
+    if value is None:
+        return "It returned None. Is a `return` missing?"
+    return f"It returned {kind_of(value)}, which cannot be used as the answer ({type(error).__name__}: {error})."
+
+
+# --- after the checks -------------------------------------------------------------------------------------------------
+
+
+def diagnosed(examination: Examination, checks: list[CheckResult]) -> Finding:
+    """Name what is wrong, function by function."""
+    finding = Finding(_state(checks), checks)
+    for function in examination.kinds:
+        bad = [check for check in checks if check.function == function and not check.passed]
+        if bad and not all(check.outcome == "grader-error" for check in bad):
+            _diagnose_function(examination, function, bad, finding)
+    finding.named = list({named.id: named for named in reversed(finding.named)}.values())[::-1]
+    return finding
+
+
+def _state(checks: list[CheckResult]) -> str:
+    outcomes = {check.outcome for check in checks if check.outcome != "skipped"}
+    if "grader-error" in outcomes:
+        return "grader-error"
+    for state in ("timed-out", "out-of-memory", "crashed"):
+        if outcomes == {state}:
+            return state
+    return "graded"
+
+
+def _diagnose_function(examination: Examination, function: str, bad: list[CheckResult], finding: Finding) -> None:
+    named = _missing(examination, function) or _by_outcome(examination, function, bad)
+    if named is not None:
+        finding.named.append(named)
+        return
+    try:
+        subject = examination.live_subject()
+    except LearnerError as error:
+        finding.named.append(_import_mistake(examination, error))
+        return
+    reference, diagnostician = examination.judge.materials(examination.lesson)
+    if function not in diagnostician.families:
+        finding.named.extend(_by_value(function, bad, Diagnosis()))
+        return
+    diagnosis = diagnostician.diagnose(function, subject)
+    finding.named += diagnosis.named
+    if diagnosis.format_note:
+        finding.named.append(_wrong_format(function, diagnosis.format_note))
+    if not diagnosis.named:
+        general = _by_value(function, bad, diagnosis)
+        finding.named += general
+        finding.stages += [] if general else _stages(function, diagnosis)
+    examples = diagnostician.families[function].examples
+    finding.counterexamples += _smallest(function, examples, subject, reference)
+
+
+def _missing(examination: Examination, function: str) -> Named | None:
+    kind, parameters = examination.names["found"].get(function, ("missing", []))
+    if kind == "missing":
+        close = difflib.get_close_matches(function, examination.names["public"], 1, 0.6)
+        seen = f" There is a `{close[0]}`: is that the one?" if close else ""
+        return Named("missing-function", function, f"Your file does not define `{function}`.{seen}",
+                     f"Name it exactly `{function}`.")  # fmt: skip
+    if kind == "not-callable":
+        return Named(
+            "missing-function", function, f"`{function}` is not a function.", f"Define it: `def {function}(...)`."
+        )
+    wanted = next(f for f in examination.lesson.functions if f.name == function)
+    expected = [part.split("=")[0].strip() for part in wanted.signature.strip("()").split(",") if part.strip()]
+    if parameters and expected != parameters[: len(expected)] and not any(p.startswith("*") for p in parameters):
+        missing = [name for name in expected if name not in parameters]
+        if missing or len(parameters) < len(expected):
+            return Named("wrong-signature", function,
+                         f"`{function}` takes ({', '.join(parameters)}); it must take {wanted.signature}.",
+                         f"Write `{function}{wanted.signature}` as in the exercise.")  # fmt: skip
+    return None
+
+
+def _by_outcome(examination: Examination, function: str, bad: list[CheckResult]) -> Named | None:
+    """What the way the checks ended says, before any probe is run."""
+    first = {check.outcome: check for check in reversed(bad)}
+    ran = [check for check in bad if check.outcome != "skipped"]
+    if ran and all(check.outcome == "raised" and check.message.startswith("NotImplementedError") for check in ran):
+        return Named("stub", function, f"`{function}` is not written yet.", f"Write `{function}`, then check again.")
+    if "forbidden" in first:
+        return Named("forbidden-call", function, first["forbidden"].message.splitlines()[0],
+                     "Write it from simpler operations; the docstring lists what is allowed.")  # fmt: skip
+    if "timed-out" in first:
+        seconds = examination.judge.course.limits.call_seconds
+        return Named("timeout", function, f"`{function}` did not come back within {seconds:g} s.",
+                     "Look for a loop that never ends, or one over single elements.")  # fmt: skip
+    if "out-of-memory" in first:
+        return Named("out-of-memory", function, f"`{function}` asked for more memory than there is.",
+                     "Print the shapes: a broadcast may have made a tensor far larger than meant.")  # fmt: skip
+    if "crashed" in first:
+        why = first["crashed"].message.splitlines()[0]
+        return Named("crashed", function, f"The process died in `{function}`. {why}",
+                     "Remove what ends the process (`os._exit`) or floods its output.")  # fmt: skip
+    return None
+
+
+def _wrong_format(function: str, note: str) -> Named:
+    return Named(
+        "wrong-format", function, f"`{function}`: {note}", "Give back exactly what the docstring's Returns says."
+    )
+
+
+def _by_value(function: str, bad: list[CheckResult], diagnosis: Diagnosis) -> list[Named]:
+    """Mistakes of no lesson in particular: nothing returned, an error raised."""
+    if diagnosis.format_note:
+        return []
+    if any("returned None" in check.message for check in bad) and not any(check.outcome == "raised" for check in bad):
+        return [Named("returned-none", function, f"`{function}` returns None.", "End it with `return` and the result.")]
+    raised = [check for check in bad if check.outcome == "raised"]
+    if raised:
+        text = raised[0].message.split("\nAsked:")[0]
+        return [Named("exception", function, f"`{function}` raises an error.\n{text}", "Mend the line shown.")]
+    return []
+
+
+def _stages(function: str, diagnosis: Diagnosis) -> list[str]:
+    """Where right ends and wrong begins, and what the numbers show there."""
+    said = []
+    if diagnosis.wrong:
+        right = f"Right {_listed(diagnosis.right)}; wrong" if diagnosis.right else "Wrong"
+        said.append(f"`{function}`: {right} {_listed(diagnosis.wrong[:3])}.")
+    if diagnosis.first_wrong is not None:
+        probe, actual, expected = diagnosis.first_wrong
+        said += [f"`{function}`, {probe.name}: {text}" for text in findings(actual, expected)]
+    return said
+
+
+def _listed(stages: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(stages))
+    return ", ".join(unique[:-1]) + " and " + unique[-1] if len(unique) > 1 else unique[0]
+
+
+def _smallest(function: str, examples: Sequence[Any], subject: Subject, reference: Subject) -> list[Counterexample]:
+    """The first of the lesson's small examples on which the submission differs."""
+    for example in examples:
+        expected = getattr(reference, function)(*example.args, **example.kwargs)
+        try:
+            actual = getattr(subject, function)(*example.args, **example.kwargs)
+            yours = show(actual)
+        except LearnerError as error:
+            actual, yours = (
+                error,
+                f"{error.type_name or error.kind}: {error.text.splitlines()[0] if error.text else ''}",
+            )
+        if not same(actual, expected):
+            parts = [show(arg) for arg in example.args] + [f"{k}={show(v)}" for k, v in example.kwargs.items()]
+            return [Counterexample(function, f"{function}({', '.join(parts)})", yours, show(expected))]
+    return []

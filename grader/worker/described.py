@@ -1,0 +1,85 @@
+"""Objects that are sent by description: small models and optimizers, made in the process that uses them.
+
+A model is a stack of plain layers, an optimizer one of torch's own. Both write to a log what is done to them, judged
+afterwards by what the gradients *were* when the parameters were updated, not by which method cleared them: right
+training code may use `optimizer.zero_grad`, `model.zero_grad`, `p.grad = None` or a closure.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Log = list[tuple[Any, ...]]
+
+
+def make(spec: dict[str, Any], log: Log) -> Any:
+    """`{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}` or
+    `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`."""
+    if spec["kind"] == "model":
+        return _model(spec, log)
+    if spec["kind"] == "optimizer":
+        return _optimizer(spec, log)
+    raise ValueError(f"unknown description {spec['kind']!r}")
+
+
+def _model(spec: dict[str, Any], log: Log) -> Any:
+    from torch import nn
+
+    layers = {
+        "embedding": nn.Embedding, "linear": nn.Linear, "dropout": nn.Dropout, "layer_norm": nn.LayerNorm,
+        "tanh": nn.Tanh, "relu": nn.ReLU, "gelu": nn.GELU,
+    }  # fmt: skip
+
+    class Stack(nn.Module):
+        """A stack of layers that logs each forward pass and whether it ran in training mode."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(*(layers[name](*sizes) for name, *sizes in spec["layers"]))
+
+        def forward(self, inputs: Any) -> Any:
+            log.append(("forward", self.training, list(inputs.shape)))
+            return self.layers(inputs)
+
+    model = Stack()
+    if spec.get("state") is not None:
+        model.load_state_dict(spec["state"])
+    if spec.get("device"):
+        model.to(spec["device"])
+    model.train(spec.get("training", True))
+    return model
+
+
+def _optimizer(spec: dict[str, Any], log: Log) -> Any:
+    import torch
+
+    module = spec["module"]
+    classes = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW}
+    optimizer = classes[spec["name"]](module.parameters(), **spec.get("options", {}))
+
+    def note_step() -> None:
+        grads = {name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()}
+        log.append(("step", grads))
+
+    def before_step(_optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+        if closure is None:
+            note_step()
+            return None
+
+        def watched_closure() -> Any:
+            loss = closure()
+            note_step()
+            return loss
+
+        return (args[0], watched_closure), {}
+
+    plain_zero_grad = optimizer.zero_grad
+
+    def zero_grad(*args: Any, **kwargs: Any) -> None:
+        log.append(("zero_grad",))
+        plain_zero_grad(*args, **kwargs)
+
+    optimizer.register_step_pre_hook(before_step)
+    optimizer.zero_grad = zero_grad
+    return optimizer

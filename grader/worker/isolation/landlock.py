@@ -1,0 +1,111 @@
+"""Landlock: which files a process may still open. Linux >= 5.13, no root needed (landlock(7))."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+from collections.abc import Iterable
+from functools import lru_cache
+
+from grader.worker.isolation import process
+
+# The same numbers on every machine.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION = 1  # flag of create_ruleset: answer the ABI version only
+_PATH_BENEATH = 1  # type of a rule: a file, or a directory and all below it
+
+# linux/landlock.h, LANDLOCK_ACCESS_FS_*
+_WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
+_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG = 1 << 4, 1 << 5, 1 << 7, 1 << 8
+_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_ALL_OF_ABI_1 = (1 << 13) - 1
+
+_READ = _READ_FILE | _READ_DIR
+# No links, devices, sockets or pipes with a name: a scratch folder holds plain files.
+_CHANGE = _READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _REFER | _TRUNCATE
+_OF_A_FILE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
+
+_NO_TCP = 0b11  # ABI 4: bind, connect
+_OWN_SCOPE = 0b11  # ABI 6: abstract sockets and signals stay among this process and its children
+
+
+@lru_cache(maxsize=1)
+def abi() -> int:
+    """The version of Landlock that the kernel speaks; 0 if none."""
+    return _probe()[0]
+
+
+def why_not() -> str:
+    """Why Landlock cannot be put on here; "" if it can."""
+    return _probe()[1]
+
+
+@lru_cache(maxsize=1)
+def _probe() -> tuple[int, str]:
+    if not process.LINUX:
+        return 0, "only Linux has Landlock"
+    try:
+        return process.call(_CREATE_RULESET, 0, 0, _VERSION), ""
+    except OSError as error:
+        reasons = {
+            errno.ENOSYS: "this kernel has no Landlock (it came with Linux 5.13)",
+            errno.EOPNOTSUPP: "Landlock is switched off in this kernel (boot parameter lsm=)",
+            errno.EPERM: "this container does not let Landlock be used",
+        }
+        return 0, reasons.get(error.errno or 0, f"Landlock does not answer: {error.strerror}")
+
+
+def handled(version: int) -> tuple[int, int, int]:
+    """What a ruleset forbids unless a rule allows it, as far as this version can: (files, TCP, scope) as bit masks."""
+    files = _ALL_OF_ABI_1
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        if version >= since:
+            files |= right
+    return files, _NO_TCP if version >= 4 else 0, _OWN_SCOPE if version >= 6 else 0
+
+
+def ruleset(readable: Iterable[str], writable: Iterable[str], version: int | None = None) -> int:
+    """A descriptor of the rules: files and directories to read, and those to change, each with all below it.
+
+    What is to be read and is not there, or is out of reach already, is passed over; what is to be written must exist.
+    Nothing may be executed.
+    Errors: OSError.
+    """
+    version = abi() if version is None else version
+    files, tcp, scope = handled(version)
+    attributes = struct.pack("=QQQ", files, tcp, scope)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    rules = process.call(_CREATE_RULESET, attributes, size, 0)
+    try:
+        for path in readable:
+            try:
+                _allow(rules, path, _READ & files)
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                continue
+        for path in writable:
+            _allow(rules, path, (_CHANGE | _IOCTL_DEV) & files)
+    except OSError:
+        os.close(rules)
+        raise
+    return rules
+
+
+def restrict(rules: int) -> None:
+    """Puts the rules on the calling thread and all that it starts, for good; closes the descriptor. Errors: OSError."""
+    try:
+        process.call(_RESTRICT_SELF, rules, 0)
+    finally:
+        os.close(rules)
+
+
+def _allow(rules: int, path: str, rights: int) -> None:
+    target = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        # A rule for a single file must not name the rights of directories (EINVAL), and the other way round
+        # a folder holds no devices here.
+        rights &= ~_IOCTL_DEV if stat.S_ISDIR(os.fstat(target).st_mode) else _OF_A_FILE
+        process.call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, target), 0)
+    finally:
+        os.close(target)

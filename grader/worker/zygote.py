@@ -1,0 +1,162 @@
+"""The warm parent of all workers: it imports torch once and forks a worker for each job.
+
+Started by exec, before anything slow, with a clean environment and one thread. It holds no secret, ever: what it has
+read before a fork, a worker can read. It never sees a learner's source: that goes straight to the worker.
+
+    python -P -S -s zygote.py CONTROL_FD ARRAYS SYS_PATH_JSON
+
+Control messages are JSON datagrams. In: `{"id", "policy"}` with two descriptors, the worker's line to the judge and the
+pipe for what it prints. Out: `{"id", "pid"}` with a pidfd, later `{"id", "exit", "cpu_s", "max_rss_kb"}`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(control_fd: int, arrays: str, paths: list[str]) -> None:
+    """Import what exercises need, then serve fork requests until the judge goes away."""
+    sys.path[:0] = paths
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+    warm_up(arrays)
+    from grader.worker import isolation, serve
+
+    isolation.prepare()
+    sys.path.pop()
+    sys.argv[:] = [""]
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    control = socket.socket(fileno=control_fd)
+    gc.collect()
+    gc.freeze()
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    if threads != 1:
+        control.send(json.dumps({"refused": f"{threads} threads before the first fork"}).encode())
+        os._exit(1)
+    control.send(json.dumps({"ready": os.getpid()}).encode())
+    Zygote(control, serve.become_worker).run()
+
+
+def warm_up(arrays: str) -> None:
+    """Import the array library, and nothing that starts a thread or runs an operation."""
+    import random  # noqa: F401  the learner's code may want it: cheaper before the fork
+
+    import numpy  # noqa: F401
+
+    if arrays == "torch":
+        import torch
+        import torch.overrides
+        import torch.utils._python_dispatch
+
+        torch.set_num_threads(1)
+        torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+class Zygote:
+    """Forks workers on demand, reports how they end, and lets none of their children survive them."""
+
+    def __init__(self, control: socket.socket, become_worker: Any) -> None:
+        self.control = control
+        self.become_worker = become_worker
+        self.workers: dict[int, int] = {}  # pid -> job id
+        self.wake_read, self.wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def run(self) -> None:
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's to answer
+        signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
+        while True:
+            ready, _, _ = select.select([self.control, self.wake_read], [], [])
+            if self.wake_read in ready:
+                os.read(self.wake_read, 4096)
+            self._reap()
+            if self.control in ready and not self._serve_one():
+                self._end()
+
+    def _serve_one(self) -> bool:
+        message, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
+        if not message:
+            return False
+        job = json.loads(message)
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            self.become_worker(fds[0], fds[1], job["policy"])
+        for fd in fds:
+            os.close(fd)
+        self.workers[pid] = job["id"]
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(self.control, [json.dumps({"id": job["id"], "pid": pid}).encode()], [pidfd])
+        os.close(pidfd)
+        return True
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            job = self.workers.pop(pid, None)
+            if job is None:
+                continue
+            self._sweep(pid)
+            end = {
+                "id": job,
+                "exit": os.waitstatus_to_exitcode(status),
+                "cpu_s": usage.ru_utime + usage.ru_stime,
+                "max_rss_kb": usage.ru_maxrss,
+            }
+            try:
+                self.control.send(json.dumps(end).encode())
+            except OSError:
+                self._end()
+
+    def _sweep(self, pid: int) -> None:
+        """Kill what a dead worker left: its process group, and orphans, which are ours to inherit."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
+        for child in self._children():
+            if child not in self.workers:
+                try:
+                    os.kill(child, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+
+    @staticmethod
+    def _children() -> list[int]:
+        try:
+            return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+        except OSError:  # a kernel without this file
+            return []
+
+    def _end(self) -> None:
+        for pid in list(self.workers):
+            os.kill(pid, signal.SIGKILL)
+        for pid in list(self.workers):
+            os.waitpid(pid, 0)
+            self._sweep(pid)
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]))

@@ -1,0 +1,104 @@
+"""The hidden checks of `softmax`."""
+
+import pytest
+import torch
+
+from grader.judge.kit import (
+    assert_gradients_match,
+    assert_matches,
+    assert_portable,
+    assert_shape,
+    assert_unchanged,
+    fail,
+)
+
+
+@pytest.mark.check(skill="shape", points=1)
+def test_shape(submission, rand):
+    """Gives back the shape of its input."""
+    x = rand(3, 5)
+    assert_shape(submission.softmax(x), x.shape)
+
+
+@pytest.mark.check(skill="values", points=3, needs="test_shape")
+def test_last_axis(submission, reference, rand):
+    """Equals the reference along the last axis."""
+    x = rand(3, 5)
+    assert_matches(submission.softmax(x), reference.softmax(x))
+
+
+@pytest.mark.check(skill="values", points=1, needs="test_shape")
+def test_sums_to_one(submission, rand):
+    """Every slice sums to 1, and no entry is negative."""
+    weights = submission.softmax(rand(4, 7), dim=1)
+    assert_shape(weights, (4, 7))
+    assert_matches(weights.sum(1), torch.ones(4), hint="Slices along `dim` must sum to 1.")
+    if (weights < 0).any():
+        fail("Some weights are negative.")
+
+
+@pytest.mark.check(skill="generality", points=3, needs="test_last_axis")
+@pytest.mark.parametrize("dim", [0, 1, -2])
+def test_any_axis(submission, reference, rand, dim):
+    """Equals the reference along any axis you name."""
+    x = rand(2, 3, 5)
+    assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
+
+
+@pytest.mark.check(skill="generality", points=2, needs="test_last_axis")
+def test_any_rank(submission, reference, rand):
+    """Works for one axis and for four."""
+    one, four = rand(6), rand(2, 3, 4, 5)
+    assert_matches(submission.softmax(one, dim=0), reference.softmax(one, dim=0))
+    assert_matches(submission.softmax(four, dim=2), reference.softmax(four, dim=2))
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_last_axis")
+def test_square(submission, reference, rand):
+    """Is right on a square too, where a wrong broadcast goes unnoticed."""
+    x = rand(4, 4)
+    assert_matches(submission.softmax(x), reference.softmax(x))
+
+
+@pytest.mark.check(skill="stability", points=2, needs="test_shape")
+@pytest.mark.parametrize("offset", [1000.0, -1000.0])
+def test_large_scores(submission, reference, rand, offset):
+    """Survives scores near +1000 and -1000."""
+    x = rand(3, 5) + offset
+    assert_matches(submission.softmax(x), reference.softmax(x))
+
+
+@pytest.mark.check(skill="stability", points=2, needs="test_shape")
+def test_rows_far_apart(submission, reference, rand):
+    """Survives rows of very different size in one tensor."""
+    x = rand(3, 5) + torch.tensor([[0.0], [400.0], [-900.0]])
+    assert_matches(submission.softmax(x), reference.softmax(x))
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_shape")
+def test_wide_row(submission, reference):
+    """Survives one row that holds 0, 100 and 200, and one that holds minus infinity."""
+    x = torch.tensor([[0.0, 100.0, 200.0], [0.5, float("-inf"), 1.5]])
+    assert_matches(submission.softmax(x), reference.softmax(x))
+
+
+@pytest.mark.check(skill="gradients", points=2, needs="test_last_axis")
+def test_gradient(submission, reference, rand):
+    """Lets the right gradient through."""
+    x, weights = rand(3, 5), rand(3, 5)
+    assert_gradients_match(submission.softmax, reference.softmax, x, wrt=[0], weights=weights)
+
+
+@pytest.mark.check(skill="hygiene", points=1)
+def test_input_unchanged(submission, rand):
+    """Leaves its input alone."""
+    x = rand(3, 5)
+    assert_unchanged(submission.softmax.observe(x), x)
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+def test_dtype_and_device(submission, reference, rand):
+    """Keeps the dtype and the device of its input."""
+    x = rand(3, 5, dtype=torch.float64)
+    assert_matches(submission.softmax(x), reference.softmax(x))
+    assert_portable(submission.softmax, rand(3, 5))
