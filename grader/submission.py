@@ -9,6 +9,7 @@ import ast
 import re
 import stat
 import sys
+from collections import deque
 from pathlib import Path
 
 from grader.course.files import at, is_file
@@ -124,10 +125,10 @@ class _Siblings:
 
     def follow(self, source: str) -> None:
         """Collect what `source` imports, transitively; a source with a syntax error imports nothing."""
-        waiting = _imported(source)
+        waiting = deque(_imported(source))
         seen: set[str] = set()
         while waiting:
-            module = waiting.pop(0)
+            module = waiting.popleft()
             if module not in seen:
                 seen.add(module)
                 waiting += _imported(self._take(module))

@@ -159,10 +159,10 @@ def _mark(course: Course) -> bytes:
 
 
 def _check_place(root: Path, course: Course) -> None:
-    """A workspace must not lie in the course itself, nor in a track's folder of another workspace."""
-    if root.resolve() == course.root.resolve():
+    """A workspace must not lie in a course, nor in a track's folder of another workspace."""
+    if is_file(root / "course.toml"):
         raise WorkspaceError(
-            "this is the folder of the course itself; your work needs one of its own",
+            "this is the folder of a course; your work needs one of its own",
             where=str(root),
             next_step="learn start FOLDER",
         )

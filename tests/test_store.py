@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -34,6 +35,12 @@ def result(lesson="attention", score: float | None = 5.5, **changes) -> LessonRe
 
 def later(minutes: float) -> datetime:
     return NOON + timedelta(minutes=minutes)
+
+
+def sql(path: Path, statement: str) -> list[tuple]:
+    """Run one statement on the file itself."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement).fetchall()
 
 
 @pytest.fixture
@@ -247,8 +254,7 @@ def test_each_function_has_its_own_ladder(store):
 def test_the_progress_of_a_newer_version_is_left_alone(store, path):
     """A newer schema is refused with the command to upgrade; the file stays as it is."""
     store.record_attempt(result(), "", NOON)
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    sql(path, f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     before = path.read_bytes()
     with pytest.raises(StoreError, match="newer version") as caught:
         Store.open(path)
@@ -267,9 +273,8 @@ def test_an_older_file_is_brought_up_to_date(store, path, monkeypatch):
         with Store.open(path) as newer:
             assert len(newer.attempts("attention")) == 1
 
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT * FROM more").fetchall() == [(1,)]
-        assert connection.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS) + 1,)
+    assert sql(path, "SELECT * FROM more") == [(1,)]
+    assert sql(path, "PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
 
 
 def test_a_step_that_fails_changes_nothing(store, path, monkeypatch):
@@ -283,8 +288,7 @@ def test_a_step_that_fails_changes_nothing(store, path, monkeypatch):
 
     with Store.open(path) as same:
         assert len(same.attempts("attention")) == 1
-    with sqlite3.connect(path) as connection:
-        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'more'").fetchall()
+    assert sql(path, "SELECT 1 FROM sqlite_master WHERE name = 'more'") == []
 
 
 # ---- damage ---------------------------------------------------------------------------------------------------------

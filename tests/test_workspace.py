@@ -171,7 +171,7 @@ def test_a_workspace_belongs_to_one_course(course, root, tmp_path):
 def test_the_course_itself_is_no_workspace(course):
     """Starting in the course's own folder is refused, and nothing is written there."""
     before = files(course.root)
-    with pytest.raises(WorkspaceError, match="folder of the course"):
+    with pytest.raises(WorkspaceError, match="folder of a course"):
         create(course.root, course)
 
     assert files(course.root) == before

@@ -15,10 +15,9 @@ from pathlib import Path
 def main(rpc_fd: int, output_fd: int, arrays: str, policy: dict[str, object], paths: list[str]) -> None:
     sys.path[:0] = paths
     sys.path.append(str(Path(__file__).resolve().parents[2]))
-    from grader.worker import isolation, serve
-    from grader.worker.zygote import warm_up
+    from grader.worker import isolation, serve, warm
 
-    warm_up(arrays)
+    warm.import_arrays(arrays)
     isolation.prepare()
     sys.path.pop()
     sys.argv[:] = [""]

@@ -31,8 +31,9 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
     """Import what exercises need, then serve fork requests until the judge goes away."""
     sys.path[:0] = paths
     sys.path.append(str(Path(__file__).resolve().parents[2]))
-    warm_up(arrays)
-    from grader.worker import isolation, serve
+    from grader.worker import isolation, serve, warm
+
+    warm.import_arrays(arrays)
 
     isolation.prepare()
     sys.path.pop()
@@ -47,21 +48,6 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
         os._exit(1)
     control.send(json.dumps({"ready": os.getpid()}).encode())
     Zygote(control, serve.become_worker).run()
-
-
-def warm_up(arrays: str) -> None:
-    """Import the array library, and nothing that starts a thread or runs an operation."""
-    import random  # noqa: F401  the learner's code may want it: cheaper before the fork
-
-    import numpy  # noqa: F401
-
-    if arrays == "torch":
-        import torch
-        import torch.overrides
-        import torch.utils._python_dispatch
-
-        torch.set_num_threads(1)
-        torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
 
 
 def _prctl(option: int, value: int) -> None:
