@@ -14,10 +14,11 @@ import pytest
 from grader.course.discover import load
 from grader.errors import SelfattendError
 from grader.judge.examine import load_file
-from grader.judge.launch import Worker, start_launcher
+from grader.judge.launch import start_launcher
 from grader.judge.rand import Rand, derive
 from grader.judge.session import worker_policy
 from grader.judge.subject import LocalSubject, RemoteSubject, learner_error
+from grader.judge.worker import Worker
 from grader.model import Course, Lesson
 from grader.submission import read_submission
 
@@ -55,16 +56,18 @@ class ByHand:
         return course, next(lesson for lesson in course.lessons.values() if lesson.checks_path == checks)
 
     def _worker(self, course: Course, lesson: Lesson, names: list[str]) -> Worker:
-        worker = self._workers.get(lesson.name)
-        if worker is not None and worker.alive:
-            return worker
+        known = self._workers.get(lesson.name)
+        if known is not None and known.alive:
+            return known
         if self._launcher is None:
             self._launcher = start_launcher(course.arrays, worker_policy(course.limits, self.device), course.limits)
-        worker = self._launcher.lease()
+        worker: Worker = self._launcher.lease()
         submission = read_submission(self.path, lesson, course)
         siblings = {name: list(pair) for name, pair in submission.siblings.items()}
-        reply = worker.request("load", name=lesson.name, path=submission.path, source=submission.source,
-                               seed=self.seed, siblings=siblings, forbids=list(lesson.forbids), names=names)  # fmt: skip
+        reply = worker.request(
+            "load", name=lesson.name, path=submission.path, source=submission.source, seed=self.seed,
+            siblings=siblings, forbids=list(lesson.forbids), names=names,
+        )  # fmt: skip
         if "error" in reply:
             worker.close()
             pytest.exit(str(learner_error(reply["error"])), returncode=1)

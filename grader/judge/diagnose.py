@@ -156,7 +156,10 @@ def _common(fits: list[tuple[Mistake, ...]]) -> list[Mistake]:
 
 
 def _reformat(value: Any, expected: Any, notes: list[str]) -> Any:
-    """`value` in the form of `expected`, where it holds the same kind of data in another container or dtype."""
+    """`value` in the form of `expected`, where it holds the same kind of data in another container or dtype. What a
+    probe could not use for its form is no evidence either way."""
+    if isinstance(value, Raised) and value.kind == "unusable":
+        return expected
     if isinstance(expected, dict) and isinstance(value, dict):
         return {key: _reformat(value.get(key), item, notes) for key, item in expected.items()}
     if isinstance(expected, list | tuple) and type(value) is type(expected) and len(value) == len(expected):

@@ -16,12 +16,14 @@ from grader.judge import verdicts
 from grader.judge.diagnose import Diagnostician
 from grader.judge.feedback import score_of, strengths_of, suggestions_for, weaknesses_of
 from grader.judge.kit import CheckFailed
-from grader.judge.launch import Launcher, Worker
+from grader.judge.launch import Launcher
 from grader.judge.plugin import Bench, Check, collect_and_drive
 from grader.judge.rand import Rand, derive
 from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, kind_of_error, learner_error
 from grader.judge.verdicts import Finding
+from grader.judge.worker import Worker
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission
+from grader.worker.warm import keep_compiler_out
 
 
 def with_judge(
@@ -42,6 +44,8 @@ class Judge:
 
     def __init__(self, course: Course, bench: Bench, launcher: Launcher, device: str = "cpu") -> None:
         self.course, self.bench, self.launcher, self.device = course, bench, launcher, device
+        if course.arrays == "torch":
+            keep_compiler_out()
         self._materials = cache(self._load_materials)
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
@@ -177,10 +181,10 @@ class Examination:
             subject = self.live_subject()
         except LearnerError as error:
             return self._ended(check, function, error)
-        error = self.judge.bench.run(check, subject, reference, self._rand)
-        if error is None:
+        failure = self.judge.bench.run(check, subject, reference, self._rand)
+        if failure is None:
             return check.result(self.lesson.name, "passed", "", self._collect_output(), function)
-        return self._ended(check, function, error)
+        return self._ended(check, function, failure)
 
     def _ended(self, check: Check, function: str, error: BaseException) -> CheckResult:
         """The result of a check that raised."""

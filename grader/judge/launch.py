@@ -1,4 +1,4 @@
-"""Start workers and talk to one: a deadline on every call, a cap on what it prints, and no way to outlive us.
+"""Start worker processes.
 
 `ZygoteLauncher` forks workers from a warm parent (Linux). `SpawnLauncher` starts each by exec (macOS, and wherever a
 fork is not safe). Both give a `Worker`; the caller does not see which.
@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
@@ -19,12 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.errors import GraderError, WorkerCrashed, WorkerOutOfMemory, WorkerTimeout
+from grader.errors import GraderError
+from grader.judge.worker import READY_SECONDS, Worker
 from grader.model import Limits
-from grader.worker import wire
 
 WORKER_DIR = Path(__file__).resolve().parents[1] / "worker"
-READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "SYSTEMROOT")
 
@@ -40,127 +38,6 @@ def library_paths() -> list[str]:
     """Where installed packages lie: our own `sys.path`, without the folder that a command was started in."""
     here = {"", str(Path.cwd()), str(WORKER_DIR.parents[1])}
     return [path for path in sys.path if path not in here or path.endswith("site-packages")]
-
-
-class Worker:
-    """One worker process, one learner's module. Single use; `close` always ends it."""
-
-    def __init__(self, pid: int, pidfd: int | None, rpc: socket.socket, output_fd: int, limits: Limits, exits: Any):
-        self.pid = pid
-        self.pidfd = pidfd
-        self.rpc = rpc
-        self.output_fd = output_fd
-        self.limits = limits
-        self.layers: tuple[str, ...] | None = None
-        self.alive = True
-        self._exits = exits
-        self._printed = bytearray()
-        self._printed_total = 0
-        self._next_id = 0
-        os.set_blocking(output_fd, False)
-
-    def request(self, act: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
-        """Ask for one act and wait for its reply. Raises WorkerTimeout, WorkerCrashed or WorkerOutOfMemory, and
-        the worker is then dead."""
-        if not self.alive:
-            raise WorkerCrashed("The worker has ended already.")
-        deadline = time.monotonic() + (self.limits.call_seconds if seconds is None else seconds)
-        self._next_id += 1
-        try:
-            if self.layers is None:
-                self.layers = self._hello()
-            self.rpc.settimeout(max(0.001, deadline - time.monotonic()))
-            wire.send(self.rpc, {"id": self._next_id, "act": act, **content})
-            reply = self._receive(deadline)
-        except TimeoutError:
-            self.kill()
-            raise WorkerTimeout(f"No answer within {self.limits.call_seconds:g} s.") from None
-        except (EOFError, ConnectionError, wire.ProtocolError) as error:
-            self.kill()
-            raise self._explain_end(error) from None
-        if reply.get("id") != self._next_id:
-            self.kill()
-            raise WorkerCrashed("The worker's process sent something that is not an answer.")
-        return reply
-
-    def _hello(self) -> tuple[str, ...]:
-        hello = self._receive(time.monotonic() + READY_SECONDS)
-        layers = hello.get("layers")
-        if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
-            raise wire.ProtocolError("no greeting")
-        return tuple(layers)
-
-    def _receive(self, deadline: float) -> dict[str, Any]:
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            ready, _, _ = select.select([self.rpc, self.output_fd], [], [], left)
-            if self.output_fd in ready:
-                self._drain(once=True)
-            if self.rpc in ready:
-                reply = wire.receive(self.rpc, deadline)
-                self._drain()
-                return reply
-
-    def _drain(self, once: bool = False) -> None:
-        """Take what was printed. More than the limit is a flood: the worker is killed."""
-        limit = self.limits.output_kb << 10
-        while True:
-            try:
-                piece = os.read(self.output_fd, 1 << 16)
-            except BlockingIOError:
-                return
-            if not piece:
-                return
-            self._printed_total += len(piece)
-            if self._printed_total > limit:
-                self.kill()
-                raise WorkerCrashed(f"It printed more than {self.limits.output_kb} kB and was stopped.")
-            self._printed += piece
-            if once:
-                return
-
-    def take_output(self) -> str:
-        """What the learner's code printed since the last time this was asked."""
-        if self.alive:
-            self._drain()
-        text, self._printed = self._printed.decode("utf-8", "replace"), bytearray()
-        return text
-
-    def _explain_end(self, error: Exception) -> Exception:
-        if isinstance(error, wire.ProtocolError):
-            return WorkerCrashed("The worker's process sent something that is not an answer.")
-        code = self._exits(self.pid)
-        if code is None:
-            return WorkerCrashed("The process ended in the middle of a call.")
-        if code == -signal.SIGXCPU:
-            return WorkerTimeout("It used up its processor time.")
-        if code == -signal.SIGKILL:
-            return WorkerOutOfMemory("The process was killed by the system, most likely for its memory.")
-        if code < 0:
-            return WorkerCrashed(f"The process died of signal {-code} ({signal.Signals(-code).name}).")
-        return WorkerCrashed(f"The process ended itself (exit status {code}), as os._exit does.")
-
-    def kill(self) -> None:
-        """End the process now. Its children are ended with it."""
-        if not self.alive:
-            return
-        self.alive = False
-        with contextlib.suppress(ProcessLookupError, OSError):
-            if self.pidfd is not None:
-                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-            else:
-                os.killpg(self.pid, signal.SIGKILL)
-
-    def close(self) -> None:
-        """End the process if it lives, and release the descriptors."""
-        self.kill()
-        self.rpc.close()
-        for fd in (self.output_fd, self.pidfd):
-            if fd is not None:
-                with contextlib.suppress(OSError):
-                    os.close(fd)
 
 
 class ZygoteLauncher:

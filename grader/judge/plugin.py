@@ -97,7 +97,8 @@ class Bench:
         if call.excinfo is not None and self._error is None:
             self._error = call.excinfo.value
         outcome: Any = "failed" if call.excinfo else "passed"
-        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
+        when: Any = call.when
+        return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, when)
 
 
 class _Driver:

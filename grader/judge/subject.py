@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.errors import WorkerCrashed, WorkerError, WorkerOutOfMemory, WorkerTimeout
-from grader.judge.launch import Worker
+from grader.judge.worker import Worker
 from grader.worker.acts import Actor
 from grader.worker.arrays import duplicate, pack, unpack
 from grader.worker.wire import Array, Handle, Opaque
@@ -109,8 +109,11 @@ class Proxy:
 
     def gradients(self, *args: Any, wrt: Sequence[int], weights: Any, **kwargs: Any) -> dict[str, Any] | None:
         """Gradients of sum(weights * value) by "argument <index>" and by parameter name; None where nothing
-        reaches. The whole is None when the value has no graph."""
+        reaches. The whole is None when the value has no graph; TypeError when it is no tensor."""
         reply = self._ask(args, kwargs, grad={"wrt": list(wrt), "weights": weights})
+        self._subject.last_value = reply["value"]
+        if not reply["is_tensor"]:
+            raise TypeError("only a tensor has gradients")
         return reply["grads"]  # type: ignore[no-any-return]
 
     def elsewhere(self, *args: Any, **kwargs: Any) -> tuple[Any, bool]:
@@ -244,6 +247,7 @@ def _checked(act: str, reply: dict[str, Any]) -> dict[str, Any]:
         plain: dict[str, Any] = {"value": unpack(reply["value"]), "devices": devices}
         if "grads" in reply:
             grads = reply["grads"]
+            plain["is_tensor"] = reply["is_tensor"] is True
             plain["grads"] = None if grads is None else {str(name): unpack(grad) for name, grad in grads.items()}
             return plain
         args, kwargs = reply["after"]

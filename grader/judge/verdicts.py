@@ -109,9 +109,8 @@ def describe(error: LearnerError) -> str:
     head = f"{error.type_name}: {error.text}" if error.type_name else error.text
     lines = [head.rstrip(": ")]
     for filename, line, name, code in error.frames:
-        lines.append(f"  {filename}:{line} in {name}")
-        if code:
-            lines.append(f"    {code}")
+        lines.append(f"  {filename}:{line} in {name}" if name else f"  {filename}:{line}")
+        lines += [f"    {text}" for text in code.splitlines()]
     return "\n".join(lines)
 
 

@@ -32,7 +32,7 @@ class Actor:
         forbidden: list[str] = []
         try:
             with watch(self.forbids, forbidden):
-                reply = getattr(self, "act_" + str(request["act"]))(request)
+                reply: dict[str, Any] = getattr(self, "act_" + str(request["act"]))(request)
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
         if forbidden:
@@ -163,10 +163,10 @@ def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any
         leaves.update({name: p for name, p in target.named_parameters() if p.requires_grad})
     value = target(*args, **kwargs)
     if not isinstance(value, torch.Tensor) or not value.requires_grad:
-        return {"value": value, "grads": None, "after": []}
+        return {"value": value, "grads": None, "is_tensor": isinstance(value, torch.Tensor)}
     total = (value * grad["weights"].to(value.dtype)).sum()
     grads = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
-    return {"value": value.detach(), "grads": dict(zip(leaves, grads, strict=True)), "after": []}
+    return {"value": value.detach(), "grads": dict(zip(leaves, grads, strict=True)), "is_tensor": True}
 
 
 def describe_error(error: BaseException, files: frozenset[str]) -> dict[str, Any]:
@@ -183,21 +183,16 @@ def describe_error(error: BaseException, files: frozenset[str]) -> dict[str, Any
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename in files
     ]
-    reply: dict[str, Any] = {
-        "kind": kind,
-        "type": type(error).__name__,
-        "text": _text(error),
-        "frames": frames[-FRAME_LIMIT:],
-    }
     if isinstance(error, SyntaxError):
-        reply["syntax"] = [
-            error.filename or "",
-            error.lineno or 0,
-            error.offset or 0,
-            (error.text or "").rstrip("\n"),
-            error.msg,
-        ]
-    return reply
+        frames.append([error.filename or "", error.lineno or 0, "", _with_caret(error)])
+    text = error.msg if isinstance(error, SyntaxError) else _text(error)
+    return {"kind": kind, "type": type(error).__name__, "text": text, "frames": frames[-FRAME_LIMIT:]}
+
+
+def _with_caret(error: SyntaxError) -> str:
+    """The line that Python could not read, with a caret under the place."""
+    line = (error.text or "").rstrip("\n")
+    return f"{line}\n{' ' * max(0, (error.offset or 1) - 1)}^" if line else ""
 
 
 def _text(error: BaseException) -> str:

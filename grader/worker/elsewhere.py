@@ -85,16 +85,18 @@ def _define() -> tuple[Any, Any]:
         @staticmethod
         def __new__(cls: Any, inner: torch.Tensor) -> Any:
             made = torch.Tensor._make_wrapper_subclass(
-                cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=DEVICE
+                cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=torch.device(DEVICE)
             )
             made.held = inner
             return made
 
         @classmethod
-        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(  # type: ignore[override]  # torch declares a C function here
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             return _run(func, args, kwargs or {})
 
-    class ElsewhereMode(TorchDispatchMode):
+    class ElsewhereMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
             return False  # see forbid.py: keeps torch's compiler out

@@ -1,11 +1,13 @@
 """Notice a forbidden call when it runs, whatever name it was called by.
 
 Two hooks of torch see every operation: the function mode sees the Python call (`F.softmax`, `x.softmax`, a method or an
-alias of it), the dispatch mode sees the operator underneath (`aten::_softmax`), which no Python alias hides.
+alias of it), the dispatch mode sees the operator underneath (`aten::_softmax`), which no Python alias hides. numpy has no such hooks: there the interpreter's profiler
+sees the calls that the learner's own code makes into numpy.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
@@ -30,7 +32,9 @@ def matches(name: str, forbids: Iterable[str]) -> str | None:
 
 def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[None]:
     """A context in which calling one of `forbids` raises ForbiddenCall and is noted in `seen`."""
-    return _watching(forbids, seen) if forbids else nullcontext()
+    if not forbids:
+        return nullcontext()
+    return _watching(forbids, seen) if "torch" in sys.modules else _watching_numpy(forbids, seen)
 
 
 @contextmanager
@@ -46,6 +50,37 @@ def _watching(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
         stack.enter_context(dispatch_mode(refuse))
         stack.enter_context(function_mode(refuse))
         yield
+
+
+@contextmanager
+def _watching_numpy(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
+    def profile(frame: Any, event: str, called: Any) -> None:
+        name = _called_in_numpy(frame, event, called)
+        entry = matches(name, forbids) if name else None
+        if entry is not None:
+            seen.append(entry)
+            raise ForbiddenCall(entry)
+
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+def _called_in_numpy(frame: Any, event: str, called: Any) -> str:
+    """The name of what numpy is asked for from outside of it; what numpy then calls for itself does not count."""
+    if event == "call":
+        asked = _of_numpy(frame.f_globals.get("__name__")) and frame.f_back is not None
+        return frame.f_code.co_name if asked and not _of_numpy(frame.f_back.f_globals.get("__name__")) else ""
+    if event != "c_call" or _of_numpy(frame.f_globals.get("__name__")):
+        return ""
+    owner = getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
+    return getattr(called, "__name__", "") if _of_numpy(owner) else ""
+
+
+def _of_numpy(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] == "numpy"
 
 
 _CLASSES: tuple[Any, Any] | None = None
@@ -67,14 +102,14 @@ def _modes() -> tuple[Any, Any]:
                 self.refuse(getattr(func, "__name__", ""))
                 return func(*args, **(kwargs or {}))
 
-        class DispatchWatch(TorchDispatchMode):
+        class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
             @classmethod
             def _should_skip_dynamo(cls) -> bool:
                 # else torch imports its compiler (0.6 s) at the first operation, only to tell it to stay out
                 return False
 
             def __init__(self, refuse: Callable[[str], None]) -> None:
-                super().__init__()
+                super().__init__()  # type: ignore[no-untyped-call]  # as above
                 self.refuse = refuse
 
             def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -20,6 +20,7 @@ def become_worker(rpc_fd: int, output_fd: int, policy: dict[str, Any]) -> None:
     code = 1
     try:
         _arrange_descriptors(rpc_fd, output_fd)
+        os.environ.clear()
         in_force = isolation.apply(isolation.Policy(**{k: _tuple(v) for k, v in policy.items()}))
         sock = socket.socket(fileno=RPC_FD)
         wire.send(sock, {"layers": list(in_force)})

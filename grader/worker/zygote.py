@@ -68,11 +68,11 @@ class Zygote:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's to answer
         signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
         while True:
-            ready, _, _ = select.select([self.control, self.wake_read], [], [])
+            ready, _, _ = select.select([self.control.fileno(), self.wake_read], [], [])
             if self.wake_read in ready:
                 os.read(self.wake_read, 4096)
             self._reap()
-            if self.control in ready and not self._serve_one():
+            if self.control.fileno() in ready and not self._serve_one():
                 self._end()
 
     def _serve_one(self) -> bool:

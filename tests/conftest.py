@@ -1,0 +1,35 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+from workshop import course
+
+from grader.judge.launch import Launcher, start_launcher
+from grader.judge.session import worker_policy
+from grader.model import Limits
+
+
+@contextmanager
+def _launcher(limits: Limits, arrays: str = "torch", spawn: bool = False) -> Iterator[Launcher]:
+    launcher = start_launcher(arrays, worker_policy(limits, "cpu"), limits, spawn=spawn)
+    try:
+        yield launcher
+    finally:
+        launcher.close()
+
+
+@pytest.fixture(scope="session")
+def launcher() -> Iterator[Launcher]:
+    """One warm parent of workers for the whole run, with the course's own limits."""
+    with _launcher(course().limits) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def launcher_with() -> Callable[..., AbstractContextManager[Launcher]]:
+    """Makes a launcher with other limits, for a `with` block."""
+    return _launcher

@@ -1,0 +1,129 @@
+"""Who may import whom: the table of CONTRIBUTING, read from the source. Left may import right, never back."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from content import ROOT
+
+BASE = {"errors", "model"}
+MAY_IMPORT = {
+    "errors": set(),
+    "model": set(),
+    "course": BASE,
+    "submission": BASE | {"course"},
+    "workspace": BASE | {"course", "submission"},
+    "worker": set(),  # standard library, numpy and torch: nothing else of ours
+    "judge": BASE | {"course", "submission", "worker"},
+    "audit": BASE | {"course", "judge"},
+    "store": BASE,
+    "reports": BASE,
+    "batch": BASE | {"course", "submission", "judge", "store", "reports"},
+    "cli": BASE | {"course", "submission", "workspace", "judge", "audit", "store", "reports", "batch"},
+}
+# Of the worker's package the judge uses what describes plain data, and the acts that both carry out.
+JUDGE_FROM_WORKER = {"wire", "arrays", "acts", "warm", "isolation"}
+ONLY_IN = {
+    "click": {"cli"},
+    "rich": {"cli", "reports"},
+    "pytest": {"judge"},
+    "sqlite3": {"store"},
+    "torch": {"worker", "judge"},
+    "hypothesis": set(),
+}
+FILES = sorted((ROOT / "grader").rglob("*.py"))
+
+
+def imports_of(path: Path) -> list[str]:
+    """Every module that a file imports, anywhere in it, as a dotted name."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path} imports relatively"
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+def room_of(path: Path) -> str:
+    """The room of the house that a file belongs to: its folder below grader/, or its own name."""
+    parts = path.relative_to(ROOT / "grader").parts
+    return parts[0] if len(parts) > 1 else path.stem
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_one_way(path):
+    """A file imports only from the rooms that the table allows."""
+    room = room_of(path)
+    if room == "__init__":
+        room = "errors"
+    for name in imports_of(path):
+        parts = name.split(".")
+        if parts[0] == "grader" and len(parts) > 1 and parts[1] != room:
+            assert parts[1] in MAY_IMPORT[room], f"{path} imports {name}"
+            if room == "judge" and parts[1] == "worker":
+                assert parts[2] in JUDGE_FROM_WORKER, f"{path} imports {name}"
+        if parts[0] in ONLY_IN:
+            assert room in ONLY_IN[parts[0]], f"{path} imports {name}"
+
+
+def test_every_room_is_in_the_table():
+    """A new folder or module has to find its place in the table first."""
+    assert {room_of(path) for path in FILES} - {"__init__"} <= set(MAY_IMPORT)
+
+
+def test_modules_import_in_no_circle():
+    """Inside the rooms too, no chain of top-level imports comes back to where it began."""
+    named = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
+        for path in FILES
+    }
+    graph = {
+        name: {target for target in _top_imports(tree, set(named)) if target != name} for name, tree in named.items()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, f"circle: {' -> '.join((*path[path.index(name) :], name))}"
+        if name in done or name not in graph:
+            return
+        for target in sorted(graph[name]):
+            visit(target, (*path, name))
+        done.add(name)
+
+    for name in sorted(graph):
+        visit(name, ())
+
+
+def _top_imports(tree: ast.Module, modules: set[str]) -> set[str]:
+    """The modules of ours that a module imports when it is imported itself."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in modules else node.module)
+    return found & modules
+
+
+@pytest.mark.parametrize("folder, allowed", [("exercises", set()), ("solutions", {"grader.judge.kit"})])
+def test_course_files_know_only_the_kit(folder, allowed):
+    """Stubs and references import torch and numpy only; hidden checks and mistakes import the kit and nothing else."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for name in imports_of(path):
+            if name.startswith("grader"):
+                kit = any(name.startswith(module) for module in allowed)
+                assert kit and (path.stem.startswith("test_") or path.stem.endswith("_mistakes")), f"{path}: {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_of_readable_size(path):
+    """No file of the engine is longer than 400 lines, no function longer than 60."""
+    text = path.read_text()
+    assert text.count("\n") <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno - node.lineno < 60, f"{path}: {node.name}"

@@ -1,0 +1,203 @@
+"""The wire between judge and worker: what goes in comes out, and nothing else gets through."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import socket
+import threading
+import time
+
+import numpy
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.worker import wire
+from grader.worker.arrays import pack, unpack
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**62), 2**62)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=40).filter(lambda text: text.encode("utf-8", "replace").decode() == text),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(max_size=8).filter(str.isprintable), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+def through_a_socket(message: dict) -> dict:
+    """A message sent and received over a real socket."""
+    left, right = socket.socketpair()
+    with left, right:
+        sender = threading.Thread(target=wire.send, args=(left, message))
+        sender.start()
+        received = wire.receive(right, time.monotonic() + 10)
+        sender.join(10)
+    return received
+
+
+@settings(deadline=None, max_examples=60)
+@given(plain)
+def test_plain_data_survives(value):
+    """Whatever plain data is sent arrives equal, tuples as tuples."""
+    assert through_a_socket({"value": value}) == {"value": value}
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_numbers_that_json_lacks_survive(number):
+    """NaN and the infinities cross as themselves."""
+    received = through_a_socket({"value": number})["value"]
+
+    assert received == number or (math.isnan(received) and math.isnan(number))
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool, torch.complex64]
+)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 4), (2, 3, 4)])
+def test_tensors_survive(dtype, shape):
+    """A tensor of any shape and dtype arrives bit for bit."""
+    tensor = torch.randn(shape).to(dtype)
+
+    received = unpack(through_a_socket({"value": pack(tensor)})["value"])
+
+    assert received.dtype == dtype and received.shape == tensor.shape
+    assert torch.equal(received, tensor)
+
+
+@pytest.mark.parametrize("layout", ["transposed", "strided", "expanded", "conjugate"])
+def test_tensors_of_any_layout_survive(layout):
+    """Views arrive as the values that they show."""
+    base = torch.randn(4, 6)
+    tensor = {
+        "transposed": base.T,
+        "strided": base[::2, 1::3],
+        "expanded": base[:1].expand(4, 6),
+        "conjugate": torch.randn(3, dtype=torch.complex64).conj(),
+    }[layout]
+
+    assert torch.equal(unpack(through_a_socket({"value": pack(tensor)})["value"]), tensor)
+
+
+def test_numpy_arrays_survive_as_numpy():
+    """A numpy array is not turned into a tensor on the way."""
+    array = numpy.arange(6.0).reshape(2, 3)[:, ::2]
+
+    received = unpack(through_a_socket({"value": pack(array)})["value"])
+
+    assert isinstance(received, numpy.ndarray)
+    assert numpy.array_equal(received, array)
+
+
+def test_what_cannot_cross_is_named():
+    """An object without a plain form arrives as its type and a short text, never as itself."""
+    received = through_a_socket({"value": pack([object(), lambda: 1, {1, 2}])})["value"]
+
+    assert [type(item) for item in received] == [wire.Opaque] * 3
+    assert [item.type_name for item in received] == ["object", "function", "set"]
+
+
+def test_a_list_that_contains_itself_is_cut():
+    """Endless nesting ends at a bounded depth."""
+    endless: list = []
+    endless.append(endless)
+
+    assert through_a_socket({"value": pack(endless)})
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.binary(max_size=200), st.binary(max_size=64))
+def test_any_header_is_a_message_or_a_protocol_error(header, body):
+    """Random bytes never raise anything but ProtocolError."""
+    with contextlib.suppress(wire.ProtocolError):
+        assert isinstance(wire.decode(header, body), dict)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_a_damaged_frame_is_a_message_or_a_protocol_error(data):
+    """A real frame with bytes changed never raises anything but ProtocolError."""
+    frame = b"".join(wire.encode({"id": 1, "value": pack([torch.ones(2, 3), "text", {"a": 1.5}])}))
+    header_length, _ = wire.PREFIX.unpack(frame[: wire.PREFIX.size])
+    header = bytearray(frame[wire.PREFIX.size : wire.PREFIX.size + header_length])
+    for _ in range(data.draw(st.integers(1, 4))):
+        header[data.draw(st.integers(0, len(header) - 1))] = data.draw(st.integers(0, 255))
+    with contextlib.suppress(wire.ProtocolError):
+        wire.decode(bytes(header), frame[wire.PREFIX.size + header_length :])
+
+
+HOSTILE_HEADERS = {
+    "no dictionary": b"[1,2]",
+    "deep nesting": b"[" * 5000 + b"]" * 5000,
+    "unknown tag": b'{"$dict":[["a",{"$pickle":"x"}]]}',
+    "bare NaN": b'{"$dict":[["a",NaN]]}',
+    "negative size": b'{"$dict":[["a",{"$array":["torch","float32",[-1],"cpu",0]}]]}',
+    "huge size": b'{"$dict":[["a",{"$array":["torch","float32",[99999999999],"cpu",0]}]]}',
+    "size that is no number": b'{"$dict":[["a",{"$array":["torch","float32",[true],"cpu",4]}]]}',
+    "bytes beyond the body": b'{"$dict":[["a",{"$array":["torch","float32",[4],"cpu",16]}]]}',
+    "wrong byte count": b'{"$dict":[["a",{"$array":["torch","float32",[4],"cpu",4]}]]}',
+    "unknown dtype": b'{"$dict":[["a",{"$array":["torch","object",[1],"cpu",8]}]]}',
+    "unknown kind": b'{"$dict":[["a",{"$array":["pandas","float32",[1],"cpu",4]}]]}',
+    "endless rank": b'{"$dict":[["a",{"$array":["torch","float32",[' + b"1," * 400 + b'1],"cpu",4]}]]}',
+    "handle that is no number": b'{"$dict":[["a",{"$handle":"x"}]]}',
+    "dictionary of no pairs": b'{"$dict":[["a"]]}',
+    "enormous integer": b'{"$dict":[["a",' + b"9" * 5000 + b"]]}",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_HEADERS)
+def test_hostile_headers_are_protocol_errors(name):
+    """Each known forgery is refused."""
+    with pytest.raises(wire.ProtocolError):
+        wire.decode(HOSTILE_HEADERS[name], b"\0" * 4)
+
+
+def test_too_many_values_are_a_protocol_error():
+    """A message of millions of small values is refused before it is built."""
+    with pytest.raises(wire.ProtocolError):
+        wire.decode(b'{"$dict":[["a",[' + b"1," * wire.MAX_ITEMS + b"1]]]}", b"")
+
+
+@pytest.mark.parametrize("prefix", [wire.PREFIX.pack(wire.MAX_HEADER + 1, 0), wire.PREFIX.pack(2, wire.MAX_BODY + 1)])
+def test_a_frame_that_claims_too_much_is_refused_unread(prefix):
+    """Lengths beyond the limits are refused before any memory is taken for them."""
+    left, right = socket.socketpair()
+    with left, right:
+        left.sendall(prefix)
+        with pytest.raises(wire.ProtocolError):
+            wire.receive(right, time.monotonic() + 5)
+
+
+def test_a_frame_that_never_ends_meets_the_deadline():
+    """Half a frame and then silence is a timeout, not a hang."""
+    left, right = socket.socketpair()
+    with left, right:
+        left.sendall(wire.PREFIX.pack(100, 0) + b"{")
+        with pytest.raises(TimeoutError):
+            wire.receive(right, time.monotonic() + 0.2)
+
+
+def test_a_closed_line_is_the_end():
+    """A peer that goes away in the middle of a frame is EOFError."""
+    left, right = socket.socketpair()
+    with right:
+        left.sendall(b"\0" * 5)
+        left.close()
+        with pytest.raises(EOFError):
+            wire.receive(right, time.monotonic() + 5)
+
+
+def test_lone_surrogates_are_cleaned():
+    """Text that no terminal can show is made harmless."""
+    received = through_a_socket({"value": os.fsdecode(b"\xff")})["value"]
+
+    received.encode()
+    assert received == "?"
