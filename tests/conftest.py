@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -9,13 +10,14 @@ import pytest
 from workshop import course
 
 from grader.judge.launch import Launcher, start_launcher
-from grader.judge.session import worker_policy
+from grader.judge.session import policy_for
 from grader.model import Limits
 
 
 @contextmanager
 def _launcher(limits: Limits, arrays: str = "torch", spawn: bool = False) -> Iterator[Launcher]:
-    launcher = start_launcher(arrays, worker_policy(limits, "cpu"), limits, spawn=spawn)
+    policy = policy_for(dataclasses.replace(course(), limits=limits, arrays=arrays), "cpu")
+    launcher = start_launcher(arrays, policy, limits, spawn=spawn)
     try:
         yield launcher
     finally:

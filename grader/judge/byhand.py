@@ -16,7 +16,7 @@ from grader.errors import SelfattendError
 from grader.judge.examine import load_file
 from grader.judge.launch import start_launcher
 from grader.judge.rand import Rand, derive
-from grader.judge.session import worker_policy
+from grader.judge.session import policy_for
 from grader.judge.subject import LocalSubject, RemoteSubject, learner_error
 from grader.judge.worker import Worker
 from grader.model import Course, Lesson
@@ -60,7 +60,7 @@ class ByHand:
         if known is not None and known.alive:
             return known
         if self._launcher is None:
-            self._launcher = start_launcher(course.arrays, worker_policy(course.limits, self.device), course.limits)
+            self._launcher = start_launcher(course.arrays, policy_for(course, self.device), course.limits)
         worker: Worker = self._launcher.lease()
         submission = read_submission(self.path, lesson, course)
         siblings = {name: list(pair) for name, pair in submission.siblings.items()}

@@ -187,6 +187,8 @@ def _as_array(value: Any, expected: Any) -> Any:
         import numpy
 
         found = value.detach().numpy() if is_tensor(value) else numpy.asarray(value)
+        if found.dtype.kind not in "biufc":
+            return None  # numpy makes an array of anything, of None too
         return found if found is value and found.dtype == expected.dtype else found.astype(expected.dtype)
     except (TypeError, ValueError, RuntimeError):
         return None

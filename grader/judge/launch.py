@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,25 @@ def library_paths() -> list[str]:
     return [path for path in sys.path if path not in here or path.endswith("site-packages")]
 
 
+@dataclass(frozen=True)
+class _Pending:
+    """A worker that was asked for: our ends of its line and of the pipe for what it prints."""
+
+    job: int
+    rpc: socket.socket
+    output_fd: int
+
+
 class ZygoteLauncher:
     """Forks workers from one warm process. `start` returns at once: the zygote imports while the caller does."""
 
     def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits) -> None:
         self.policy, self.limits = dict(policy), limits
-        self._ended: dict[int, int] = {}
+        self._born: dict[int, tuple[int, int]] = {}  # job -> pid and pidfd, not yet fetched
+        self._jobs: dict[int, int] = {}  # pid -> job
+        self._ended: dict[int, int] = {}  # job -> exit code
         self._job = 0
-        self._ahead: Worker | None = None
+        self._ahead: _Pending | None = None
         self._ready = False
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
@@ -65,11 +77,14 @@ class ZygoteLauncher:
 
     def lease(self) -> Worker:
         """A fresh worker. The next one is forked while this one is used."""
-        worker = self._ahead or self._fork()
-        self._ahead = self._fork()
+        pending = self._ahead or self._begin()
+        self._ahead = None
+        worker = self._finish(pending)
+        self._ahead = self._begin()
         return worker
 
-    def _fork(self) -> Worker:
+    def _begin(self) -> _Pending:
+        """Ask for a worker without waiting for it."""
         self._wait_until_ready()
         self._job += 1
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -82,40 +97,40 @@ class ZygoteLauncher:
         finally:
             theirs.close()
             os.close(output_write)
-        pid, pidfd = self._pid_of(self._job)
-        return Worker(pid, pidfd, ours, output_read, self.limits, self._exit_code)
+        return _Pending(self._job, ours, output_read)
+
+    def _finish(self, pending: _Pending) -> Worker:
+        while pending.job not in self._born:
+            self._read(READY_SECONDS)
+        pid, pidfd = self._born.pop(pending.job)
+        self._jobs[pid] = pending.job
+        return Worker(pid, pidfd, pending.rpc, pending.output_fd, self.limits, self._exit_code)
 
     def _wait_until_ready(self) -> None:
         if self._ready:
             return
-        message, _ = self._read(READY_SECONDS)
+        message = self._read(READY_SECONDS)
         if "refused" in message:
             raise GraderError(f"The worker's parent refused to start: {message['refused']}.", next_step="learn doctor")
         self._ready = True
 
-    def _pid_of(self, job: int) -> tuple[int, int]:
-        while True:
-            message, fds = self._read(READY_SECONDS)
-            if message.get("id") == job and "pid" in message:
-                return message["pid"], fds[0]
-
-    def _read(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
+    def _read(self, seconds: float) -> dict[str, Any]:
         ready, _, _ = select.select([self.control], [], [], seconds)
         if not ready:
             raise GraderError("The worker's parent does not answer.", next_step="learn doctor")
         data, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
         if not data:
             raise self._died()
-        message = json.loads(data)
+        message: dict[str, Any] = json.loads(data)
         if "exit" in message:
             self._ended[message["id"]] = message["exit"]
         if "pid" in message:
-            self._pids = {**getattr(self, "_pids", {}), message["pid"]: message["id"]}
-        return message, fds
+            self._born[message["id"]] = (message["pid"], fds[0])
+        return message
 
     def _exit_code(self, pid: int) -> int | None:
         """How a worker ended, waiting a moment for the zygote to say so."""
-        job = self._pids[pid]
+        job = self._jobs[pid]
         deadline = time.monotonic() + 2.0
         while job not in self._ended:
             left = deadline - time.monotonic()
@@ -133,7 +148,10 @@ class ZygoteLauncher:
     def close(self) -> None:
         """End every worker and the zygote."""
         if self._ahead is not None:
-            self._ahead.close()
+            self._ahead.rpc.close()
+            os.close(self._ahead.output_fd)
+        for _, pidfd in self._born.values():
+            os.close(pidfd)
         self.control.close()
         try:
             self.process.wait(timeout=5)

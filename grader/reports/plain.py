@@ -14,7 +14,7 @@ LONGEST = 20_000  # characters of a learner's text that are looked at; nobody re
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\)?|\x1b[ -/]*."
 )
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\r\n])")
+_OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
 _REVERSERS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -72,8 +72,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def score_text(score: float | None) -> str:
-    """`5.4`, and `10` rather than `10.0`: only a whole work is a ten."""
-    return "-" if score is None else f"{score:.1f}".replace("10.0", "10")
+    """One decimal, or a dash where there is no score."""
+    return "-" if score is None else f"{score:.1f}"
 
 
 def ago(when: datetime, now: datetime | None = None) -> str:

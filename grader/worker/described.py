@@ -1,8 +1,15 @@
-"""Objects that are sent by description: small models and optimizers, made in the process that uses them.
+"""Objects that are sent by description: small models, optimizers, iterators, made in the process that uses them.
 
 A model is a stack of plain layers, an optimizer one of torch's own. Both write to a log what is done to them, judged
 afterwards by what the gradients *were* when the parameters were updated, not by which method cleared them: right
 training code may use `optimizer.zero_grad`, `model.zero_grad`, `p.grad = None` or a closure.
+
+Events of the log, in order:
+
+    ("forward", training, shape, recorded)  the model ran, in this mode, on input of this shape; `recorded`: under autograd
+    ("backward",)                           a gradient came back to what the model gave
+    ("step", {name: gradient or None})      the optimizer stepped, with these gradients
+    ("zero_grad",)                          the optimizer's zero_grad was called
 """
 
 from __future__ import annotations
@@ -13,16 +20,20 @@ Log = list[tuple[Any, ...]]
 
 
 def make(spec: dict[str, Any], log: Log) -> Any:
-    """`{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}` or
-    `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`."""
+    """`{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, which may have "dtype", "device" and
+    "training" too; `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`; or
+    `{"kind": "iterator", "items": [...]}`, which can be gone through once and has no length."""
     if spec["kind"] == "model":
         return _model(spec, log)
     if spec["kind"] == "optimizer":
         return _optimizer(spec, log)
+    if spec["kind"] == "iterator":
+        return iter(spec["items"])
     raise ValueError(f"unknown description {spec['kind']!r}")
 
 
 def _model(spec: dict[str, Any], log: Log) -> Any:
+    import torch
     from torch import nn
 
     layers = {
@@ -31,17 +42,22 @@ def _model(spec: dict[str, Any], log: Log) -> Any:
     }  # fmt: skip
 
     class Stack(nn.Module):
-        """A stack of layers that logs each forward pass and whether it ran in training mode."""
+        """A stack of layers that logs each forward pass and each gradient that comes back."""
 
         def __init__(self) -> None:
             super().__init__()
             self.layers = nn.Sequential(*(layers[name](*sizes) for name, *sizes in spec["layers"]))
 
         def forward(self, inputs: Any) -> Any:
-            log.append(("forward", self.training, list(inputs.shape)))
-            return self.layers(inputs)
+            outputs = self.layers(inputs)
+            log.append(("forward", self.training, list(inputs.shape), outputs.requires_grad))
+            if outputs.requires_grad:
+                outputs.register_hook(lambda _gradient: log.append(("backward",)))
+            return outputs
 
     model = Stack()
+    if spec.get("dtype"):
+        model.to(getattr(torch, spec["dtype"]))
     if spec.get("state") is not None:
         model.load_state_dict(spec["state"])
     if spec.get("device"):

@@ -1,8 +1,8 @@
 """Notice a forbidden call when it runs, whatever name it was called by.
 
 Two hooks of torch see every operation: the function mode sees the Python call (`F.softmax`, `x.softmax`, a method or an
-alias of it), the dispatch mode sees the operator underneath (`aten::_softmax`), which no Python alias hides. numpy has no such hooks: there the interpreter's profiler
-sees the calls that the learner's own code makes into numpy.
+alias of it), the dispatch mode sees the operator underneath (`aten::_softmax`), which no Python alias hides. numpy has
+no such hooks: there the interpreter's profiler sees the calls that the learner's own code makes into numpy.
 """
 
 from __future__ import annotations

@@ -176,9 +176,7 @@ def _(subject, rand):
 @attention.probe("the inputs afterwards", stage="in leaving its inputs alone")
 def _(subject, rand):
     mask = mixed_mask()
-    observed = subject.scaled_dot_product_attention.observe(
-        rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mask
-    )
+    observed = subject.scaled_dot_product_attention.observe(rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mask)
     return [*observed.args, observed.kwargs["mask"]]
 
 
@@ -200,3 +198,509 @@ def _(subject, rand):
     return answer(subject, q, k, v)
 
 
+# --- examples small enough to retype ----------------------------------------------------------------------------------
+
+ONE = torch.tensor([[1.0, 0.0]])
+TWO = torch.eye(2)
+
+attention.example(ONE, TWO, TWO)
+attention.example(TWO, TWO, torch.tensor([[1.0], [2.0]]))
+attention.example(ONE, TWO, TWO, mask=torch.tensor([[False, True]]))
+attention.example(TWO, torch.tensor([[1.0, 2.0], [3.0, 0.0]]), TWO, mask=torch.tensor([[True, False], [True, True]]))
+attention.example(ONE[None], torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]]), torch.eye(3)[None])
+attention.example(TWO.view(1, 2, 1, 2), TWO.expand(1, 2, 2, 2), TWO.expand(1, 2, 2, 2))
+
+# --- mistakes: the scores ---------------------------------------------------------------------------------------------
+
+
+def only_with_axes(number):
+    def score(q, k):
+        if q.dim() != number:
+            raise ValueError("not enough (or too many) values to unpack")
+        return all_pairs(q, k)
+
+    return score
+
+
+def keys_reshaped(q, k):
+    return q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))
+
+
+def keys_with_all_axes_reversed(q, k):
+    return q @ k.permute(*reversed(range(k.dim())))  # what `k.T` does
+
+
+def keys_transposed_in_place(q, k):
+    return q @ k.transpose_(-2, -1)
+
+
+attention.mistake(
+    "at-qk-swapped",
+    says="Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries nothing stops "
+    "you, and every answer is that of another question.",
+    suggests="Scores are (queries × keys): put q on the left and the transposed k on the right.",
+    score=lambda q, k: all_pairs(k, q),
+)
+attention.mistake(
+    "at-qk-swapped",
+    coding="weights transposed",
+    says="You transpose the weights before they meet the values, so row i answers not for query i but for key i.",
+    suggests="Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).",
+    mix=lambda weights, q, k, v: weights.transpose(-2, -1) @ v,
+)
+attention.mistake(
+    "at-k-reshaped",
+    says="You reshape k where it must be transposed: `view` and `reshape` keep the numbers in their order and only cut "
+    "the rows elsewhere, so queries meet scrambled keys.",
+    suggests="Exchange the last two axes with `k.transpose(-2, -1)`.",
+    score=keys_reshaped,
+)
+attention.mistake(
+    "at-k-dot-T",
+    says="`k.T` reverses all axes of k: right for a matrix, but with batch or heads it takes those along.",
+    suggests="Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).",
+    score=keys_with_all_axes_reversed,
+)
+for axes, shape in ((2, "(T, d_k)"), (3, "(B, T, d_k)"), (4, "(B, H, T, d_k)")):
+    attention.mistake(
+        "at-one-rank-only",
+        coding=f"{axes} axes",
+        says=f"It works for q of shape {shape} only; any other number of leading axes ends in an error.",
+        suggests="Count axes from the back (`q.size(-1)`, `transpose(-2, -1)`, `dim=-1`) and unpack no shape.",
+        score=only_with_axes(axes),
+    )
+attention.mistake(
+    "at-one-rank-only",
+    coding="softmax over dim=2",
+    says="Your softmax runs over dim=2: these are the keys for three axes, but with heads they are the queries.",
+    suggests="Count from the back: `dim=-1` is the keys' axis whatever stands before it.",
+    version=alone(softmax=along(2)),
+)
+
+# --- mistakes: the scale ----------------------------------------------------------------------------------------------
+
+
+def divided_by(width):
+    """A `scale` that divides by `width(q, k, v)`."""
+    return lambda scores, q, k, v: scores / width(q, k, v)
+
+
+def width_of_all_heads(q, k, v):
+    return (q.size(-1) * (q.size(-3) if q.dim() == 4 else 1)) ** 0.5
+
+
+def queries_scaled_in_place(scores, q, k, v):
+    q /= q.size(-1) ** 0.5
+    return all_pairs(q, k)
+
+
+unscaled = divided_by(lambda q, k, v: 1.0)
+
+attention.mistake(
+    "at-no-scale",
+    says="Your weights are softmax(q kᵀ) without the 1/√d_k: the wider the head, the more one key takes all.",
+    suggests="Divide the scores by `q.size(-1) ** 0.5` before softmax.",
+    scale=unscaled,
+)
+attention.mistake(
+    "at-scale-dk",
+    says="You divide by d_k, not by its square root (or scale both q and k by √d_k): the weights come out too even.",
+    suggests="Divide the scores once, by `q.size(-1) ** 0.5`.",
+    scale=divided_by(lambda q, k, v: q.size(-1)),
+)
+attention.mistake(
+    "at-scale-dk",
+    coding="/ (d_k ** 1/2)",
+    says="You divide by d_k / 2: Python reads `d_k ** 1/2` as (d_k ** 1) / 2. (At d_k = 4 the two agree.)",
+    suggests="Write `d_k ** 0.5` or `math.sqrt(d_k)`.",
+    scale=divided_by(lambda q, k, v: q.size(-1) / 2),
+)
+attention.mistake(
+    "at-scale-dk",
+    coding="/ d_k ** 1/2",
+    says="You divide by 2·d_k: Python reads `/ d_k ** 1/2` as a division by d_k and then one by 2.",
+    suggests="Write `/ d_k ** 0.5` or `/ math.sqrt(d_k)`.",
+    version=alone(scale=divided_by(lambda q, k, v: q.size(-1) * 2)),
+)
+attention.mistake(
+    "at-scale-multiplied",
+    says="You multiply the scores by √d_k; that makes large scores larger, and one key takes all.",
+    suggests="Divide by √d_k.",
+    scale=divided_by(lambda q, k, v: q.size(-1) ** -0.5),
+)
+attention.mistake(
+    "at-scale-d-model",
+    says="With heads you divide by √(H·d_k), the width of the whole model; each head has only d_k components to add "
+    "up.",
+    suggests="Take the width of one head, `q.size(-1)`.",
+    scale=divided_by(width_of_all_heads),
+)
+for size, coding, width, joins in (
+    ("the number of queries, T", "T", lambda q, k, v: q.size(-2), True),
+    ("the number of keys, S", "S", lambda q, k, v: k.size(-2), True),
+    ("the width of the values, d_v", "d_v", lambda q, k, v: v.size(-1), True),
+    ("q.size(1), which is T for a batch and H with heads", "size(1)", lambda q, k, v: q.size(1), True),
+    ("q.size(0), the first axis", "size(0)", lambda q, k, v: q.size(0), False),
+    ("q.size(2), which is T with heads", "size(2)", lambda q, k, v: q.size(2), False),
+):
+    scale = divided_by(lambda q, k, v, width=width: width(q, k, v) ** 0.5)
+    attention.mistake(
+        "at-scale-wrong-axis",
+        coding=coding,
+        says=f"You divide by the square root of {size}; what grows with the sum in q·k is d_k.",
+        suggests="Take the last axis of q: `q.size(-1) ** 0.5`.",
+        **({"scale": scale} if joins else {"version": alone(scale=scale)}),
+    )
+attention.mistake(
+    "at-scale-constant",
+    coding="8",
+    says="You divide by 8, which is √d_k only where d_k = 64.",
+    suggests="Read d_k off the input: `q.size(-1) ** 0.5`.",
+    scale=divided_by(lambda q, k, v: 8.0),
+)
+attention.mistake(
+    "at-scale-constant",
+    coding="√512",
+    says="You divide by √512, the width of one famous model, whatever the width of q is.",
+    suggests="Read d_k off the input: `q.size(-1) ** 0.5`.",
+    version=alone(scale=divided_by(lambda q, k, v: 512**0.5)),
+)
+attention.mistake(
+    "at-scale-after-softmax",
+    says="You scale after softmax: the weights of a query no longer sum to 1, and they are as peaked as without a "
+    "scale.",
+    suggests="Divide the scores, before softmax.",
+    scale=unscaled,
+    finish=lambda weights, mask, q: weights / q.size(-1) ** 0.5,
+)
+
+# --- mistakes: softmax ------------------------------------------------------------------------------------------------
+
+
+def exponentials_without_a_shift(scores):
+    powers = torch.exp(scores)
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def axis_left_to_torch(blocked):
+    """Softmax without `dim`: torch then takes 0 for three axes, 1 for two or four."""
+    return lambda scores: along(0 if scores.dim() == 3 else 1, blocked)(scores)
+
+
+for coding, blocked in (("", -INF), ("finite fill", -1e9)):
+    attention.mistake(
+        "at-softmax-queries",
+        coding=coding,
+        says="Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so queries compete "
+        "for a key, where keys must compete for a query.",
+        suggests="Normalise over the keys: `dim=-1`.",
+        softmax=along(-2, blocked),
+    )
+    for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or with three axes the queries)")):
+        attention.mistake(
+            "at-softmax-batch-or-head",
+            coding=f"dim={dim}{coding and ', ' + coding}",
+            says=f"Your softmax runs over {axis}: it mixes what has nothing to do with each other, and no query's "
+            "weights sum to 1.",
+            suggests="Normalise over the keys, counted from the back: `dim=-1`.",
+            softmax=along(dim, blocked),
+        )
+    attention.mistake(
+        "at-softmax-batch-or-head",
+        coding=f"no dim{coding and ', ' + coding}",
+        says="You give softmax no `dim`, so torch picks one: the batch for three axes, the heads for four.",
+        suggests="Name the keys' axis: `dim=-1`.",
+        version=alone(softmax=axis_left_to_torch(blocked)),
+    )
+    attention.mistake(
+        "at-no-softmax",
+        coding=coding,
+        says="The raw scores meet the values: scores may be negative and sum to anything, so this is no mean.",
+        suggests="Turn the scores into weights with softmax over the keys.",
+        softmax=lambda scores, blocked=blocked: scores.masked_fill(scores == -INF, blocked),
+    )
+# not in the catalogue of attention, but everybody may bring a softmax along
+attention.mistake(
+    "at-softmax-overflow",
+    says="Your own softmax exponentiates the scores as they are: exp(100) overflows to inf, and inf/inf is NaN.",
+    suggests="Subtract each row's maximum before `exp`, or use the softmax of the first lesson.",
+    softmax=exponentials_without_a_shift,
+)
+
+# --- mistakes: the mask -----------------------------------------------------------------------------------------------
+
+
+def transposed(mask):
+    return ~mask.transpose(-2, -1)
+
+
+def padding_transposed(mask):
+    return transposed(mask) if mask.size(-2) == 1 else ~mask
+
+
+def mask_negated_in_place(scores, mask):
+    return scores.masked_fill(mask.logical_not_(), -INF)
+
+
+attention.mistake(
+    "at-mask-ignored",
+    says="The mask changes nothing in your answer: blocked keys get as much weight as before.",
+    suggests="Where the mask is False, set the score to −∞ before softmax: `scores.masked_fill(~mask, -inf)`.",
+    hide=lambda scores, mask: scores,
+)
+for coding, value in (("", -INF), ("finite fill", -1e9)):
+    attention.mistake(
+        "at-mask-inverted",
+        coding=coding,
+        says="Your mask works the other way round: you keep what is blocked and hide the rest. Here True = may attend.",
+        suggests="Hide where the mask is False: `scores.masked_fill(~mask, -inf)`.",
+        hide=fill(value, blocked=lambda mask: mask),
+    )
+    attention.mistake(
+        "at-mask-transposed",
+        coding=coding,
+        says="Your mask is transposed: with a causal mask, queries see the future and not the past. Its rows are "
+        "queries and its columns keys, as in the scores.",
+        suggests="Use the mask as it comes, `~mask`, without a transpose.",
+        hide=fill(value, blocked=transposed),
+    )
+    attention.mistake(
+        "at-mask-query-axis",
+        coding=coding,
+        says="You lay a padding mask along the queries: padded queries are hidden, but padded keys still get weight.",
+        suggests="Hide along the last axis of the scores, the keys; there the mask broadcasts by itself.",
+        version=alone(hide=fill(value, blocked=padding_transposed)),
+    )
+attention.mistake(
+    "at-mask-after-softmax",
+    says="You hide keys after softmax: their share is lost, and the weights of a query no longer sum to 1.",
+    suggests="Hide the scores before softmax (or divide the weights by their sum once more).",
+    hide=lambda scores, mask: scores,
+    finish=lambda weights, mask, q: weights if mask is None else weights * mask,
+)
+attention.mistake(
+    "at-mask-as-zero-score",
+    says="You give blocked keys the score 0 (scores × mask, or a fill of 0 or ±1e-9). But exp(0) = 1: they keep a full "
+    "share.",
+    suggests="Fill with −∞, whose exponential is exactly 0.",
+    hide=fill(0.0),
+)
+attention.mistake(
+    "at-mask-added-bool",
+    says="You add the mask to the scores: True counts as 1, so allowed keys gain a little and nothing is blocked.",
+    suggests="Fill the blocked scores with −∞: `scores.masked_fill(~mask, -inf)`.",
+    hide=lambda scores, mask: scores + mask,
+)
+for value, joins in ((-1.0, False), (-10.0, False), (-100.0, True)):
+    attention.mistake(
+        "at-fill-too-small",
+        coding=f"{value:g}",
+        says=f"Your fill (about {value:g}) is not low enough: where the allowed scores are lower still, the blocked "
+        "keys win.",
+        suggests="Fill with −∞ (`float('-inf')`), or with −1e9.",
+        **({"hide": fill(value)} if joins else {"version": alone(hide=fill(value))}),
+    )
+attention.mistake(
+    "at-fill-positive",
+    coding="1e9",
+    says="You fill with a huge positive number: the blocked keys take all the weight.",
+    suggests="Fill with −∞: `float('-inf')`.",
+    hide=fill(1e9),
+)
+attention.mistake(
+    "at-fill-positive",
+    coding="inf",
+    says="You fill with +∞: softmax then divides inf by inf, and every query with a blocked key gets NaN.",
+    suggests="Fill with −∞: `float('-inf')`.",
+    hide=fill(INF),
+)
+# not in the catalogue either: the usual way to get NaN from a mask of numbers
+attention.mistake(
+    "at-mask-zero-times-infinity",
+    says="You multiply by −∞ to block: where the mask allows, that is 0 · ∞ = NaN, and every masked answer is NaN.",
+    suggests="Choose, do not multiply: `masked_fill` or `torch.where`; or multiply by −1e9.",
+    hide=lambda scores, mask: scores + (~mask).to(scores.dtype) * -INF,
+)
+
+# --- mistakes: the values, and manners --------------------------------------------------------------------------------
+
+
+def switched_off_at_random(weights, mask, q):
+    return torch.dropout(weights, 0.1, True)
+
+
+for what, mix in (
+    ("keys", lambda weights, q, k, v: weights @ k),
+    ("queries", lambda weights, q, k, v: weights @ q),
+):
+    attention.mistake(
+        "at-values-are-keys",
+        coding=what,
+        says=f"Your output is a mean of the {what}. They decide who listens to whom; what is handed over are the "
+        "values.",
+        suggests="Multiply the weights with v.",
+        mix=mix,
+    )
+attention.mistake(
+    "at-values-are-keys",
+    coding="weights only",
+    says="Your output is the table of weights; the values have not been mixed yet.",
+    suggests="Give back the weights times v: (..., T, S) @ (..., S, d_v).",
+    mix=lambda weights, q, k, v: weights,
+)
+attention.mistake(
+    "at-values-are-keys",
+    coding="values as they are",
+    says="Your output is v itself: no query has chosen anything.",
+    suggests="Give back the weights times v.",
+    version=alone(mix=lambda weights, q, k, v: v),
+)
+attention.mistake(
+    "at-in-place",
+    coding="q",
+    says="You change the caller's q (`q /= ...`): the next call with the same tensor is wrong.",
+    suggests="Make a new tensor: `q = q / ...`, or divide the scores.",
+    scale=queries_scaled_in_place,
+)
+attention.mistake(
+    "at-in-place",
+    coding="k",
+    says="You transpose the caller's k in place: after the call it has another shape.",
+    suggests="Take out the underscore: `k.transpose(-2, -1)` makes a view and leaves k alone.",
+    version=alone(score=keys_transposed_in_place),
+)
+attention.mistake(
+    "at-in-place",
+    coding="mask",
+    says="You negate the caller's mask in place: the second layer that uses it hides what the first one kept.",
+    suggests="Write `~mask`, which makes a new tensor.",
+    version=alone(hide=mask_negated_in_place),
+)
+attention.mistake(
+    "at-dropout-on",
+    says="Two calls with the same inputs give two answers: some randomness (dropout?) is always on.",
+    suggests="Take the dropout out: this function has none.",
+    only=("two calls",),
+    finish=switched_off_at_random,
+)
+attention.mistake(
+    "at-detached",
+    coding="weights",
+    says="The weights are cut off from autograd (`.detach()`, `.data`, `no_grad`): v can learn, q and k cannot.",
+    suggests="Stay with tensor operations from the inputs to the result.",
+    version=alone(finish=lambda weights, mask, q: weights.detach()),
+)
+attention.mistake(
+    "at-detached",
+    says="The result is cut off from autograd (`.detach()`, `.data`, `no_grad`, numpy): nothing can learn from it.",
+    suggests="Stay with tensor operations from the inputs to the result.",
+    version=alone(mix=lambda weights, q, k, v: (weights @ v).detach()),
+)
+attention.mistake(
+    "at-dtype",
+    says="The answer's dtype is float32 whatever the inputs' is.",
+    suggests="Take out `.float()`; make new tensors with `dtype=q.dtype`.",
+    version=alone(mix=lambda weights, q, k, v: (weights @ v).float()),
+)
+
+# --- alternatives: just as right --------------------------------------------------------------------------------------
+
+
+def added(penalty):
+    """A `hide` that adds `penalty(mask, scores)`."""
+    return lambda scores, mask: scores + penalty(mask, scores)
+
+
+def softmax_by_hand(scores):
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def renormalised(tiny):
+    """A `finish` that masks the weights and makes them sum to 1 again."""
+
+    def finish(weights, mask, q):
+        kept = weights if mask is None else weights * mask
+        return kept / (kept.sum(-1, keepdim=True) + tiny)
+
+    return finish
+
+
+def set_where_blocked(scores, mask):
+    scores = scores.clone()
+    scores[~mask.expand_as(scores)] = -INF
+    return scores
+
+
+def mask_then_scale(value):
+    def version(q, k, v, mask=None):
+        scores = all_pairs(q, k)
+        if mask is not None:
+            scores.masked_fill_(~mask, value)
+        return torch.nn.functional.softmax(scores / q.shape[-1] ** 0.5, dim=-1) @ v
+
+    return version
+
+
+def head_by_head(q, k, v, mask=None):
+    """All leading axes in one, one matrix at a time."""
+    lead = q.shape[:-2]
+    flat_q, flat_k, flat_v = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v))
+    allowed = None if mask is None else mask.expand(*lead, q.size(-2), k.size(-2)).reshape(-1, q.size(-2), k.size(-2))
+    outputs = []
+    for i in range(flat_q.size(0)):
+        scores = torch.mm(flat_q[i], flat_k[i].T) / q.size(-1) ** 0.5
+        if allowed is not None:
+            scores = scores.masked_fill(~allowed[i], -INF)
+        outputs.append(torch.mm(torch.softmax(scores, dim=1), flat_v[i]))
+    return torch.stack(outputs).reshape(*lead, q.size(-2), v.size(-1))
+
+
+def through_bmm(q, k, v, mask=None):
+    lead, (t, s) = q.shape[:-2], (q.size(-2), k.size(-2))
+    scores = torch.bmm(q.reshape(-1, t, q.size(-1)), k.reshape(-1, s, k.size(-1)).transpose(1, 2))
+    scores = scores.view(*lead, t, s) * q.size(-1) ** -0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.full_like(scores, -INF))
+    weights = scores.softmax(-1).view(-1, t, s)
+    return torch.bmm(weights, v.reshape(-1, s, v.size(-1))).view(*lead, t, v.size(-1))
+
+
+def keys_first(q, k, v, mask=None):
+    """The whole table the other way round: scores (S, T), softmax over its rows, transposed at the end."""
+    scores = all_pairs(k, q) / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask.transpose(-2, -1), -INF)
+    return torch.softmax(scores, dim=-2).transpose(-2, -1) @ v
+
+
+for value in (-1e4, -1e9, torch.finfo(torch.float32).min):
+    attention.alternative(f"a fill of {value:g}", hide=fill(value))
+attention.alternative(
+    "q scaled first", score=lambda q, k: all_pairs(q / q.size(-1) ** 0.5, k), scale=lambda scores, q, k, v: scores
+)
+attention.alternative(
+    "q and k scaled by half each",
+    score=lambda q, k: all_pairs(q / q.size(-1) ** 0.25, k / k.size(-1) ** 0.25),
+    scale=lambda scores, q, k, v: scores,
+)
+attention.alternative("mask, then scale", version=mask_then_scale(-INF))
+attention.alternative("mask with −1e9, then scale", version=mask_then_scale(-1e9))
+attention.alternative("mask after softmax, and sum to 1 again", hide=lambda s, m: s, finish=renormalised(0.0))
+attention.alternative("the same with a tiny number below", hide=lambda s, m: s, finish=renormalised(1e-9))
+attention.alternative("NaN weights set to zero", finish=lambda weights, mask, q: weights.nan_to_num(0.0))
+attention.alternative("−1e9 added", hide=added(lambda mask, scores: (1.0 - mask.to(scores.dtype)) * -1e9))
+attention.alternative("−∞ added", hide=added(lambda m, s: torch.zeros_like(m, dtype=s.dtype).masked_fill(~m, -INF)))
+attention.alternative("the logarithm of the mask added", hide=added(lambda mask, scores: mask.to(scores.dtype).log()))
+attention.alternative("torch.where", hide=lambda scores, mask: torch.where(mask, scores, -INF))
+attention.alternative("assignment where blocked", hide=set_where_blocked)
+attention.alternative("softmax by hand", softmax=softmax_by_hand)
+attention.alternative("softmax through logsumexp", softmax=lambda s: torch.exp(s - s.logsumexp(-1, keepdim=True)))
+attention.alternative(
+    "einsum",
+    score=lambda q, k: torch.einsum("...td,...sd->...ts", q, k),
+    mix=lambda weights, q, k, v: torch.einsum("...ts,...sv->...tv", weights, v),
+)
+attention.alternative("one matrix at a time", version=head_by_head)
+attention.alternative("through bmm", version=through_bmm)
+attention.alternative("keys first, transposed at the end", version=keys_first)

@@ -7,9 +7,10 @@ from grader.judge.kit import (
     assert_gradients_match,
     assert_matches,
     assert_portable,
-    assert_repeatable,
     assert_shape,
     assert_unchanged,
+    fail,
+    same,
 )
 
 LOOSE = 1e-3  # for scores in the hundreds, where float32 itself is only good to 1e-5 before the softmax
@@ -252,7 +253,7 @@ def test_attention_low_scores(submission, reference, rand):
     """Keeps blocked keys blocked where every allowed score is near -200."""
     x, eye = rand(2, 5, 8, scale=0.05), torch.eye(8)
     x[:, :3] += 10.0  # three long tokens; w_k turns their keys round, so they score 10 · 10 · 4 / √4 = 200 below zero
-    mask = torch.tensor([True, True, True, False, False])
+    mask = torch.tensor([True, True, True, False, False]).repeat(5, 1)
     weights = (eye, -eye, weights_of(rand, 8)[2], eye)
     hint = "Is the number written over blocked scores low enough?"
     assert_attends(submission, reference, x, *weights, 2, mask=mask, atol=LOOSE, hint=hint)
@@ -283,7 +284,11 @@ def test_attention_inputs_unchanged(submission, rand):
 @pytest.mark.check(skill="hygiene", points=1, needs="test_attention_shape", function="multi_head_attention")
 def test_attention_repeatable(submission, rand):
     """Gives the same answer twice: nothing in it is random."""
-    assert_repeatable(submission.multi_head_attention, rand(2, 5, 12), *weights_of(rand, 12), 3)
+    args = (rand(2, 5, 12), *weights_of(rand, 12), 3)
+    first, second = (submission.multi_head_attention(*args) for _ in range(2))
+    # not to the last bit: a matrix product may round differently when its input lies elsewhere in memory
+    if not same(first, second):
+        fail("Two calls with the same arguments differ.")
 
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_attention_values", function="multi_head_attention")

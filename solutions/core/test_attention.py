@@ -1,0 +1,229 @@
+"""The hidden checks of `attention`."""
+
+import pytest
+import torch
+
+from grader.judge.kit import (
+    assert_gradients_match,
+    assert_matches,
+    assert_portable,
+    assert_repeatable,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    same,
+)
+
+# B=2, H=3, T=5, S=7: no two sizes are the same, so that no axis can stand in for another.
+BATCH = ((2, 5, 12), (2, 7, 12), (2, 7, 11))
+HEADS = ((2, 3, 5, 12), (2, 3, 7, 12), (2, 3, 7, 11))
+
+
+def drawn(rand, shapes):
+    """q, k and v of these shapes."""
+    return [rand(*shape) for shape in shapes]
+
+
+def causal(size):
+    """True on and below the diagonal."""
+    return torch.ones(size, size, dtype=torch.bool).tril()
+
+
+@pytest.mark.check(skill="shape", points=1)
+def test_shape(submission, rand):
+    """Gives one row of width d_v for every query."""
+    q, k, v = drawn(rand, BATCH)
+    assert_shape(submission.scaled_dot_product_attention(q, k, v), (2, 5, 11))
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="values", points=3, needs="test_shape")
+def test_values(submission, reference, rand):
+    """Equals the reference without a mask."""
+    q, k, v = drawn(rand, BATCH)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
+
+
+@pytest.mark.check(skill="values", points=2, needs="test_shape")
+def test_weights_sum_to_one(submission, rand):
+    """Gives every query weights that sum to 1."""
+    q, k, _ = drawn(rand, BATCH)
+    # with the identity matrix for values, the output is the table of weights
+    weights = submission.scaled_dot_product_attention(q, k, torch.eye(7).expand(2, 7, 7))
+    assert_shape(weights, (2, 5, 7))
+    assert_matches(weights.sum(-1), torch.ones(2, 5), hint="(Sums of each query's weights over the keys.)")
+    if (weights < 0).any():
+        fail("Some weights are negative.")
+
+
+@pytest.mark.check(skill="values", points=2, needs="test_shape")
+@pytest.mark.parametrize("width", [3, 20, 64])
+def test_scale(submission, reference, rand, width):
+    """Scales by the square root of d_k, whatever d_k is."""
+    q, k, v = rand(2, 5, width), rand(2, 7, width), rand(2, 7, 11)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
+
+
+@pytest.mark.check(skill="values", points=1, needs="test_shape", stage="one key")
+def test_one_key(submission, rand):
+    """Gives every query the only value there is when there is one key."""
+    q, k, v = rand(2, 5, 12), rand(2, 1, 12), rand(2, 1, 11)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v), v.expand(2, 5, 11).clone())
+
+
+# --- generality -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="generality", points=2, needs="test_shape")
+@pytest.mark.parametrize("lead", [(), (2, 3), (2, 3, 2)], ids=["two axes", "four axes", "five axes"])
+def test_leading_axes(submission, reference, rand, lead):
+    """Works for a single matrix, for heads, and for any number of leading axes."""
+    q, k, v = rand(*lead, 5, 12), rand(*lead, 7, 12), rand(*lead, 7, 11)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_shape")
+def test_equal_sizes(submission, reference, rand):
+    """Is right where all sizes are equal too, where a wrong axis goes unnoticed."""
+    q, k, v = rand(3, 3, 3), rand(3, 3, 3), rand(3, 3, 3)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
+
+
+# --- masking ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="masking", points=3, needs="test_shape")
+def test_mask(submission, reference, rand):
+    """Hides from each query exactly the keys that its row of the mask blocks."""
+    q, k, v = drawn(rand, BATCH)
+    mask = rand.mask(2, 5, 7)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
+
+
+@pytest.mark.check(skill="masking", points=2, needs="test_shape")
+def test_causal_mask(submission, reference, rand):
+    """Hides the future, and not the past, under a causal mask."""
+    q, k, v = rand(2, 3, 5, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 11)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask=causal(5))
+    assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=causal(5)), expected)
+
+
+@pytest.mark.check(skill="masking", points=2, needs="test_shape")
+@pytest.mark.parametrize("shape", [(5, 7), (2, 1, 5, 7), (2, 1, 1, 7)], ids=["all", "each batch row", "padding"])
+def test_smaller_mask(submission, reference, rand, shape):
+    """Broadcasts a mask that is smaller than the scores."""
+    q, k, v = drawn(rand, HEADS)
+    mask = rand.mask(*shape)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_mask")
+def test_blocked_value(submission, reference, rand):
+    """Gives blocked keys exactly no weight: a huge value behind one leaves no trace."""
+    q, k, v = drawn(rand, BATCH)
+    mask = rand.mask(1, 7).expand(5, 7).clone()
+    v = torch.where(mask[0, :, None], v, torch.tensor(1e5))
+    expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_values")
+def test_mask_of_true(submission, reference, rand):
+    """Hides nothing under a mask that is True everywhere."""
+    q, k, v = drawn(rand, HEADS)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    mask = torch.ones(5, 7, dtype=torch.bool)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
+
+
+# --- stability --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_shape")
+def test_large_scores(submission, reference, rand):
+    """Survives scores of several hundred."""
+    q, k, v = 12 * rand(2, 5, 12), 12 * rand(2, 7, 12), rand(2, 7, 11)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v), expected, atol=1e-3)
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_mask")
+def test_low_allowed_scores(submission, reference, rand):
+    """Hides blocked keys even where every allowed score is near -200."""
+    q, k, v = rand(5, 12), rand(7, 12), rand(7, 11)
+    mask = torch.tensor([[True, False, True, True, False, True, False]])
+    q[:, 0], k[:, 0] = 16.0, torch.where(mask[0], -43.0, 0.0)  # 16 · 43 / √12 ≈ 199
+    answer = submission.scaled_dot_product_attention(q, k, v, mask=mask)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
+    assert_shape(answer, expected.shape)
+    # Masking after softmax and dividing by the sum is right, but in float32 it has only 0/0 to say here.
+    if answer.isnan().any() or (answer == 0).all():
+        return
+    assert_matches(answer, expected, atol=1e-3, hint="Is the number that you fill with low enough?")
+
+
+# --- gradients --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="gradients", points=2, needs="test_values")
+def test_gradients(submission, reference, rand):
+    """Lets the right gradients through to q, k and v."""
+    q, k, v = drawn(rand, BATCH)
+    attend, expected = submission.scaled_dot_product_attention, reference.scaled_dot_product_attention
+    assert_gradients_match(attend, expected, q, k, v, wrt=[0, 1, 2], weights=rand(2, 5, 11))
+
+
+@pytest.mark.check(skill="gradients", points=1, needs="test_mask")
+def test_masked_gradients(submission, reference, rand):
+    """Lets the right gradients through a mask: none to a key that every query is kept from."""
+    q, k, v = drawn(rand, BATCH)
+    mask = rand.mask(2, 5, 7)
+    mask[..., 2], mask[..., 4] = False, True
+    attend, expected = submission.scaled_dot_product_attention, reference.scaled_dot_product_attention
+    assert_gradients_match(attend, expected, q, k, v, wrt=[0, 1, 2], weights=rand(2, 5, 11), mask=mask)
+
+
+# --- manners ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="hygiene", points=1)
+def test_inputs_unchanged(submission, rand):
+    """Leaves q, k, v and the mask alone."""
+    q, k, v = drawn(rand, BATCH)
+    mask = rand.mask(5, 7)
+    observed = submission.scaled_dot_product_attention.observe(q, k, v, mask=mask)
+    assert_unchanged(observed, q, k, v)
+    if not same(observed.kwargs["mask"], mask, 0.0):
+        fail("The mask was changed by the call.")
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+def test_repeatable(submission, rand):
+    """Answers the same question twice alike: there is no dropout."""
+    q, k, v = drawn(rand, HEADS)
+    assert_repeatable(submission.scaled_dot_product_attention, q, k, v)
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_values")
+def test_dtype(submission, reference, rand):
+    """Keeps the dtype of its inputs."""
+    q, k, v = (rand(*shape, dtype=torch.float64) for shape in BATCH)
+    mask = rand.mask(5, 7)
+    expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
+    assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+def test_device(submission, rand):
+    """Works wherever its inputs lie, with a mask and without."""
+    q, k, v = drawn(rand, BATCH)
+    assert_portable(submission.scaled_dot_product_attention, q, k, v)
+    assert_portable(submission.scaled_dot_product_attention, q, k, v, mask=rand.mask(5, 7))

@@ -1,0 +1,264 @@
+"""The hidden checks of `block`.
+
+Every check loads numbers of its own by name: random γ, β and biases too, because fresh ones (1 and 0) hide a norm that is
+used twice. Everything is asked in evaluation mode: a block with `nn.Dropout` in it is as right there as one without.
+
+The statement asks for the exact GELU, and its tanh form is accepted: the two differ by 5e-4 at most, less than between
+two libraries. So the hidden layer's inputs are kept small (`BEND`), where both forms agree within the tolerance while
+every other activation does not; one check looks at large ones, with a tolerance that spans both.
+"""
+
+import pytest
+import torch
+
+from grader.judge.kit import (
+    LearnerError,
+    assert_gradients_match,
+    assert_matches,
+    assert_portable,
+    assert_repeatable,
+    assert_shape,
+    assert_unchanged,
+    fail,
+)
+
+D, H, F = 12, 3, 7  # model width, heads (so d = 4), hidden width: pairwise different, and different from B and T
+BEND = 0.2  # how large the hidden layer's inputs are
+BOTH_FORMS = 4e-3  # spans both forms of GELU, whatever its inputs
+BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs
+
+
+def numbers(reference, rand, sizes=(D, H, F), bend=BEND):
+    """A state dict of random numbers, of the reference's names and shapes."""
+    shapes = {name: tensor.shape for name, tensor in reference.TransformerBlock(*sizes).state()["state"].items()}
+    drawn = {name: rand(*shape, scale=shape[1] ** -0.5 if len(shape) == 2 else 0.5) for name, shape in shapes.items()}
+    for norm in ("norm1", "norm2"):
+        drawn[f"{norm}.weight"] += 1.0
+    for part in ("weight", "bias"):
+        drawn[f"ffn.w1.{part}"] *= bend
+    return drawn
+
+
+def built(subject, state, sizes=(D, H, F), norm_first=True):
+    """A block in evaluation mode that holds these numbers."""
+    return subject.TransformerBlock(*sizes, norm_first=norm_first, state=state).eval()
+
+
+def assert_same_block(submission, reference, rand, x, mask=None, sizes=(D, H, F), norm_first=True, **options):
+    """Both blocks, holding the same numbers, give the same values."""
+    state = numbers(reference, rand, sizes, **options)
+    actual = built(submission, state, sizes, norm_first)(x, mask=mask)
+    assert_shape(actual, x.shape)
+    assert_matches(actual, built(reference, state, sizes, norm_first)(x, mask=mask), BOTH_FORMS if options else 1e-4)
+
+
+def causal(length):
+    """True on and below the diagonal."""
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def listed(names):
+    """Names in backticks, the first dozen of them."""
+    return ", ".join(f"`{name}`" for name in names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+# --- names and shapes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="shape", points=1)
+def test_names(submission, reference, rand):
+    """Has every name of the statement in its state dict."""
+    try:
+        block = submission.TransformerBlock(D, H, F, state=numbers(reference, rand))
+    except LearnerError as error:
+        if error.type_name == "AttributeError" and "load_state_dict" in error.text:
+            fail("A `TransformerBlock` has no `load_state_dict`: make the class a subclass of `nn.Module`.")
+        raise
+    if block.unexpected:  # what we loaded and the block did not know
+        besides = f"; it has {listed(block.missing)}, which nobody asked for" if block.missing else ""
+        fail(f"The state dict must have exactly the names of the statement: missing {listed(block.unexpected)}{besides}.")
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+def test_no_other_names(submission, reference, rand):
+    """Has no name in its state dict besides those."""
+    others = submission.TransformerBlock(D, H, F, state=numbers(reference, rand)).missing
+    if others:
+        fail(f"The state dict must have exactly the names of the statement: unexpected {listed(others)}.")
+
+
+@pytest.mark.check(skill="shape", points=1, needs="test_names")
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_shape(submission, reference, rand, norm_first):
+    """Gives back the shape of its input."""
+    x = rand(2, 5, D)
+    assert_shape(built(submission, numbers(reference, rand), norm_first=norm_first)(x), x.shape)
+
+
+# --- pre-LN -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="values", points=3, needs="test_names", stage="in pre-LN with one token")
+def test_pre_one_token(submission, reference, rand):
+    """Gives the reference's values for one token: norms, sums and network (norm_first=True)."""
+    assert_same_block(submission, reference, rand, rand(2, 1, D))
+
+
+@pytest.mark.check(skill="values", points=3, needs="test_pre_one_token", stage="in pre-LN with several tokens")
+def test_pre_several_tokens(submission, reference, rand):
+    """Gives the reference's values for several tokens: attention and its heads (norm_first=True)."""
+    assert_same_block(submission, reference, rand, rand(2, 5, D))
+
+
+@pytest.mark.check(skill="values", points=1, needs="test_pre_one_token")
+def test_default_order(submission, reference, rand):
+    """Normalises first unless told otherwise."""
+    state, x = numbers(reference, rand), rand(2, 1, D)
+    actual = submission.TransformerBlock(D, H, F, state=state).eval()(x)
+    assert_matches(actual, built(reference, state)(x), hint="`norm_first` is True when it is not given.")
+
+
+# --- post-LN ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="values", points=2, needs="test_names", stage="in post-LN with one token")
+def test_post_one_token(submission, reference, rand):
+    """Gives the reference's values for one token: norms, sums and network (norm_first=False)."""
+    assert_same_block(submission, reference, rand, rand(2, 1, D), norm_first=False)
+
+
+@pytest.mark.check(skill="values", points=2, needs="test_post_one_token", stage="in post-LN with several tokens")
+def test_post_several_tokens(submission, reference, rand):
+    """Gives the reference's values for several tokens: attention and its heads (norm_first=False)."""
+    assert_same_block(submission, reference, rand, rand(2, 5, D), norm_first=False)
+
+
+# --- masks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="masking", points=2, needs="test_pre_several_tokens", stage="in pre-LN with a mask")
+@pytest.mark.parametrize("kind", ["causal", "random"])
+def test_pre_mask(submission, reference, rand, kind):
+    """Lets each token see what the mask allows (norm_first=True)."""
+    mask = causal(5) if kind == "causal" else rand.mask(5, 5)
+    assert_same_block(submission, reference, rand, rand(2, 5, D), mask)
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_post_several_tokens", stage="in post-LN with a mask")
+@pytest.mark.parametrize("kind", ["causal", "random"])
+def test_post_mask(submission, reference, rand, kind):
+    """Lets each token see what the mask allows (norm_first=False)."""
+    mask = causal(5) if kind == "causal" else rand.mask(5, 5)
+    assert_same_block(submission, reference, rand, rand(2, 5, D), mask, norm_first=False)
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_shape")
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_future_hidden(submission, reference, rand, norm_first):
+    """Keeps the future out of every output when the mask is causal."""
+    block = built(submission, numbers(reference, rand), norm_first=norm_first)
+    x = rand(2, 5, D)
+    changed = x.clone()
+    changed[:, 3] += rand(2, D)
+    before, after = block(x, mask=causal(5)), block(changed, mask=causal(5))
+    assert_shape(after, x.shape)
+    assert_matches(after[:, :3], before[:, :3], hint="Token 3 was changed, and tokens before it noticed.")
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_pre_mask[random]", stage="with a mask for each sequence")
+@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, 1, 5, 5), (2, H, 5, 5)], ids=["padding", "sequence", "head"])
+def test_mask_of_each(submission, reference, rand, shape):
+    """Takes a mask for each sequence, and for each head."""
+    assert_same_block(submission, reference, rand, rand(2, 5, D), rand.mask(*shape))
+
+
+# --- other sizes and scales -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_pre_several_tokens")
+@pytest.mark.parametrize("sizes", [(12, 1, 7), (10, 2, 24), (6, 6, 3), (8, 4, 8)], ids=str)
+def test_other_sizes(submission, reference, rand, sizes):
+    """Works for any number of heads and any hidden width."""
+    assert_same_block(submission, reference, rand, rand(3, 4, sizes[0]), causal(4), sizes)
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_pre_one_token", stage="on tiny inputs")
+@pytest.mark.parametrize("scale", [5.0, 1e-3, 0.0])
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_scale_of_input(submission, reference, rand, scale, norm_first):
+    """Is right for large, tiny and zero inputs, where eps matters."""
+    assert_same_block(submission, reference, rand, rand(2, 5, D, scale=scale), norm_first=norm_first)
+
+
+@pytest.mark.check(skill="values", points=1, needs="test_pre_one_token")
+def test_strong_hidden(submission, reference, rand):
+    """Bends large values of the hidden layer as GELU does."""
+    assert_same_block(submission, reference, rand, rand(2, 5, D), bend=2.0)
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_pre_mask[random]", stage="on very low scores")
+def test_low_scores(submission, reference, rand):
+    """Blocks what the mask blocks even where all allowed scores are near -200."""
+    state = numbers(reference, rand)
+    state["norm1.weight"] *= 0.1
+    state["norm1.bias"] = torch.full((D,), 10.0)
+    state["attn.wq.weight"], state["attn.wk.weight"] = torch.eye(D), -torch.eye(D)
+    x, mask = rand(2, 5, D), rand.mask(5, 5)
+    assert_matches(built(submission, state)(x, mask=mask), built(reference, state)(x, mask=mask))
+
+
+# --- gradients --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="gradients", points=2, needs="test_pre_several_tokens", stage="in its gradients")
+def test_pre_gradients(submission, reference, rand):
+    """Lets the right gradient through to its input and to every parameter (norm_first=True)."""
+    assert_same_gradients(submission, reference, rand, norm_first=True)
+
+
+@pytest.mark.check(skill="gradients", points=1, needs="test_post_several_tokens", stage="in its gradients")
+def test_post_gradients(submission, reference, rand):
+    """Lets the right gradient through to its input and to every parameter (norm_first=False)."""
+    assert_same_gradients(submission, reference, rand, norm_first=False)
+
+
+def assert_same_gradients(submission, reference, rand, norm_first):
+    """Both blocks, holding the same numbers, have the same gradients."""
+    state = numbers(reference, rand)
+    mine, theirs = (built(subject, state, norm_first=norm_first) for subject in (submission, reference))
+    x, weights = rand(2, 5, D), rand(2, 5, D, scale=0.2)
+    assert_gradients_match(mine, theirs, x, wrt=[0], weights=weights, atol=BOTH_SLOPES)
+
+
+@pytest.mark.check(skill="gradients", points=1, needs="test_names")
+def test_parameters(submission, reference):
+    """Makes every weight a parameter, so that an optimizer finds it."""
+    hidden = set(reference.TransformerBlock(D, H, F).state()["parameters"])
+    hidden -= set(submission.TransformerBlock(D, H, F).state()["parameters"])
+    if hidden:
+        fail(f"Not among `parameters()`: {listed(sorted(hidden))}. No optimizer would ever move them.")
+
+
+# --- manners ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_input_unchanged(submission, reference, rand, norm_first):
+    """Leaves its input alone."""
+    x = rand(2, 5, D)
+    assert_unchanged(built(submission, numbers(reference, rand), norm_first=norm_first).observe(x), x)
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+def test_repeatable(submission, reference, rand):
+    """Gives the same values twice in evaluation mode."""
+    assert_repeatable(built(submission, numbers(reference, rand)), rand(2, 5, D))
+
+
+@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_device(submission, reference, rand, norm_first):
+    """Works on the device where its input and its parameters are."""
+    block = built(submission, numbers(reference, rand), norm_first=norm_first)
+    assert_portable(block, rand(2, 5, D), mask=causal(5))
