@@ -12,6 +12,9 @@ from workshop import course
 from grader.judge.launch import Launcher, start_launcher
 from grader.judge.session import policy_for
 from grader.model import Limits
+from grader.worker.warm import settle_torch
+
+settle_torch()  # as the judge does: tests of diagnosis use its parts without it
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def discover(folder: Path, leave_out: Path | None = None) -> Found:
     children = _children(folder, leave_out)
     kinds = {child: _kind(child) for child in children}
     known = [child for child in children if kinds[child]]
-    ids = _unique({child: _clean(_stem(child, kinds[child])) for child in known})
+    ids = _unique({child: printable(_stem(child, kinds[child])) for child in known})
     files = _unique({child: _file_name(ids[child]) for child in known}, fold=True)
     learners = [Learner(ids[child], child, kinds[child], files[child]) for child in known]
     if not learners:
@@ -51,7 +51,7 @@ def discover(folder: Path, leave_out: Path | None = None) -> Found:
             where=str(folder),
             next_step="name the folder whose direct children are the learners' hand-ins",
         )
-    return Found(learners, [_clean(child.name) for child in children if not kinds[child]])
+    return Found(learners, [printable(child.name) for child in children if not kinds[child]])
 
 
 def is_noise(name: str) -> bool:
@@ -59,14 +59,23 @@ def is_noise(name: str) -> bool:
     return name.startswith((".", "~$")) or name in NOISE
 
 
+def printable(name: str) -> str:
+    """A name that any terminal, CSV and JSON can take: no control characters, no bytes that are no text."""
+    name = name.encode("utf-8", "replace").decode("utf-8")
+    return "".join("?" if unicodedata.category(letter)[0] == "C" else letter for letter in name)
+
+
 def _children(folder: Path, leave_out: Path | None) -> list[Path]:
     try:
         names = sorted(folder.iterdir(), key=lambda child: child.name)
     except OSError as error:
-        what = "there is no such folder" if isinstance(error, FileNotFoundError) else f"cannot be listed: {error.strerror}"
+        what = (
+            "there is no such folder" if isinstance(error, FileNotFoundError) else f"cannot be listed: {error.strerror}"
+        )
         raise SubmissionError(what, where=str(folder), next_step="grader run SUBMISSIONS --out DIR") from None
     away = leave_out.resolve() if leave_out else None
-    return [child for child in names if not is_noise(child.name) and child.resolve() != away]
+    here = folder.resolve()
+    return [child for child in names if not is_noise(child.name) and here / child.name != away]
 
 
 def _kind(child: Path) -> str:
@@ -82,12 +91,6 @@ def _stem(child: Path, kind: str) -> str:
     return child.name if kind == "folder" else child.stem
 
 
-def _clean(name: str) -> str:
-    """A name that any terminal, CSV and JSON can take: no control characters, no bytes that are no text."""
-    name = name.encode("utf-8", "replace").decode("utf-8")
-    return "".join("?" if unicodedata.category(letter)[0] == "C" else letter for letter in name)
-
-
 def _file_name(learner_id: str) -> str:
     """Letters, digits and `_.@+-` only, and nothing that a file system would hide or refuse."""
     plain = re.sub(r"[^\w.@+-]", "_", unicodedata.normalize("NFC", learner_id)).strip(".")
@@ -96,11 +99,11 @@ def _file_name(learner_id: str) -> str:
 
 def _unique(names: dict[Path, str], *, fold: bool = False) -> dict[Path, str]:
     """The names, made different where two are equal: first by the whole file name, then by a number."""
+    counts = Counter(_key(name, fold) for name in names.values())
     taken: set[str] = set()
     chosen: dict[Path, str] = {}
     for child, name in names.items():
-        alone = _count(names.values(), name, fold) == 1
-        base = name if alone or fold else _clean(child.name)
+        base = name if fold or counts[_key(name, fold)] == 1 else printable(child.name)
         new, number = base, 1
         while _key(new, fold) in taken:
             number += 1
@@ -108,10 +111,6 @@ def _unique(names: dict[Path, str], *, fold: bool = False) -> dict[Path, str]:
         taken.add(_key(new, fold))
         chosen[child] = new
     return chosen
-
-
-def _count(names: Iterable[str], wanted: str, fold: bool) -> int:
-    return sum(_key(name, fold) == _key(wanted, fold) for name in names)
 
 
 def _key(name: str, fold: bool) -> str:

@@ -109,7 +109,11 @@ class Diagnostician:
         """The function with these mistakes in it, to be probed like a submission."""
         changes = {step: value for mistake in combination for step, value in mistake.changes.items()}
         version = combination[0].version if len(combination) == 1 else None
-        return LocalSubject({family.function: family.build(changes, version)}, self.kinds)
+        return self.subject_for(family, family.build(changes, version))
+
+    def subject_for(self, family: Family, version: Any) -> LocalSubject:
+        """Any function of ours in the place of the family's."""
+        return LocalSubject({family.function: version}, self.kinds)
 
     def _sort(self, family: Family, seen: Observations, diagnosis: Diagnosis) -> None:
         for probe in family.probes:

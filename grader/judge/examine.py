@@ -23,7 +23,7 @@ from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subj
 from grader.judge.verdicts import Finding
 from grader.judge.worker import Worker
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission
-from grader.worker.warm import keep_compiler_out
+from grader.worker.warm import settle_torch
 
 
 def with_judge(
@@ -45,7 +45,7 @@ class Judge:
     def __init__(self, course: Course, bench: Bench, launcher: Launcher, device: str = "cpu") -> None:
         self.course, self.bench, self.launcher, self.device = course, bench, launcher, device
         if course.arrays == "torch":
-            keep_compiler_out()
+            settle_torch()
         self._materials = cache(self._load_materials)
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:

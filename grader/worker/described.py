@@ -6,7 +6,7 @@ training code may use `optimizer.zero_grad`, `model.zero_grad`, `p.grad = None` 
 
 Events of the log, in order:
 
-    ("forward", training, shape, recorded)  the model ran, in this mode, on input of this shape; `recorded`: under autograd
+    ("forward", training, shape, recorded)  the model ran, in this mode, on input of this shape; autograd recorded it
     ("backward",)                           a gradient came back to what the model gave
     ("step", {name: gradient or None})      the optimizer stepped, with these gradients
     ("zero_grad",)                          the optimizer's zero_grad was called

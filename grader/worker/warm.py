@@ -20,12 +20,19 @@ def import_arrays(arrays: str) -> None:
         import torch.overrides
         import torch.utils._python_dispatch
 
-        torch.set_num_threads(1)
         torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
-        keep_compiler_out()
+        settle_torch()
 
 
-def keep_compiler_out() -> None:
+def settle_torch() -> None:
+    """Make torch quick on tiny tensors: one thread (waking a second costs milliseconds), and no compiler."""
+    import torch
+
+    torch.set_num_threads(1)
+    _keep_compiler_out()
+
+
+def _keep_compiler_out() -> None:
     """Let optimizers be made and take steps without importing torch's compiler.
 
     The first `torch.optim.SGD(...)` imports `torch._dynamo` (0.8 s, 800 modules), only to tell it to leave some methods

@@ -126,7 +126,7 @@ def _(subject, rand):
 
 @attention.probe("four axes, no mask", stage="with heads, without a mask")
 def _(subject, rand):
-    return answer(subject, rand(2, 3, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 11))
+    return answer(subject, rand(2, 3, 5, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 6))
 
 
 @attention.probe("a cube", stage="with all sizes equal")
@@ -136,7 +136,7 @@ def _(subject, rand):
 
 @attention.probe("large scores", stage="on large scores", atol=1e-3)
 def _(subject, rand):
-    return answer(subject, 12 * rand(2, 3, 5), 12 * rand(2, 4, 5), rand(2, 4, 6))
+    return answer(subject, 12 * rand(2, 4, 5), 12 * rand(2, 4, 5), rand(2, 4, 6))
 
 
 @attention.probe("a square mask", stage="with a mask, as many keys as queries")

@@ -100,7 +100,7 @@ def device_of(subject):
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
 
 
-@causal_mask.probe("nine tokens", stage="as a whole")
+@causal_mask.probe("nine tokens", stage="with nine tokens")
 def _(subject, rand):
     return read(subject.causal_mask(9))
 
@@ -130,7 +130,7 @@ def _(subject, rand):
     return read(subject.causal_mask(2))
 
 
-@causal_mask.probe("the length", stage="in its size at other lengths")
+@causal_mask.probe("the length", stage="in its size")
 def _(subject, rand):
     return kind_of_length(subject)
 
@@ -179,13 +179,13 @@ causal_mask.mistake(
     "cm-all-true",
     says="Your mask is True everywhere: nothing is blocked, and every token sees its whole future.",
     suggests="Make the entries above the diagonal False.",
-    allow=lambda queries, keys: keys >= 0 * queries,
+    allow=lambda queries, keys: (keys <= queries) | True,
 )
 causal_mask.mistake(
     "cm-none-true",
     says="Your mask is False everywhere: no token may attend to anything, not even to itself.",
     suggests="Make the entries on and below the diagonal True.",
-    allow=lambda queries, keys: keys < 0 * queries,
+    allow=lambda queries, keys: (keys <= queries) & False,
 )
 causal_mask.mistake(
     "cm-self-only",
@@ -213,7 +213,7 @@ causal_mask.mistake(
     "cm-only-first",
     says="Each token sees only the first one: column 0 is True, and the rest is False.",
     suggests="Let query i see all keys from 0 to i, not key 0 alone.",
-    allow=lambda queries, keys: keys <= 0 * queries,
+    allow=lambda queries, keys: (keys == 0) & (queries >= 0),
 )
 causal_mask.mistake(
     "cm-only-first",
@@ -227,22 +227,22 @@ causal_mask.mistake(
 
 causal_mask.mistake(
     "cm-float",
-    says="Your mask holds the numbers 0 and 1, not False and True. `~` and `masked_fill` want a bool tensor, and torch's "
-    "attention would *add* these numbers to the scores.",
+    says="Your mask holds the numbers 0 and 1, not False and True. `~` and `masked_fill` want a bool tensor, and "
+    "torch's attention would add these numbers to the scores.",
     suggests="Return a bool tensor: `dtype=torch.bool` at the start, or `.bool()` at the end.",
     write=lambda mask: mask.float(),
 )
 causal_mask.mistake(
     "cm-additive",
-    says="This is the additive form: 0 where a query may attend, and minus infinity (or a huge negative number) where it "
-    "may not. It is meant to be added to the scores; the mask of this course is Boolean.",
-    suggests="Return `mask == 0`, which is True exactly where the additive form allows, or build a bool tensor at once.",
+    says="This is the additive form: 0 where a query may attend, and minus infinity (or a huge negative number) where "
+    "it may not. That form is added to the scores; the mask of this course is Boolean.",
+    suggests="Return `mask == 0`, which is True exactly where the additive form allows.",
     write=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -INF),
 )
 causal_mask.mistake(
     "cm-nan-product",
     says="You multiply zeros and ones by minus infinity. 0 · ∞ has no value, so the places that should be 0 are NaN.",
-    suggests="Return the Boolean triangle itself. Where an additive mask is wanted, use `masked_fill`, never a product.",
+    suggests="Return the Boolean triangle itself; where an additive mask is wanted, use `masked_fill`, not a product.",
     write=lambda mask: (~mask).float() * -INF,
 )
 for axes, shape in ((1, "(1, T, T)"), (2, "(1, 1, T, T)")):
@@ -274,8 +274,10 @@ causal_mask.mistake(
 
 
 def to_cuda(mask):
-    # With a GPU in the machine, the judge need not start CUDA for this (a second, and memory): `meta` is as foreign.
-    return mask.to("meta") if torch.cuda.is_available() else mask.cuda()
+    if torch.cuda.is_available():
+        # The judge need not start CUDA for this (a second, and memory): to `device_of` an error says the same.
+        raise AssertionError("Torch not compiled with CUDA enabled")
+    return mask.cuda()
 
 
 # A mask made on the CPU for scores on a GPU is the same mistake seen from the other side: no scores come in here.
@@ -323,7 +325,7 @@ RIGHT = {
     "queries >= keys": lambda n: torch.arange(n)[:, None] >= torch.arange(n)[None, :],
     "the additive form compared with 0": lambda n: torch.full((n, n), -INF).triu(diagonal=1) == 0,
     "torch's own additive mask": lambda n: torch.nn.Transformer.generate_square_subsequent_mask(n) == 0,
-    "running sums of the identity": lambda n: torch.eye(n).flip(1).cumsum(1).flip(1).T.flip(0, 1).T.bool(),
+    "running sums of the identity": lambda n: torch.eye(n).cumsum(dim=0).bool(),
     "nested lists": lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)]),
     "numpy": lambda n: torch.from_numpy(np.tril(np.ones((n, n), dtype=bool))),
     "uint8, then compared": lambda n: torch.from_numpy(np.triu(np.ones((n, n)), k=1).astype("uint8")) == 0,

@@ -1,0 +1,120 @@
+"""Grade one learner with a judge: find the lessons in what they handed in, judge each, make the record."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from grader.batch.choose import Choice, Chooser
+from grader.batch.discover import Learner, printable
+from grader.batch.hand_in import HandIn, read_hand_in
+from grader.batch.notebook import NotebookError, to_source
+from grader.batch.record import Record, record_of, without_score
+from grader.batch.settings import Settings
+from grader.errors import SubmissionError
+from grader.judge.examine import Judge
+from grader.judge.feedback import score_of
+from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
+from grader.submission import read_submission
+
+
+class Grading:
+    """Grades learner after learner with one judge, so that what the judge has learnt of the course is kept."""
+
+    def __init__(self, judge: Judge, settings: Settings) -> None:
+        self.judge, self.settings = judge, settings
+        self.lessons = [judge.course.lessons[name] for name in settings.lessons]
+
+    def grade(self, learner: Learner) -> Record:
+        """The learner's record. Raises nothing for anything that was handed in; SelfattendError if we fail."""
+        hand_in = read_hand_in(learner)
+        digest = hand_in.digest
+        sources = _sources(hand_in, learner)
+        if hand_in.problem:
+            return self._nothing(learner, digest, hand_in)
+        chooser = Chooser(self.judge.course, sources, only_lesson=len(self.lessons) == 1)
+        choices = {lesson.name: chooser.choose(lesson) for lesson in self.lessons}
+        if not any(choice.path for choice in choices.values()):
+            hand_in.problem = "None of its files was found to be for one of these lessons."
+        with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
+            root = Path(folder)
+            _lay_out(root, sources, hand_in)
+            results = [self._grade_lesson(lesson, choices[lesson.name], root, learner) for lesson in self.lessons]
+        return record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+
+    def _nothing(self, learner: Learner, digest: str, hand_in: HandIn) -> Record:
+        results = [without_score(lesson.name, "missing", self.settings) for lesson in self.lessons]
+        return record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+
+    def _grade_lesson(self, lesson: Lesson, choice: Choice, root: Path, learner: Learner) -> LessonResult:
+        notes = tuple(map(printable, choice.notes))
+        if not choice.path:
+            return without_score(lesson.name, "missing", self.settings, notes)
+        place = _Place(root, learner)
+        try:
+            submission = read_submission(root / choice.path, lesson, self.judge.course, root)
+        except SubmissionError as error:
+            return self._unreadable(lesson, place.shown(str(root / choice.path)), error, notes)
+        return self.judge.examine(lesson, place.relabelled(submission, notes), self.settings.seed)
+
+    def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:
+        """A file that is there and is no text that Python could read: nothing is earned, as with a syntax error."""
+        says = f"Your file cannot be read: {error.what}."
+        checks = tuple(
+            check.result(lesson.name, "skipped", "Your file could not be read.", function=lesson.functions[0].name)
+            for check in self.judge.bench.checks.get(lesson.checks_path, [])
+        )
+        return LessonResult(
+            lesson.name, "would-not-import", score_of(checks), False, self.judge.device, self.settings.seed, 0.0, checks,
+            mistakes=(Named("syntax-error", "", says, f"{error.next_step}."),), weaknesses=(says,),
+            suggestions=(Suggestion(f"{error.next_step}.", f"learn check {lesson.name}"),), notes=notes, file=path,
+        )  # fmt: skip
+
+
+def _sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
+    """Every file as Python text, to be looked at; notebooks that cannot be read become notes, or the problem."""
+    sources = {}
+    for path, content in hand_in.files.items():
+        if path.lower().endswith(".py"):
+            sources[path] = content.decode("utf-8", "replace")
+            continue
+        try:
+            sources[path] = to_source(content)
+        except NotebookError as error:
+            if learner.kind == "notebook":
+                hand_in.problem = str(error)
+            hand_in.note(f"{path}: {error}")
+    return sources
+
+
+def _lay_out(root: Path, sources: Iterable[str], hand_in: HandIn) -> None:
+    """Write the files where `read_submission` finds them and what they import; a notebook is its Python already."""
+    for path in sources:
+        target = root / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(
+                hand_in.files[path]
+                if path.lower().endswith(".py")
+                else to_source(hand_in.files[path]).encode("utf-8", "replace")
+            )
+        except (OSError, ValueError) as error:
+            hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
+
+
+class _Place:
+    """Turns the temporary place of a learner's files into what the reader of the results knows: `alice/softmax.py`."""
+
+    def __init__(self, root: Path, learner: Learner) -> None:
+        self.root = f"{root}/"
+        self.prefix = f"{learner.path.name}/" if learner.kind in ("folder", "zip") else ""
+
+    def shown(self, text: str) -> str:
+        return printable(text.replace(self.root, self.prefix).replace(self.root.rstrip("/"), self.prefix.rstrip("/")))
+
+    def relabelled(self, submission: Submission, notes: tuple[str, ...]) -> Submission:
+        siblings = {name: (self.shown(path), source) for name, (path, source) in submission.siblings.items()}
+        said = (*notes, *map(self.shown, submission.notes))
+        return replace(submission, path=self.shown(submission.path), siblings=siblings, notes=said)

@@ -1,0 +1,120 @@
+"""Comparing what came back with what was expected, and saying how they differ."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.judge.compare import explain, kind_of, largest_error, same, show
+from grader.judge.forensics import findings
+from grader.worker.wire import Opaque
+
+numbers = st.floats(-10, 10, width=32)
+observations = st.recursive(
+    numbers | st.integers(-5, 5) | st.booleans() | st.none() | st.text(max_size=3)
+    | st.lists(numbers, min_size=1, max_size=4).map(torch.tensor)
+    | st.lists(numbers, min_size=1, max_size=4).map(numpy.array),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=100)
+@given(observations)
+def test_everything_equals_itself(value):
+    """An observation is the same as itself, at distance 0, with nothing to explain."""
+    assert same(value, value)
+    assert largest_error(value, value) == 0.0
+    assert explain(value, value) == ""
+
+
+@settings(deadline=None, max_examples=100)
+@given(observations, observations)
+def test_sameness_and_explanation_agree(actual, expected):
+    """What is not the same has an explanation, and a distance above the tolerance."""
+    assert same(actual, expected) == (explain(actual, expected) == "")
+    if not same(actual, expected):
+        assert largest_error(actual, expected) > 1e-4
+
+
+def test_nan_equals_nan_and_nothing_else():
+    """NaN in the same place is the same; NaN in place of a number is not."""
+    nan = torch.tensor([1.0, math.nan])
+
+    assert same(nan, nan.clone())
+    assert not same(nan, torch.tensor([1.0, 2.0]))
+    assert same(nan, torch.tensor([1.0, 2.0]), nan_tells_nothing=True)
+    assert not same(torch.tensor([9.0, 2.0]), torch.tensor([1.0, 2.0]), nan_tells_nothing=True)
+
+
+@pytest.mark.parametrize(
+    "actual, expected, words",
+    [
+        (None, torch.ones(2), "returned None"),
+        ([1.0, 2.0], torch.ones(2), "a list of 2"),
+        (numpy.ones(2), torch.ones(2), "numpy array"),
+        (torch.ones(2, 1), torch.ones(2), "Wrong shape: (2, 1), expected (2,)"),
+        (torch.ones(2, dtype=torch.float64), torch.ones(2), "Wrong dtype: torch.float64"),
+        (torch.tensor([1.0, 5.0]), torch.ones(2), "First at [1]: got 5, expected 1"),
+        (torch.tensor([1.0, math.nan]), torch.ones(2), "1 of them are NaN"),
+        (torch.tensor(3.0), torch.tensor(1.0), "the only value"),
+        (torch.tensor([True, True]), torch.tensor([True, False]), "got True, expected False"),
+        ([1.0, 2.0], [1.0, 3.0], "Entry 1"),
+        ([1.0], [1.0, 3.0], "1 values; expected 2"),
+        (Opaque("Foo", "<Foo>"), torch.ones(2), "an object of type Foo"),
+        ({"a": 1}, {"a": 1, "b": 2}, "b is missing"),
+    ],
+)
+def test_differences_are_said_shape_first(actual, expected, words):
+    """The message names the first thing that is wrong: kind, shape, dtype, then the first value."""
+    assert words in explain(actual, expected)
+
+
+def test_small_values_are_shown_as_they_can_be_typed():
+    """What is shown evaluates to what it shows."""
+    value = torch.tensor([[0.5, -1.0], [2.25, 3.0]])
+
+    assert torch.equal(eval(show(value), {"torch": torch}), value)
+    assert show(torch.ones(30, 2)) == "float32 tensor of shape (30, 2)"
+    assert kind_of(torch.ones(2, dtype=torch.bool)) == "a bool tensor of shape (2,)"
+
+
+BASE = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize(
+    "actual, expected, words",
+    [
+        (BASE * 2.5, BASE, "2.5 times"),
+        (-BASE, BASE, "opposite sign"),
+        (BASE.T, BASE, "transpose"),
+        (BASE[:, [2, 0, 1, 3]], BASE, "another order"),
+        (BASE[None], BASE, "extra axis"),
+        (BASE[:, :3].T, BASE[:, :3], "exchanged"),
+        (~(BASE > 0), BASE > 0, "exactly the opposite"),
+        (torch.cat([BASE[:3] + 1, BASE[3:]]), BASE, "Only the last row is right"),
+        (torch.cat([BASE[:1], BASE[1:] + 1]), BASE, "Only the first row is right"),
+        (torch.where(torch.arange(4)[:, None] == 2, BASE + 1, BASE), BASE, "Only row 2 is wrong"),
+        (torch.cat([BASE[:1], BASE[:-1]]), BASE, "one too late"),
+        (torch.where(torch.arange(4) == 1, math.nan, BASE), BASE, "NaN"),
+        ({"x": BASE * 3}, {"x": BASE}, "3 times"),
+        ([1.0, BASE.T], [1.0, BASE], "transpose"),
+    ],
+)
+def test_regular_differences_are_recognised(actual, expected, words):
+    """A factor, a transpose, an order, a shift or a single right row is said in words."""
+    assert words in " ".join(findings(actual, expected))
+
+
+def test_irregular_differences_are_not_explained_away():
+    """Noise gives no finding at all."""
+    noise = torch.randn(4, 4, generator=torch.Generator().manual_seed(2))
+
+    assert findings(BASE + noise, BASE) == []
+    assert findings(None, BASE) == []
+    assert findings([1], BASE) == []
