@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,10 +66,11 @@ class Grading:
             check.result(lesson.name, "skipped", "Your file could not be read.", function=lesson.functions[0].name)
             for check in self.judge.bench.checks.get(lesson.checks_path, [])
         )
-        return LessonResult(
-            lesson.name, "would-not-import", score_of(checks), False, self.judge.device, self.settings.seed, 0.0, checks,
+        unread = without_score(lesson.name, "would-not-import", self.settings, notes)
+        return replace(
+            unread, score=score_of(checks), checks=checks, file=path,
             mistakes=(Named("syntax-error", "", says, f"{error.next_step}."),), weaknesses=(says,),
-            suggestions=(Suggestion(f"{error.next_step}.", f"learn check {lesson.name}"),), notes=notes, file=path,
+            suggestions=(Suggestion(f"{error.next_step}.", f"learn check {lesson.name}"),),
         )  # fmt: skip
 
 
@@ -89,9 +90,9 @@ def _sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
     return sources
 
 
-def _lay_out(root: Path, sources: Iterable[str], hand_in: HandIn) -> None:
+def _lay_out(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> None:
     """Write the files where `read_submission` finds them and what they import; a notebook is its Python already."""
-    for path in sources:
+    for path, text in sources.items():
         target = root / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -22,9 +22,10 @@ from grader.batch.discover import Learner
 from grader.batch.record import Record, grader_failed
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
-from grader.judge.launch import READY_SECONDS, THREADS
+from grader.judge.launch import THREADS
 
 ENGINE = Path(__file__).resolve().parents[2]
+READY_SECONDS = 300.0  # many processes may be importing torch from a cold disk at once
 TRIES = 2
 
 
@@ -33,7 +34,7 @@ class StationDied(Exception):
 
 
 class Station:
-    """One grading process. Start, ask as often as you like, close."""
+    """One grading process. Start, wait until it is ready, ask as often as you like, close."""
 
     def __init__(self, settings: Settings) -> None:
         self.answers = bytearray()
@@ -47,7 +48,15 @@ class Station:
             env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": path},
             start_new_session=True,  # Ctrl-C in the terminal reaches us alone
         )
-        self._await_ready()
+
+    def wait_until_ready(self) -> None:
+        """Raises SelfattendError if it could not start: the course's, or ours."""
+        try:
+            reply = self._receive(READY_SECONDS)
+        except StationDied as error:
+            raise GraderError(f"a grading process did not start: {error}", next_step="learn doctor") from None
+        if "failed" in reply:
+            raise _as_error(reply["failed"])
 
     def grade(self, learner: Learner, seconds: float) -> Record:
         """The learner's record. Raises StationDied; the process is then of no more use."""
@@ -63,16 +72,6 @@ class Station:
             raise StationDied(str(reply.get("error", self._last_words())))
         record: Record = reply["record"]
         return record
-
-    def _await_ready(self) -> None:
-        try:
-            reply = self._receive(2 * READY_SECONDS)
-        except StationDied as error:
-            self.kill()
-            raise GraderError(f"A grading process did not start: {error}", next_step="learn doctor") from None
-        if "failed" in reply:
-            self.kill()
-            raise _as_error(reply["failed"])
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         assert self.process.stdout is not None
@@ -168,6 +167,9 @@ class Grader:
             self._mine.station = station
             with self._lock:
                 self._all.add(station)
+                if self._closing:
+                    station.process.kill()
+            station.wait_until_ready()
         return station
 
     def _bury(self, station: Station) -> None:
@@ -176,13 +178,15 @@ class Grader:
             self._all.discard(station)
         station.kill()
 
-    def close(self, *, at_once: bool = False) -> None:
-        """End all processes; `at_once` in the middle of their work."""
-        self._closing = True
+    def interrupt(self) -> None:
+        """Kill all processes, whatever they are doing; the threads that wait for them come back."""
         with self._lock:
-            stations, self._all = self._all, set()
-        for station in stations:
-            if at_once:
+            self._closing = True
+            for station in self._all:
                 station.process.kill()
+
+    def close(self) -> None:
+        """End all processes. No thread may be waiting for one any more."""
+        stations, self._all = self._all, set()
         for station in stations:
             station.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.errors import CourseError, WorkerError
 from grader.judge import verdicts
+from grader.judge.bans import find_ban
 from grader.judge.diagnose import Diagnostician
 from grader.judge.feedback import score_of, strengths_of, suggestions_for, weaknesses_of
 from grader.judge.kit import CheckFailed
@@ -125,6 +126,7 @@ class Examination:
         self.names: dict[str, Any] = {}
         self.printed: list[str] = []
         self.deaths: dict[str, int] = {}
+        self.bans = {name: find_ban(submission.source, name, lesson.forbids) for name in self.kinds}
         self.deadline = time.monotonic() + judge.course.limits.total_seconds
 
     def run(self) -> Finding:
@@ -176,6 +178,10 @@ class Examination:
         if reason:
             outcome = "timed-out" if reason == verdicts.NO_TIME_LEFT else "skipped"
             return check.result(self.lesson.name, outcome, reason, function=function)
+        ban = self.bans.get(function)
+        if ban is not None:
+            message = verdicts.describe_ban(ban, self.submission.path)
+            return check.result(self.lesson.name, "forbidden", message, function=function)
         reference, _ = self.judge.materials(self.lesson)
         try:
             subject = self.live_subject()

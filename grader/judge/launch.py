@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.judge.worker import READY_SECONDS, Worker
+from grader.judge.worker import READY_SECONDS as READY_SECONDS
+from grader.judge.worker import Worker
 from grader.model import Limits
 
 WORKER_DIR = Path(__file__).resolve().parents[1] / "worker"

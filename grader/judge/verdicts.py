@@ -15,6 +15,7 @@ from grader.judge.subject import LearnerError, Proxy, Subject
 from grader.model import CheckResult, Counterexample, Course, Named
 
 if TYPE_CHECKING:
+    from grader.judge.bans import Ban
     from grader.judge.examine import Examination
     from grader.judge.plugin import Check
 
@@ -112,6 +113,12 @@ def describe(error: LearnerError) -> str:
         lines.append(f"  {filename}:{line} in {name}" if name else f"  {filename}:{line}")
         lines += [f"    {text}" for text in code.splitlines()]
     return "\n".join(lines)
+
+
+def describe_ban(ban: Ban, path: str) -> str:
+    """A forbidden call that stands in the source."""
+    what = f"It calls `{ban.name}`, which this exercise forbids: that call would do the exercise whole."
+    return f"{what}\n  {path}:{ban.line}"
 
 
 def asked(subject: Subject | None) -> str:

@@ -37,10 +37,8 @@ def fill(value, blocked=lambda mask: ~mask):
     return lambda scores, mask: scores.masked_fill(blocked(mask), value)
 
 
-def along(dim, blocked=-INF):
-    """A `softmax` over `dim`. `blocked` is the score that stands for −∞: on another axis it can be all there is, and
-    then −∞ gives NaN where −1e9 gives equal weights."""
-    return lambda scores: torch.softmax(scores.masked_fill(scores == -INF, blocked), dim)
+def over_the_keys(scores):
+    return torch.softmax(scores, -1)
 
 
 def nothing_more(weights, mask, q):
@@ -58,7 +56,7 @@ attention = Family(
     score=all_pairs,
     scale=by_root_of_width,
     hide=fill(-INF),
-    softmax=along(-1),
+    softmax=over_the_keys,
     finish=nothing_more,
     mix=mean_of_values,
 )
@@ -67,49 +65,50 @@ FAMILIES = [attention]
 
 
 def alone(**changes):
-    """These steps exchanged, as a whole version: named when it stands alone, not looked for among others."""
+    """These steps exchanged, as a whole version: a rarer coding, named where it is the only mistake. Every coding that
+    is looked for among others costs time: there are thousands of sets of three."""
     return attention.build(changes)
 
 
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
-
-TOO_LARGE = 50.0  # no mean of these probes' values comes near it
+#
+# One mistake is written in many ways, and each must be recognised. Where they differ is (1) the type of an error,
+# (2) what a slice becomes that is blocked whole: NaN after a fill of -inf, equal weights after -1e9, (3) the size of a
+# number that a fill has leaked into. So errors are all one, masks leave something of every slice along every axis
+# (padding cannot: there NaN tells nothing), and huge numbers are all one.
 
 
 def answer(subject, *args, **kwargs):
-    """The answer, with what only depends on how somebody wrote a mistake taken out of it: the type of an error, and
-    the size of a number that a fill value has leaked into."""
+    """The function's value; any error of its own is one and the same observation."""
     try:
-        value = subject.scaled_dot_product_attention(*args, **kwargs)
+        return subject.scaled_dot_product_attention(*args, **kwargs)
     except LearnerError as error:
         if error.kind != "raised":
             raise
         return "an error"
-    is_float = is_array(value) and value.dtype.is_floating_point
-    return torch.where(value.abs() > TOO_LARGE, INF, value) if is_float else value
 
 
-def mixed_mask():
-    """Every row and every column has a True and a False, and no symmetry: whatever is blocked by mistake, no slice is
-    blocked whole, so that the fill value does not matter."""
+def tamed(value, other):
+    """A masked answer with `other` in place of whatever is no mean of ordinary values."""
+    if not is_array(value) or not value.dtype.is_floating_point:
+        return value
+    return torch.where(value.abs() < 50.0, value, other)
+
+
+def mixed_mask(*lead):
+    """A mask (*lead, 5, 5) without symmetry, with a True and a False in every slice along every axis."""
     rows = ["10110", "01011", "11001", "00111", "10010"]
-    return torch.tensor([[letter == "1" for letter in row] for row in rows])
+    mask = torch.tensor([[letter == "1" for letter in row] for row in rows])
+    odd = sum(torch.meshgrid(*(torch.arange(size) for size in lead), indexing="ij")) % 2 == 1
+    return mask ^ odd[..., None, None]
 
 
-def far_below():
-    """q, k, mask with allowed scores near -200 and blocked ones near 0."""
-    q, k = torch.zeros(3, 5), torch.zeros(4, 5)
-    q[:, 0], k[:, 0] = 16.0, torch.tensor([-28.0, 0.0, -28.0, 0.0])
-    q[:, 1:4], k[:, 1:4] = torch.eye(3), 3.0 * torch.eye(4, 3)
-    return q, k, torch.tensor([[True, False, True, False]])
-
-
-@attention.probe("two axes, no mask", stage="for one matrix of queries without a mask")
+@attention.probe("two axes, no mask", stage="for single matrices, without a mask")
 def _(subject, rand):
     return answer(subject, rand(3, 5), rand(4, 5), rand(4, 6))
 
 
-@attention.probe("one key", stage="with a single key")
+@attention.probe("one key", stage="with one key")
 def _(subject, rand):
     return answer(subject, rand(2, 3, 5), rand(2, 1, 5), rand(2, 1, 6))
 
@@ -119,7 +118,7 @@ def _(subject, rand):
     return answer(subject, torch.zeros(2, 3, 5), rand(2, 4, 5), rand(2, 4, 6))
 
 
-@attention.probe("three axes, no mask", stage="for a batch without a mask")
+@attention.probe("three axes, no mask", stage="for a batch, without a mask")
 def _(subject, rand):
     return answer(subject, rand(2, 3, 5), rand(2, 4, 5), rand(2, 4, 6))
 
@@ -139,44 +138,44 @@ def _(subject, rand):
     return answer(subject, 12 * rand(2, 4, 5), 12 * rand(2, 4, 5), rand(2, 4, 6))
 
 
-@attention.probe("a square mask", stage="with a mask, as many keys as queries")
+@attention.probe("a square mask", stage="with a mask and as many keys as queries")
 def _(subject, rand):
-    return answer(subject, rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mixed_mask())
+    mask = mixed_mask(2)
+    mask[0, 0] = True  # one query that may attend to all: +inf leaves it alone, 0 · inf does not
+    return tamed(answer(subject, rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mask), INF)
 
 
-@attention.probe("a mask, more keys than queries", stage="with a mask, more keys than queries")
+@attention.probe("a mask, more keys than queries", stage="with a mask and more keys than queries")
 def _(subject, rand):
-    mask = mixed_mask()[1:]
-    mask[0] = True  # a query that may attend to all
-    return answer(subject, rand(2, 3, 4, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 6), mask=mask)
+    mask = mixed_mask(2, 3)[..., 1:, :]
+    return tamed(answer(subject, rand(2, 3, 4, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 6), mask=mask), INF)
 
 
-@attention.probe("one row of mask for all queries", stage="with one row of mask for all queries")
+@attention.probe("padding masks", stage="with a padding mask", nan_tells_nothing=True)
 def _(subject, rand):
-    return answer(subject, rand(4, 5), rand(4, 5), rand(4, 6), mask=torch.tensor([[True, True, False, True]]))
-
-
-@attention.probe("a padding mask", stage="with a padding mask")
-def _(subject, rand):
-    mask = torch.tensor([[True] * 5 + [False] * 2, [True] * 3 + [False] * 4]).view(2, 1, 1, 7)
-    return answer(subject, rand(2, 3, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 11), mask=mask)
+    one = torch.tensor([[True, True, False, True]])
+    two = torch.tensor([[True] * 5 + [False] * 2, [True] * 3 + [False] * 4]).view(2, 1, 1, 7)
+    square = answer(subject, rand(4, 5), rand(4, 5), rand(4, 6), mask=one)
+    heads = answer(subject, rand(2, 3, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 6), mask=two)
+    return [tamed(square, torch.nan), tamed(heads, torch.nan)]
 
 
 @attention.probe(
     "allowed scores near -200", stage="where allowed scores are very low", atol=1e-3, nan_tells_nothing=True
 )
 def _(subject, rand):
-    q, k, mask = far_below()
-    found = answer(subject, q, k, rand(4, 6), mask=mask)
-    # masking after softmax and dividing by the sum is right, and gives 0/0 here; by the sum + 1e-9, it gives 0
-    is_float = is_array(found) and found.dtype.is_floating_point
-    return torch.where((found == 0).all(-1, keepdim=True) | found.isinf(), torch.nan, found) if is_float else found
+    q, k, v = torch.zeros(3, 5), torch.zeros(4, 5), rand(4, 6)
+    q[:, 0], k[:, 0] = 16.0, torch.tensor([-28.0, 0.0, -28.0, 0.0])  # 16 · 28 / √5 is about 200
+    q[:, 1:4], k[:, 1:4] = torch.eye(3), 3.0 * torch.eye(4, 3)
+    found = tamed(answer(subject, q, k, v, mask=torch.tensor([[True, False, True, False]])), torch.nan)
+    # masking after softmax and dividing by the sum is right; here it gives 0/0, or 0 with a tiny number below
+    return torch.where(found == 0, torch.nan, found) if is_array(found) else found
 
 
 @attention.probe("the inputs afterwards", stage="in leaving its inputs alone")
 def _(subject, rand):
-    mask = mixed_mask()
-    observed = subject.scaled_dot_product_attention.observe(rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mask)
+    attend = subject.scaled_dot_product_attention
+    observed = attend.observe(rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mixed_mask(2))
     return [*observed.args, observed.kwargs["mask"]]
 
 
@@ -246,7 +245,7 @@ attention.mistake(
     coding="weights transposed",
     says="You transpose the weights before they meet the values, so row i answers not for query i but for key i.",
     suggests="Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).",
-    mix=lambda weights, q, k, v: weights.transpose(-2, -1) @ v,
+    version=alone(mix=lambda weights, q, k, v: weights.transpose(-2, -1) @ v),
 )
 attention.mistake(
     "at-k-reshaped",
@@ -261,21 +260,15 @@ attention.mistake(
     suggests="Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).",
     score=keys_with_all_axes_reversed,
 )
-for axes, shape in ((2, "(T, d_k)"), (3, "(B, T, d_k)"), (4, "(B, H, T, d_k)")):
+for axes, shape, joins in ((2, "(T, d_k)", False), (3, "(B, T, d_k)", True), (4, "(B, H, T, d_k)", True)):
+    score = only_with_axes(axes)
     attention.mistake(
         "at-one-rank-only",
         coding=f"{axes} axes",
         says=f"It works for q of shape {shape} only; any other number of leading axes ends in an error.",
         suggests="Count axes from the back (`q.size(-1)`, `transpose(-2, -1)`, `dim=-1`) and unpack no shape.",
-        score=only_with_axes(axes),
+        **({"score": score} if joins else {"version": alone(score=score)}),
     )
-attention.mistake(
-    "at-one-rank-only",
-    coding="softmax over dim=2",
-    says="Your softmax runs over dim=2: these are the keys for three axes, but with heads they are the queries.",
-    suggests="Count from the back: `dim=-1` is the keys' axis whatever stands before it.",
-    version=alone(softmax=along(2)),
-)
 
 # --- mistakes: the scale ----------------------------------------------------------------------------------------------
 
@@ -313,7 +306,7 @@ attention.mistake(
     coding="/ (d_k ** 1/2)",
     says="You divide by d_k / 2: Python reads `d_k ** 1/2` as (d_k ** 1) / 2. (At d_k = 4 the two agree.)",
     suggests="Write `d_k ** 0.5` or `math.sqrt(d_k)`.",
-    scale=divided_by(lambda q, k, v: q.size(-1) / 2),
+    version=alone(scale=divided_by(lambda q, k, v: q.size(-1) / 2)),
 )
 attention.mistake(
     "at-scale-dk",
@@ -337,8 +330,8 @@ attention.mistake(
 )
 for size, coding, width, joins in (
     ("the number of queries, T", "T", lambda q, k, v: q.size(-2), True),
-    ("the number of keys, S", "S", lambda q, k, v: k.size(-2), True),
-    ("the width of the values, d_v", "d_v", lambda q, k, v: v.size(-1), True),
+    ("the number of keys, S", "S", lambda q, k, v: k.size(-2), False),
+    ("the width of the values, d_v", "d_v", lambda q, k, v: v.size(-1), False),
     ("q.size(1), which is T for a batch and H with heads", "size(1)", lambda q, k, v: q.size(1), True),
     ("q.size(0), the first axis", "size(0)", lambda q, k, v: q.size(0), False),
     ("q.size(2), which is T with heads", "size(2)", lambda q, k, v: q.size(2), False),
@@ -382,43 +375,52 @@ def exponentials_without_a_shift(scores):
     return powers / powers.sum(-1, keepdim=True)
 
 
-def axis_left_to_torch(blocked):
-    """Softmax without `dim`: torch then takes 0 for three axes, 1 for two or four."""
-    return lambda scores: along(0 if scores.dim() == 3 else 1, blocked)(scores)
+def along(dim):
+    """A `softmax` over another axis, on which all scores may be blocked: equal weights there, as after a fill of
+    -1e9. After -inf it is NaN, which the probes know to tell nothing."""
+    return lambda scores: torch.softmax(scores.masked_fill(scores == -INF, -1e9), dim)
 
 
-for coding, blocked in (("", -INF), ("finite fill", -1e9)):
-    attention.mistake(
-        "at-softmax-queries",
-        coding=coding,
-        says="Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so queries compete "
-        "for a key, where keys must compete for a query.",
-        suggests="Normalise over the keys: `dim=-1`.",
-        softmax=along(-2, blocked),
-    )
-    for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or with three axes the queries)")):
-        attention.mistake(
-            "at-softmax-batch-or-head",
-            coding=f"dim={dim}{coding and ', ' + coding}",
-            says=f"Your softmax runs over {axis}: it mixes what has nothing to do with each other, and no query's "
-            "weights sum to 1.",
-            suggests="Normalise over the keys, counted from the back: `dim=-1`.",
-            softmax=along(dim, blocked),
-        )
+def along_axis_that_torch_picks(scores):
+    return along(0 if scores.dim() == 3 else 1)(scores)
+
+
+attention.mistake(
+    "at-softmax-queries",
+    says="Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so queries compete for a "
+    "key, where keys must compete for a query.",
+    suggests="Normalise over the keys: `dim=-1`.",
+    softmax=along(-2),
+)
+for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or, with three axes, the queries)")):
     attention.mistake(
         "at-softmax-batch-or-head",
-        coding=f"no dim{coding and ', ' + coding}",
-        says="You give softmax no `dim`, so torch picks one: the batch for three axes, the heads for four.",
-        suggests="Name the keys' axis: `dim=-1`.",
-        version=alone(softmax=axis_left_to_torch(blocked)),
+        coding=f"dim={dim}",
+        says=f"Your softmax runs over {axis}: it weighs against each other what has nothing to do with each other, and "
+        "no query's weights sum to 1.",
+        suggests="Normalise over the keys, counted from the back: `dim=-1`.",
+        softmax=along(dim),
     )
-    attention.mistake(
-        "at-no-softmax",
-        coding=coding,
-        says="The raw scores meet the values: scores may be negative and sum to anything, so this is no mean.",
-        suggests="Turn the scores into weights with softmax over the keys.",
-        softmax=lambda scores, blocked=blocked: scores.masked_fill(scores == -INF, blocked),
-    )
+attention.mistake(
+    "at-softmax-batch-or-head",
+    coding="no dim",
+    says="You give softmax no `dim`, so torch picks one: the batch for three axes, the heads for four.",
+    suggests="Name the keys' axis: `dim=-1`.",
+    version=alone(softmax=along_axis_that_torch_picks),
+)
+attention.mistake(
+    "at-one-rank-only",
+    coding="softmax over dim=2",
+    says="Your softmax runs over dim=2: these are the keys for three axes, but with heads they are the queries.",
+    suggests="Count from the back: `dim=-1` is the keys' axis whatever stands before it.",
+    version=alone(softmax=along(2)),
+)
+attention.mistake(
+    "at-no-softmax",
+    says="The raw scores meet the values: scores may be negative and sum to anything, so this is no mean.",
+    suggests="Turn the scores into weights with softmax over the keys.",
+    softmax=lambda scores: scores,
+)
 # not in the catalogue of attention, but everybody may bring a softmax along
 attention.mistake(
     "at-softmax-overflow",
@@ -456,21 +458,19 @@ for coding, value in (("", -INF), ("finite fill", -1e9)):
         suggests="Hide where the mask is False: `scores.masked_fill(~mask, -inf)`.",
         hide=fill(value, blocked=lambda mask: mask),
     )
-    attention.mistake(
-        "at-mask-transposed",
-        coding=coding,
-        says="Your mask is transposed: with a causal mask, queries see the future and not the past. Its rows are "
-        "queries and its columns keys, as in the scores.",
-        suggests="Use the mask as it comes, `~mask`, without a transpose.",
-        hide=fill(value, blocked=transposed),
-    )
-    attention.mistake(
-        "at-mask-query-axis",
-        coding=coding,
-        says="You lay a padding mask along the queries: padded queries are hidden, but padded keys still get weight.",
-        suggests="Hide along the last axis of the scores, the keys; there the mask broadcasts by itself.",
-        version=alone(hide=fill(value, blocked=padding_transposed)),
-    )
+attention.mistake(
+    "at-mask-transposed",
+    says="Your mask is transposed: a causal mask lets queries see the future and hides the past. Its rows are queries "
+    "and its columns keys, as in the scores.",
+    suggests="Use the mask as it comes, `~mask`, without a transpose.",
+    hide=fill(-1e9, blocked=transposed),
+)
+attention.mistake(
+    "at-mask-query-axis",
+    says="You lay a padding mask along the queries: padded queries are hidden, but padded keys still get weight.",
+    suggests="Hide along the last axis of the scores, the keys; there the mask broadcasts by itself.",
+    version=alone(hide=fill(-1e9, blocked=padding_transposed)),
+)
 attention.mistake(
     "at-mask-after-softmax",
     says="You hide keys after softmax: their share is lost, and the weights of a query no longer sum to 1.",
@@ -505,14 +505,14 @@ attention.mistake(
     coding="1e9",
     says="You fill with a huge positive number: the blocked keys take all the weight.",
     suggests="Fill with −∞: `float('-inf')`.",
-    hide=fill(1e9),
+    version=alone(hide=fill(1e9)),
 )
 attention.mistake(
     "at-fill-positive",
     coding="inf",
     says="You fill with +∞: softmax then divides inf by inf, and every query with a blocked key gets NaN.",
     suggests="Fill with −∞: `float('-inf')`.",
-    hide=fill(INF),
+    version=alone(hide=fill(INF)),
 )
 # not in the catalogue either: the usual way to get NaN from a mask of numbers
 attention.mistake(
@@ -529,9 +529,9 @@ def switched_off_at_random(weights, mask, q):
     return torch.dropout(weights, 0.1, True)
 
 
-for what, mix in (
-    ("keys", lambda weights, q, k, v: weights @ k),
-    ("queries", lambda weights, q, k, v: weights @ q),
+for what, mix, joins in (
+    ("keys", lambda weights, q, k, v: weights @ k, True),
+    ("queries", lambda weights, q, k, v: weights @ q, False),
 ):
     attention.mistake(
         "at-values-are-keys",
@@ -539,7 +539,7 @@ for what, mix in (
         says=f"Your output is a mean of the {what}. They decide who listens to whom; what is handed over are the "
         "values.",
         suggests="Multiply the weights with v.",
-        mix=mix,
+        **({"mix": mix} if joins else {"version": alone(mix=mix)}),
     )
 attention.mistake(
     "at-values-are-keys",
@@ -560,7 +560,7 @@ attention.mistake(
     coding="q",
     says="You change the caller's q (`q /= ...`): the next call with the same tensor is wrong.",
     suggests="Make a new tensor: `q = q / ...`, or divide the scores.",
-    scale=queries_scaled_in_place,
+    version=alone(scale=queries_scaled_in_place),
 )
 attention.mistake(
     "at-in-place",

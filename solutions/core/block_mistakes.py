@@ -170,7 +170,8 @@ def numbers(rand, sizes):
         for norm in ("norm1", "norm2"):
             drawn[f"{norm}.weight"] += 1.0
         for part in ("weight", "bias"):
-            drawn[f"ffn.w1.{part}"] *= 0.2
+            drawn[f"ffn.w1.{part}"] *= 0.1
+        drawn["ffn.w2.weight"] *= 3.0
         DRAWN[rand.seed, sizes] = drawn
     return DRAWN[rand.seed, sizes]
 
@@ -544,7 +545,7 @@ mistake(
 )
 
 FINAL = {
-    "says": "There is one more norm at the end of the block; the final norm belongs to the model, after its last block.",
+    "says": "There is one more norm at the end of the block; that one belongs to the model, after its last block.",
     "suggests": "Return the second sum as it is (pre-LN), or normalised once (post-LN).",
 }
 mistake("bl-extra-final-norm", coding="norm2 again", **FINAL, end=lambda self, out: self.norm2(out))
@@ -749,7 +750,7 @@ for value in (-10.0, -100.0):
     block.mistake(
         "at-fill-too-small",
         coding=f"{value:g}",
-        says=f"Inside attention you fill blocked scores with {value:g}, which wins when allowed scores are lower still.",
+        says=f"Inside attention you fill blocked scores with {value:g}, which wins when allowed scores are lower.",
         suggests="Fill with -inf (or -1e9).",
         version=make_block(hide=fill(value)),
     )
@@ -988,7 +989,7 @@ def renamed(self, d_model, d_ff):
 
 block.mistake(
     "bl-state-names",
-    says="The names in your state dict are not those of the statement, so the checks' numbers never reach your weights.",
+    says="The names in your state dict are not those of the statement, so the checks' numbers never reach it.",
     suggests="Name the attributes as the statement lists them; `print(block.state_dict().keys())` shows yours.",
     version=make_block(shapes=renamed),
     only=NAMES,

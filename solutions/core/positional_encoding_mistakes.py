@@ -230,8 +230,8 @@ encoding.mistake(
 )
 encoding.mistake(
     "pe-all-sin",
-    says="There is no cosine in your table: odd columns are sines too. Half of what tells positions apart is missing, and "
-    "a step is no rotation any more.",
+    says="There is no cosine in your table: odd columns are sines too. Half of what tells positions apart is "
+    "missing, and a step is no rotation any more.",
     suggests="Take the cosine of the angle for the odd columns.",
     waves=lambda angles: angles.sin(),
 )
@@ -246,8 +246,8 @@ for coding, exponents in (
     encoding.mistake(
         "pe-per-channel",
         coding=coding,
-        says="The two columns of a pair turn at different speeds: each column has an exponent of its own. Then sin² + cos² "
-        "is not 1, and a step is no rotation.",
+        says="The two columns of a pair turn at different speeds: each column has an exponent of its own. Then "
+        "sin² + cos² is not 1, and a step is no rotation.",
         suggests="Give columns 2i and 2i + 1 the same exponent 2i/d_model; the pair of column j is j // 2.",
         exponents=exponents,
     )
@@ -260,15 +260,15 @@ encoding.mistake(
 )
 encoding.mistake(
     "pe-exponent-halved",
-    says="Your exponents grow half as fast as they should, as if the base were 100: you use i/d_model, with i the number "
-    "of the pair.",
+    says="Your exponents grow half as fast as they should, as if the base were 100: you use i/d_model, with i the "
+    "number of the pair.",
     suggests="Use 2i/d_model for pair i.",
     exponents=lambda d_model: pairs(d_model) / d_model,
 )
 encoding.mistake(
     "pe-endpoint",
-    says="Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula the largest exponent "
-    "is (d_model - 2)/d_model: they stop one step before 1.",
+    says="Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula they stop "
+    "one step before 1, at (d_model - 2)/d_model.",
     suggests="Divide by d_model, and not by d_model - 2 (or by d_model/2, and not by d_model/2 - 1).",
     exponents=lambda d_model: 2 * pairs(d_model) / (d_model - 2),
 )
@@ -281,8 +281,8 @@ encoding.mistake(
 encoding.mistake(
     "pe-integer-division",
     coding="of the position",
-    says="Your angles are whole numbers: the division of the position by 10000^(2i/d_model) rounds down, so slow columns "
-    "stand still.",
+    says="Your angles are whole numbers: the division of the position by 10000^(2i/d_model) rounds down, so slow "
+    "columns stand still.",
     suggests="Divide with `/`, and not with `//`, and keep the angles in float32.",
     turn=lambda positions, rates: torch.floor(positions * rates),
 )
@@ -290,8 +290,8 @@ for coding, index in (("2i", lambda d_model: 2 * pairs(d_model)), ("i", pairs)):
     encoding.mistake(
         "pe-floor-precedence",
         coding=coding,
-        says="`//` rounds down your whole factor: -log(10000) / d_model // 2 is a whole number (-1 from width 6 on), so the "
-        "base is e and depends on no width.",
+        says="`//` rounds down your whole factor: -log(10000) / d_model // 2 is a whole number (-1 from width 6 "
+        "on), so the base is e and depends on no width.",
         suggests="Set brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.",
         exponents=lambda d_model, index=index: index(d_model) * (-math.log(10000.0) / d_model // 2),
         rate=torch.exp,
@@ -324,8 +324,8 @@ encoding.mistake(
 )
 encoding.mistake(
     "pe-power-exchanged",
-    says="Base and exponent are exchanged: (2i/d_model) to the power of 1/10000 is about 1 for every pair (and 0 for the "
-    "first).",
+    says="Base and exponent are exchanged: (2i/d_model) to the power of 1/10000 is about 1 for every pair (and 0 for "
+    "the first).",
     suggests="Raise 10000 to the power of -2i/d_model.",
     rate=lambda exponents: exponents**1e-4,
 )
@@ -340,8 +340,8 @@ encoding.mistake(
 )
 encoding.mistake(
     "pe-position-normalised",
-    says="You divide the position by the length of the sequence. The same position then has another row in every sentence "
-    "length.",
+    says="You divide the position by the length of the sequence. The same position then has another row in every "
+    "sentence length.",
     suggests="Use the plain whole number 0, 1, 2, ... as the position.",
     number=lambda seq_len: from_zero(seq_len) / seq_len,
 )
@@ -380,14 +380,15 @@ for coding, keep in (("", lambda table: table.long()), ("float again", lambda ta
     encoding.mistake(
         "pe-integer-output",
         coding=coding,
-        says="Your table holds only -1, 0 and 1: it was made of integers, and writing sines into it cuts off their decimals.",
+        says="Your table holds only -1, 0 and 1: it was made of integers, and writing sines into it cuts off "
+        "their decimals.",
         suggests="Make the table of floats: `torch.zeros(seq_len, d_model)`, without an integer dtype.",
         keep=keep,
     )
 encoding.mistake(
     "pe-is-parameter",
-    says="Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer would train it away. This "
-    "encoding is fixed.",
+    says="Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer would train it away. "
+    "This encoding is fixed.",
     suggests="Return a plain tensor; a module keeps it as a buffer, with `register_buffer`.",
     hold=torch.nn.Parameter,
 )
@@ -407,8 +408,8 @@ for dtype in (torch.float16, torch.bfloat16):
     encoding.mistake(
         "pe-low-precision",
         coding=f"angles in {name}",
-        says="Your numbers are rounded too coarsely, as in half precision (float16 or bfloat16): right at the start, and worse "
-        "with every position. An angle of 100 has no decimals worth the name there.",
+        says="Your numbers are rounded too coarsely, as in half precision (float16 or bfloat16). The further from the "
+        "start, the worse: near 100 float16 knows an angle to 1/16 only.",
         suggests="Compute the angles in float32; where half precision is wanted, convert the finished table.",
         only=("far from the start",),
         turn=lambda positions, rates, dtype=dtype: (positions.to(dtype) * rates.to(dtype)).double(),

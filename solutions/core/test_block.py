@@ -1,7 +1,7 @@
 """The hidden checks of `block`.
 
-Every check loads numbers of its own by name: random γ, β and biases too, because fresh ones (1 and 0) hide a norm that is
-used twice. Everything is asked in evaluation mode: a block with `nn.Dropout` in it is as right there as one without.
+Every check loads numbers of its own by name: random γ, β and biases too, because fresh ones (1 and 0) hide a norm that
+is used twice. Everything is asked in evaluation mode: a block with `nn.Dropout` in it is as right there as one without.
 
 The statement asks for the exact GELU, and its tanh form is accepted: the two differ by 5e-4 at most, less than between
 two libraries. So the hidden layer's inputs are kept small (`BEND`), where both forms agree within the tolerance while
@@ -23,19 +23,25 @@ from grader.judge.kit import (
 )
 
 D, H, F = 12, 3, 7  # model width, heads (so d = 4), hidden width: pairwise different, and different from B and T
-BEND = 0.2  # how large the hidden layer's inputs are
-BOTH_FORMS = 4e-3  # spans both forms of GELU, whatever its inputs
+BEND = 0.1  # how large the hidden layer's inputs are
+BOTH_FORMS = 1e-2  # spans both forms of GELU, whatever its inputs
 BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs
+SHAPES = {}  # the reference's names and shapes for each (D, H, d_ff) that was asked for
 
 
 def numbers(reference, rand, sizes=(D, H, F), bend=BEND):
     """A state dict of random numbers, of the reference's names and shapes."""
-    shapes = {name: tensor.shape for name, tensor in reference.TransformerBlock(*sizes).state()["state"].items()}
-    drawn = {name: rand(*shape, scale=shape[1] ** -0.5 if len(shape) == 2 else 0.5) for name, shape in shapes.items()}
+    if sizes not in SHAPES:
+        held = reference.TransformerBlock(*sizes).state()["state"]
+        SHAPES[sizes] = {name: tuple(tensor.shape) for name, tensor in held.items()}
+    drawn = {
+        name: rand(*shape, scale=shape[1] ** -0.5 if len(shape) == 2 else 0.5) for name, shape in SHAPES[sizes].items()
+    }
     for norm in ("norm1", "norm2"):
         drawn[f"{norm}.weight"] += 1.0
     for part in ("weight", "bias"):
         drawn[f"ffn.w1.{part}"] *= bend
+    drawn["ffn.w2.weight"] *= 3.0
     return drawn
 
 
@@ -86,7 +92,7 @@ def test_no_other_names(submission, reference, rand):
     """Has no name in its state dict besides those."""
     others = submission.TransformerBlock(D, H, F, state=numbers(reference, rand)).missing
     if others:
-        fail(f"The state dict must have exactly the names of the statement: unexpected {listed(others)}.")
+        fail(f"The state dict must have exactly the statement's names: unexpected {listed(others)}.")
 
 
 @pytest.mark.check(skill="shape", points=1, needs="test_names")

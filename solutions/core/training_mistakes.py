@@ -26,9 +26,9 @@ def make_train_step(*, enter, use, forward, warp, pick, arrange, score, sign, up
                     give):  # fmt: skip
     """One training step from its parts.
 
-    enter, leave: the model's mode before and after. use: the optimizer. forward, warp: logits, and what is done to them.
-    pick: which scores answer which tokens. arrange, score, sign: the loss. update: the order of clear (old gradients),
-    pull (backward), between, move (step). give: what is returned.
+    enter, leave: the model's mode before and after. use: the optimizer. forward, warp: the logits, and what is done to
+    them. pick: which scores answer which tokens. arrange, score, sign: the loss. update: the order of clear (the old
+    gradients), pull (backward), between, move (the step). give: what is returned.
     """
 
     def train_step(model, optimizer, inputs, targets):

@@ -1,0 +1,66 @@
+"""What grading a class costs: `grader run`, beside one fresh pytest process a submission doing the same checks
+in-process (no isolation, no diagnosis).
+
+    python benchmarks/batch.py [SUBMISSIONS]
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from measure import BIN, LESSONS, ROOT, Run, describe_machine, run
+
+LIMIT = 0.25  # seconds of processor time for a submission of seven lessons, after start-up
+
+
+def main() -> int:
+    """Print the table; 1 if the limit is passed."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+    describe_machine()
+    with tempfile.TemporaryDirectory() as folder:
+        few, many = batch(Path(folder), 2), batch(Path(folder), count)
+        alone = [fresh_pytest(Path(folder) / f"in-{count}" / "learner-0") for _ in range(3)]
+    cpu = (many.cpu - few.cpu) / (count - 2)
+    wall = (many.wall - few.wall) / (count - 2)
+    pytest_cpu = statistics.median(done.cpu for done in alone)
+    pytest_wall = statistics.median(done.wall for done in alone)
+    print(f"\n{count} submissions of seven lessons, after start-up, each")
+    print(f"  {'':<34}{'processor':>12}{'wall':>10}")
+    print(f"  {'grader run, isolated':<34}{cpu:>10.3f} s{wall:>8.3f} s   (limit {LIMIT} s)")
+    print(f"  {'one pytest process, in-process':<34}{pytest_cpu:>10.3f} s{pytest_wall:>8.3f} s")
+    print(f"  {'ratio':<34}{pytest_cpu / cpu:>11.1f}x{pytest_wall / wall:>9.1f}x")
+    return 0 if cpu <= LIMIT else 1
+
+
+def batch(folder: Path, count: int) -> Run:
+    """Grade `count` learners whose answers are the references, with one judge."""
+    submissions = folder / f"in-{count}"
+    for number in range(count):
+        learner = submissions / f"learner-{number}"
+        learner.mkdir(parents=True)
+        for lesson in LESSONS:
+            shutil.copy(ROOT / "solutions" / "core" / f"{lesson}.py", learner / f"{lesson}.py")
+    out = folder / f"out-{count}"
+    done = run([str(BIN / "grader"), "run", str(submissions), "--out", str(out), "--jobs", "1", "--seed", "1"])
+    if done.code:
+        raise SystemExit(f"grader run ended with {done.code}")
+    return done
+
+
+def fresh_pytest(learner: Path) -> Run:
+    """The same checks on the same files in one fresh pytest process, the learner's code beside them."""
+    checks = [str(ROOT / "solutions" / "core" / f"test_{lesson}.py") for lesson in LESSONS]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "in_process", "-p", "no:cacheprovider", *checks]
+    command += ["--import-mode=importlib", "--learner", str(learner), "-c", "/dev/null", "--rootdir", str(ROOT)]
+    done = run(command, cwd=ROOT / "benchmarks")
+    if done.code:
+        raise SystemExit(f"the checks failed in-process ({done.code})")
+    return done
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""A pytest plugin that runs hidden checks the way others do: the learner's code in the process of the checks.
+
+Only to be measured against. It isolates nothing and can be fooled from inside a submission.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.course.discover import load
+from grader.judge.rand import Rand, derive
+from grader.judge.subject import LocalSubject
+
+COURSE = load(Path(__file__).resolve().parent.parent)
+LESSONS = {lesson.checks_path: lesson for lesson in COURSE.lessons.values()}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where the learner's files are."""
+    parser.addoption("--learner")
+
+
+def subject(path: Path, request: pytest.FixtureRequest) -> LocalSubject:
+    """The functions of one file, in this process."""
+    lesson = LESSONS[Path(request.node.path)]
+    name = f"{path.parent.name}_{path.stem}"
+    if name not in sys.modules:
+        spec: Any = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return LocalSubject(vars(sys.modules[name]), {function.name: function.kind for function in lesson.functions})
+
+
+@pytest.fixture
+def submission(request: pytest.FixtureRequest) -> LocalSubject:
+    """The learner's functions."""
+    lesson = LESSONS[Path(request.node.path)]
+    return subject(Path(request.config.getoption("--learner")) / f"{lesson.name}.py", request)
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> LocalSubject:
+    """The course's functions."""
+    return subject(LESSONS[Path(request.node.path)].solution_path, request)
+
+
+@pytest.fixture
+def rand(request: pytest.FixtureRequest) -> Rand:
+    """Inputs from one seed."""
+    return Rand(derive(1, LESSONS[Path(request.node.path)].name, request.node.name))

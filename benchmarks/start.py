@@ -1,0 +1,32 @@
+"""How long `learn` takes to say something that needs no grading: no torch on these paths.
+
+python benchmarks/start.py
+"""
+
+from __future__ import annotations
+
+import sys
+
+from measure import describe_machine, learn, python, ratios, side_by_side, workspace
+
+LIMIT = 2.5
+
+
+def main() -> int:
+    """Print the table; 1 if a limit is passed."""
+    describe_machine()
+    with workspace() as root:
+        commands = {
+            "import click, rich": python("import click, rich"),
+            "learn": learn(),
+            "learn list": learn("list"),
+            "learn hint softmax": learn("hint", "softmax"),
+            "learn progress": learn("progress"),
+        }
+        medians = side_by_side(commands, rounds=15, cwd=root)
+    limits = {name: LIMIT for name in commands if name.startswith("learn")}
+    return 0 if ratios("Start-up", medians, "import click, rich", limits) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from grader.errors import SelfattendError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COURSE = "selfattend.course"  # the key in a context's meta data
+
+
+def _remember(ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        ctx.meta[COURSE] = value
+
+
+def course_option(function: F) -> F:
+    """`--course DIR`, before or after the command's name."""
+    return click.option(
+        "--course",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        expose_value=False,
+        callback=_remember,
+        is_eager=True,
+        help="The course to use; without it SELFATTEND_COURSE, else the one that comes along.",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """`--json`: one object on standard output and nothing else."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+
+
+def _lessons(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from grader.cli.here import course_of
+
+    try:
+        course = course_of(ctx)
+    except SelfattendError:
+        return []  # a shell that completes has no room for messages
+    begun = incomplete.lower().replace("-", "_")
+    return [CompletionItem(name, help=lesson.title) for name, lesson in course.lessons.items() if name.startswith(begun)]
+
+
+def lesson_argument(required: bool = True, several: bool = False) -> Callable[[F], F]:
+    """`LESSON`, completed by the shell."""
+    if several:
+        return click.argument("lessons", metavar="[LESSON]...", nargs=-1, shell_complete=_lessons)
+    metavar = "LESSON" if required else "[LESSON]"
+    return click.argument("lesson", metavar=metavar, required=required, shell_complete=_lessons)

@@ -1,0 +1,48 @@
+"""The gradebook: one line a learner, as spreadsheets and learning platforms read it.
+
+    id, score, complete, missing, <lesson>, <lesson> state, ..., problem
+
+A cell is empty where there is no score: a lesson that was not handed in, or one on which the grader itself failed. An
+empty cell is no zero.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def gradebook_lines(lessons: Sequence[str], records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The lines of the gradebook, its head first, each with its end; `records` are the submissions of results.json."""
+    columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
+    yield _line(["id", "score", "complete", "missing", *columns, "problem"])
+    for record in records:
+        yield _line(_cells(lessons, record))
+
+
+def _cells(lessons: Sequence[str], record: Mapping[str, Any]) -> list[str]:
+    cells = [_text(record["id"]), _score(record["score"]), "yes" if record["complete"] else "no"]
+    cells.append(str(record["states"].get("missing", 0)))
+    for name in lessons:
+        lesson = record["lessons"][name]
+        cells += [_score(lesson["score"]), lesson["state"]]
+    return [*cells, _text(record["problem"])]
+
+
+def _score(score: float | None) -> str:
+    return "" if score is None else f"{score:.1f}"
+
+
+def _text(text: str) -> str:
+    """Text from outside, which a spreadsheet must not run as a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _line(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()

@@ -1,0 +1,306 @@
+"""The hidden checks of `training`.
+
+Losses and final parameters decide, never which method was called: there are many right ways to clear a gradient.
+"""
+
+import pytest
+import torch
+
+from grader.judge.kit import assert_matches, assert_unchanged, fail, is_array, kind_of, same
+
+V, D = 7, 4  # vocabulary and width; most batches are (3, 5): all sizes differ
+SGD = {"lr": 0.5}
+ADAMW = {"lr": 0.05, "eps": 1e-3, "weight_decay": 0.1}  # eps: rounding in a tiny gradient must not flip its sign
+FOUR = [(3, 5), (3, 5), (3, 5), (3, 5)]
+
+
+# --- models, batches, and what became of them -------------------------------------------------------------------------
+
+
+def text(rand, *shapes):
+    """For each shape one batch: tokens, and the tokens that follow them."""
+    tokens = [rand.integers(0, V, rows, length + 1) for rows, length in shapes]
+    return [(each[:, :-1], each[:, 1:]) for each in tokens]
+
+
+def weights(rand, dtype=torch.float32):
+    return {
+        "embedding": rand(V, D, dtype=dtype),
+        "head": rand(V, D, dtype=dtype),
+        "bias": rand(V, dtype=dtype),
+    }
+
+
+def learner(subject, start, optimizer="sgd", dropout=False, **more):
+    """A small model with these weights, and its optimizer. Its dropout hides everything in train mode and nothing in
+    eval mode, so that no luck is in it."""
+    middle = [["dropout", 1.0]] if dropout else []
+    head = 1 + len(middle)
+    state = {"layers.0.weight": start["embedding"], f"layers.{head}.weight": start["head"],
+             f"layers.{head}.bias": start["bias"]}  # fmt: skip
+    model = subject.make_model([["embedding", V, D], *middle, ["linear", D, V]], state, **more)
+    return model, subject.make_optimizer(model, optimizer, **(ADAMW if optimizer == "adamw" else SGD))
+
+
+def number(value):
+    """The loss as a float, in whatever form it came."""
+    if isinstance(value, float):
+        return value
+    if is_array(value) and all(size == 1 for size in value.shape):
+        return float(value.item())
+    return fail(f"It returned {kind_of(value)}; expected the loss, one number.")
+
+
+def numbers(value, count):
+    """A list of `count` losses as floats."""
+    if not isinstance(value, list):
+        fail(f"It returned {kind_of(value)}; expected a list of {count} losses.")
+    if len(value) != count:
+        fail(f"It returned a list of {len(value)}; expected one loss for each of the {count} batches.")
+    return [number(loss) for loss in value]
+
+
+def steps(subject, start, batches, *how, **more):
+    """The losses of `train_step` on each batch, and the parameters at the end."""
+    model, optimizer = learner(subject, start, *how, **more)
+    losses = [number(subject.train_step(model, optimizer, *batch)) for batch in batches]
+    return losses, model.state()["state"]
+
+
+def training(subject, start, batches, *how, **more):
+    """The losses of `train` on the batches, and the parameters at the end."""
+    model, optimizer = learner(subject, start, *how, **more)
+    losses = numbers(subject.train(model, optimizer, batches), len(batches))
+    return losses, model.state()["state"]
+
+
+def assert_moved(actual, expected, start):
+    """The parameters are where they should be."""
+    before = learner_state(expected, start)
+    if same(actual, before, 0.0):
+        fail("No parameter has moved.")
+    assert_matches(actual, expected)
+
+
+def learner_state(like, start):
+    return dict(zip(like, (start["embedding"], start["head"], start["bias"]), strict=True))
+
+
+def compare(run, submission, reference, start, batches, *how, **more):
+    """Losses and final parameters equal the reference's."""
+    losses, parameters = run(submission, start, batches, *how, **more)
+    expected, moved = run(reference, start, batches, *how, **more)
+    assert_matches(losses, expected, hint="These are the losses, step by step.")
+    assert_moved(parameters, moved, start)
+
+
+# --- train_step -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="shape", points=1, function="train_step")
+def test_step_returns_the_loss(submission, rand):
+    """Takes a step and returns one number."""
+    steps(submission, weights(rand), text(rand, (3, 5)))
+
+
+@pytest.mark.check(skill="hygiene", points=1, function="train_step", needs="test_step_returns_the_loss")
+def test_step_gives_a_float(submission, rand):
+    """Returns a Python float, which keeps no graph alive."""
+    model, optimizer = learner(submission, weights(rand))
+    assert_float(submission.train_step(model, optimizer, *text(rand, (3, 5))[0]))
+
+
+def assert_float(value):
+    if not isinstance(value, float):
+        fail(f"It returned {kind_of(value)}; expected a Python float, as `loss.item()` gives.")
+
+
+@pytest.mark.check(skill="values", points=3, function="train_step", needs="test_step_returns_the_loss")
+def test_step_loss(submission, reference, rand):
+    """Returns the mean cross-entropy of the next token over all positions, as it was before the step."""
+    start, batches = weights(rand), text(rand, (3, 5))
+    assert_matches(steps(submission, start, batches)[0][0], steps(reference, start, batches)[0][0])
+
+
+@pytest.mark.check(skill="gradients", points=3, function="train_step", needs="test_step_returns_the_loss")
+def test_step_parameters(submission, reference, rand):
+    """Moves every parameter one SGD step down the gradient of that loss."""
+    start, batches = weights(rand), text(rand, (3, 5))
+    assert_moved(steps(submission, start, batches)[1], steps(reference, start, batches)[1], start)
+
+
+STEP_IS_RIGHT = ("test_step_loss", "test_step_parameters")
+
+
+@pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 1), (3, V)], ids=["single position", "row", "column", "T is V"])
+def test_step_sizes(submission, reference, rand, shape):
+    """Is right for other sizes: a single position, one row, rows of one token, rows as long as the vocabulary."""
+    compare(steps, submission, reference, weights(rand), text(rand, shape))
+
+
+@pytest.mark.check(skill="training", points=3, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_after_step(submission, reference, rand):
+    """Uses the gradient of its own batch alone, step after step."""
+    compare(steps, submission, reference, weights(rand), text(rand, *FOUR))
+
+
+@pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_adamw(submission, reference, rand):
+    """Lets AdamW keep what it gathers from step to step."""
+    compare(steps, submission, reference, weights(rand), text(rand, *FOUR), "adamw")
+
+
+@pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_train_mode(submission, reference, rand):
+    """Runs the model in train mode, even one that arrives in eval mode."""
+    start, batches = weights(rand), text(rand, (3, 5), (3, 5))
+    losses, _ = steps(submission, start, batches, dropout=True, training=False)
+    expected, _ = steps(reference, start, batches, dropout=True, training=False)
+    assert_matches(losses, expected, hint="The model has a dropout layer; it must be active while training.")
+
+
+@pytest.mark.check(skill="hygiene", points=1, function="train_step", needs="test_step_returns_the_loss")
+def test_step_leaves_train_mode(submission, rand):
+    """Leaves the model in train mode."""
+    model, optimizer = learner(submission, weights(rand), training=False)
+    submission.train_step(model, optimizer, *text(rand, (3, 5))[0])
+    if not model.state()["training"]:
+        fail("The model is in eval mode after the step.")
+
+
+@pytest.mark.check(skill="stability", points=1, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_unlikely_tokens(submission, reference, rand):
+    """Survives tokens that the model thinks all but impossible."""
+    start = weights(rand) | {"bias": torch.linspace(-20.0, 20.0, V)}
+    compare(steps, submission, reference, start, text(rand, (3, 5)))
+
+
+@pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_float64(submission, reference, rand):
+    """Trains a float64 model in float64."""
+    compare(steps, submission, reference, weights(rand, torch.float64), text(rand, (3, 5)), dtype="float64")
+
+
+@pytest.mark.check(skill="hygiene", points=1, function="train_step", needs="test_step_returns_the_loss")
+def test_step_tokens_unchanged(submission, rand):
+    """Leaves inputs and targets alone."""
+    model, optimizer = learner(submission, weights(rand))
+    inputs, targets = text(rand, (3, 5))[0]
+    observed = submission.train_step.observe(model, optimizer, inputs, targets)
+    assert_unchanged(observed, None, None, inputs, targets)  # model and optimizer do not come back
+
+
+# --- train ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="shape", points=2, function="train")
+def test_train_returns_a_list(submission, rand):
+    """Returns a list with one loss for each batch."""
+    training(submission, weights(rand), text(rand, *FOUR))
+
+
+@pytest.mark.check(skill="hygiene", points=1, function="train", needs="test_train_returns_a_list")
+def test_train_gives_floats(submission, rand):
+    """Fills the list with Python floats, which keep no graph alive."""
+    model, optimizer = learner(submission, weights(rand))
+    for loss in submission.train(model, optimizer, text(rand, *FOUR)):
+        assert_float(loss)
+
+
+@pytest.mark.check(skill="training", points=2, function="train", needs="test_train_returns_a_list")
+def test_train_takes_your_steps(submission, rand):
+    """Does on each batch, in order, what your own `train_step` does."""
+    start, batches = weights(rand), text(rand, *FOUR)
+    together, final = training(submission, start, batches)
+    one_by_one, expected = steps(submission, start, batches)
+    assert_matches(together, one_by_one, hint="Expected is what your `train_step` gives on the same batches.")
+    assert_matches(final, expected, hint="Expected is where your `train_step` leads on the same batches.")
+
+
+@pytest.mark.check(skill="values", points=3, function="train", needs="test_train_returns_a_list")
+def test_train_losses(submission, reference, rand):
+    """Gives the reference's losses on four batches."""
+    start, batches = weights(rand), text(rand, *FOUR)
+    assert_matches(training(submission, start, batches)[0], training(reference, start, batches)[0])
+
+
+@pytest.mark.check(skill="gradients", points=2, function="train", needs="test_train_returns_a_list")
+def test_train_parameters(submission, reference, rand):
+    """Leads every parameter to where the reference leads it."""
+    start, batches = weights(rand), text(rand, *FOUR)
+    assert_moved(training(submission, start, batches)[1], training(reference, start, batches)[1], start)
+
+
+TRAINING_IS_RIGHT = ("test_train_losses", "test_train_parameters")
+
+
+@pytest.mark.check(skill="generality", points=2, function="train", needs=TRAINING_IS_RIGHT)
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_train_ragged(submission, reference, rand, optimizer):
+    """Takes batches of different sizes, with SGD and with AdamW."""
+    compare(training, submission, reference, weights(rand), text(rand, (3, 5), (2, V), (4, 3), (1, 2)), optimizer)
+
+
+@pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT)
+def test_train_twice(submission, reference, rand):
+    """Goes on with the AdamW it was given when it is called again."""
+    start, batches = weights(rand), text(rand, *FOUR)
+
+    def two_calls(subject):
+        model, optimizer = learner(subject, start, "adamw")
+        losses = [numbers(subject.train(model, optimizer, part), 2) for part in (batches[:2], batches[2:])]
+        return losses, model.state()["state"]
+
+    assert_matches(two_calls(submission), two_calls(reference))
+
+
+@pytest.mark.check(skill="generality", points=1, function="train", needs=TRAINING_IS_RIGHT)
+def test_train_generator(submission, reference, rand):
+    """Takes its batches from a generator, which can be gone through once and has no length."""
+    start, batches = weights(rand), text(rand, *FOUR)
+
+    def from_generator(subject):
+        model, optimizer = learner(subject, start)
+        stream = subject.make_model([], kind="iterator", items=batches)
+        stream.shown = "a generator of batches"
+        return numbers(subject.train(model, optimizer, stream), len(batches))
+
+    assert_matches(from_generator(submission), from_generator(reference))
+
+
+@pytest.mark.check(skill="generality", points=1, function="train", needs="test_train_returns_a_list")
+def test_train_no_batch(submission, rand):
+    """Returns an empty list when there is no batch, and moves nothing."""
+    start = weights(rand)
+    losses, parameters = training(submission, start, [])
+    assert_matches(losses, [])
+    assert_matches(parameters, learner_state(parameters, start), atol=0.0)
+
+
+@pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT)
+def test_train_mode(submission, reference, rand):
+    """Runs the model in train mode on every batch, even one that arrives in eval mode."""
+    start, batches = weights(rand), text(rand, *FOUR)
+    losses, _ = training(submission, start, batches, dropout=True, training=False)
+    expected, _ = training(reference, start, batches, dropout=True, training=False)
+    assert_matches(losses, expected, hint="The model has a dropout layer; it must be active while training.")
+
+
+@pytest.mark.check(skill="hygiene", points=1, function="train", needs="test_train_returns_a_list")
+def test_train_leaves_train_mode(submission, rand):
+    """Leaves the model in train mode."""
+    model, optimizer = learner(submission, weights(rand), training=False)
+    submission.train(model, optimizer, text(rand, *FOUR))
+    if not model.state()["training"]:
+        fail("The model is in eval mode after the training.")
+
+
+@pytest.mark.check(skill="hygiene", points=1, function="train", needs="test_train_returns_a_list")
+def test_train_batches_unchanged(submission, rand):
+    """Leaves the batches alone."""
+    model, optimizer = learner(submission, weights(rand))
+    batches = text(rand, *FOUR)
+    after = submission.train.observe(model, optimizer, batches).args[2]
+    if not same([tuple(batch) for batch in after], batches, 0.0):
+        fail("The batches were changed by the call.")
