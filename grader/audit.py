@@ -97,6 +97,9 @@ def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
             report.problems.append(f"{function.name}: no family of known mistakes.")
     _prove_stub_and_reference(judge, lesson, report)
     for family in diagnostician.families.values():
+        for what, known in (("mistake", family.mistakes), ("correct alternative", family.alternatives)):
+            if not known:
+                report.problems.append(f"{family.function}: its family has no {what} yet; nothing is proved without.")
         _prove_family(judge, lesson, diagnostician, family, report)
 
 

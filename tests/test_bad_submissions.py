@@ -89,6 +89,8 @@ BAD_ANSWERS = {
     "NaN": (returning("y * float('nan')"), None),
     "a string": (returning("'softmax'"), None),
     "the module torch": (returning("torch"), None),
+    "a tensor without data": (returning("y.to('meta')"), None),
+    "a list of tensors": (returning("[y, y]"), None),
     "a sparse tensor": (returning("y.to_sparse()"), None),
     "an error": (softmax_that("raise ValueError('no idea')"), "exception"),
     "endless recursion": ("def softmax(x, dim=-1):\n    return softmax(x, dim)\n", "exception"),

@@ -96,11 +96,9 @@ def _lay_out(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> None:
         target = root / path
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(
-                hand_in.files[path]
-                if path.lower().endswith(".py")
-                else to_source(hand_in.files[path]).encode("utf-8", "replace")
-            )
+            # a Python file as it is: which encoding it has is for `read_submission` to find out
+            is_python = path.lower().endswith(".py")
+            target.write_bytes(hand_in.files[path] if is_python else text.encode("utf-8", "replace"))
         except (OSError, ValueError) as error:
             hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
 

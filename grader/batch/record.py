@@ -11,7 +11,7 @@ and `complete` says that something is lacking.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,8 +64,3 @@ def grader_failed(learner: Learner, settings: Settings, reason: str) -> Record:
     reason = f"The grader itself failed on this submission, and its author is not to blame: {reason}"
     results = [without_score(lesson, "grader-error", settings) for lesson in settings.lessons]
     return record_of(learner, results, digest="", problem=reason)
-
-
-def is_troubled(record: Mapping[str, Any]) -> bool:
-    """Whether something about it needs a human's eye: a state other than graded and missing, or a problem."""
-    return bool(record["problem"]) or bool(set(record["states"]) - {"graded", "missing"})

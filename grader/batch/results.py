@@ -49,8 +49,8 @@ class Results:
             (out / "feedback").mkdir(parents=True, exist_ok=True)
             self._journal: IO[bytes] = (out / JOURNAL).open("a+b")
             _lock(self._journal, out)
-            self.kept_aside = not (resume and self._load())
-            if self.kept_aside:
+            self.put_aside = False  # whether results were there that this run does not go on with
+            if not (resume and self._load()):
                 self._begin()
 
     def digest_of(self, learner: Learner) -> str:
@@ -73,7 +73,7 @@ class Results:
                 with contextlib.suppress(OSError):  # half a line would hide what comes after it
                     self._journal.truncate(place)
                 raise
-            self.lines[learner.id] = (place, record["digest"])
+            self.lines[learner.id] = (place, _digest(record))
             with _whole(self.out / "feedback" / f"{learner.feedback}.json") as file:
                 json.dump({"schema": SCHEMA, **record}, file, indent=2, allow_nan=False)
                 file.write("\n")
@@ -116,16 +116,16 @@ class Results:
             record = _parsed(line)
             if record is None:
                 break
-            self.lines[str(record.get("id"))] = (place, str(record.get("digest")))
+            self.lines[str(record.get("id"))] = (place, _digest(record))
             place += len(line)
         self._journal.truncate(place)
         return True
 
     def _begin(self) -> None:
-        """Put an earlier journal aside and write the header of a new one. The lock is on the open file: it is copied."""
+        """Put an earlier journal aside, and write the header of a new one. A copy: the lock is on the open file."""
         self._journal.seek(0)
-        self.kept_aside = bool(self._journal.read(1))
-        if self.kept_aside:
+        self.put_aside = bool(self._journal.read(1))
+        if self.put_aside:
             self._journal.seek(0)
             with (self.out / PREVIOUS).open("wb") as previous:
                 while piece := self._journal.read(1 << 20):
@@ -133,6 +133,11 @@ class Results:
         self._journal.truncate(0)
         self._journal.write(json.dumps(self.header).encode() + b"\n")
         self._journal.flush()
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    """The digest of what was graded; none where the grader itself failed, so that it is tried again."""
+    return "" if "grader-error" in record.get("states", {}) else str(record.get("digest", ""))
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

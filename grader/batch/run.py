@@ -14,7 +14,7 @@ from grader.batch.record import Record
 from grader.batch.results import Results, read_header
 from grader.batch.settings import Settings, settings_for
 from grader.batch.stations import Grader
-from grader.errors import UsageError
+from grader.errors import CourseError, UsageError
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson, Limits
 
@@ -23,11 +23,13 @@ AHEAD = 2  # submissions waiting for each process, so that none is ever idle
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for. `seed` None: the one of the results that are resumed, else a new one."""
+    """What was asked for. `seed` None: the one of the results that are resumed, else a new one. `engine` is the version
+    of this program: results of another one are not gone on with."""
 
     submissions: Path
     out: Path
     lessons: Sequence[Lesson]
+    engine: str
     seed: int | None = None
     device: str = "cpu"
     resume: bool = False
@@ -40,17 +42,18 @@ class Run:
 
     def __init__(self, course: Course, plan: Plan) -> None:
         """Raises UsageError and its kin for what cannot be: no submissions, no such learner, no place to write."""
+        _require_checks(plan.lessons)
         self.course = course
         self.found: Found = discover(plan.submissions, leave_out=plan.out)
         chosen = _chosen(self.found.learners, plan.only)
-        self.settings: Settings = settings_for(course, plan.lessons, _seed(plan), plan.device)
+        self.settings: Settings = settings_for(course, plan.lessons, _seed(plan), plan.device, plan.engine)
         self.results = Results(plan.out, self.settings.to_header(), resume=plan.resume)
         done = self._done()
         self.todo = [learner for learner in chosen if learner.id not in done][: plan.limit]
         self.before = len(done)
 
     def _done(self) -> set[str]:
-        """Who was graded already, on exactly what they have handed in now; other records are left out of the results."""
+        """Who was graded already, on exactly what they have handed in now; the rest leave the results."""
         known = {learner.id: learner for learner in self.found.learners}
         for learner_id in list(self.results.lines):
             learner = known.get(learner_id)
@@ -103,17 +106,23 @@ def _graded(
 
 
 def _chosen(learners: Sequence[Learner], only: Sequence[str]) -> list[Learner]:
-    known = {learner.id: learner for learner in learners}
+    known = [learner.id for learner in learners]
     for name in only:
         if name not in known:
             import difflib  # here: only a mistyped name needs it
 
-            close = difflib.get_close_matches(name, known, 3)
+            close = difflib.get_close_matches(name, known)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise UsageError(
-                f'there is no submission "{name}"{guess}', next_step="grader run SUBMISSIONS --out DIR --only ID"
-            )
+            raise UsageError(f'there is no submission "{name}"{guess}', next_step="name one with --only ID")
     return [learner for learner in learners if learner.id in only] if only else list(learners)
+
+
+def _require_checks(lessons: Sequence[Lesson]) -> None:
+    for lesson in lessons:
+        if not lesson.checks_path.is_file():
+            what = f'the hidden checks of "{lesson.name}" are not here'
+            next_step = "use a course that has them: --course DIR, or name other lessons with --lessons"
+            raise CourseError(what, where=str(lesson.checks_path), next_step=next_step)
 
 
 def _seed(plan: Plan) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +40,11 @@ class Settings:
         return asdict(self)
 
 
-def settings_for(course: Course, lessons: Iterable[Lesson], seed: int, device: str) -> Settings:
+def settings_for(course: Course, lessons: Collection[Lesson], seed: int, device: str, engine: str) -> Settings:
     """The settings of a run over these lessons."""
-    chosen = [lesson for lesson in course.lessons.values() if lesson in tuple(lessons)]
+    chosen = [lesson for lesson in course.lessons.values() if lesson in lessons]
     return Settings(
-        str(course.root), course.id, course.version, _digest(course, chosen), _engine_version(),
+        str(course.root), course.id, course.version, _digest(course, chosen), engine,
         tuple(lesson.name for lesson in chosen), seed, device,
     )  # fmt: skip
 
@@ -64,10 +63,3 @@ def _content(path: Path) -> bytes:
         return hashlib.sha256(path.read_bytes()).digest()
     except OSError:
         return b"missing"
-
-
-def _engine_version() -> str:
-    try:
-        return version("selfattend")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "unknown"

@@ -39,6 +39,12 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
 
 
+def pager_option(function: F) -> F:
+    """`--no-pager`."""
+    text = "Page through a text longer than the terminal, or never."
+    return click.option("--pager/--no-pager", default=True, help=text)(function)
+
+
 def _lessons(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from grader.cli.here import course_of
 

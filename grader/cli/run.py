@@ -25,7 +25,7 @@ class Complaint(click.ClickException):
         self.exit_code = error.exit_code
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(self.message, file=file or sys.stderr)
+        click.echo(f"Error: {self.message}", file=file or sys.stderr)
 
 
 def run(command: click.Command, name: str) -> NoReturn:

@@ -9,9 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -20,27 +18,32 @@ from grader.reports.plain import Signs, signs_for
 if TYPE_CHECKING:
     from grader.reports.page import Page
 
-WIDEST = 100
-PATIENCE = 0.5  # seconds until a command that is still at work says so
+WIDEST = 100  # columns of prose
 
-STYLES = {"good": {"fg": "green"}, "bad": {"fg": "red"}, "strong": {"bold": True}, "quiet": {"dim": True},
-          "command": {"fg": "cyan"}}  # fmt: skip
+STYLES: dict[str, dict[str, Any]] = {
+    "good": {"fg": "green"},
+    "bad": {"fg": "red"},
+    "strong": {"bold": True},
+    "quiet": {"dim": True},
+    "command": {"fg": "cyan"},
+}
 
 _CODE = re.compile(r"`[^`]+`")
 
 
-def colourful(stream: TextIO | None = None) -> bool:
-    """Whether a stream takes colour."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or _is_terminal(stream or sys.stdout)
-
-
-def _is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody looks at a stream."""
     try:
         return stream.isatty()
-    except (AttributeError, ValueError):  # closed, or none at all
+    except (AttributeError, ValueError):  # none at all, or closed
         return False
+
+
+def colourful(stream: TextIO | None = None) -> bool:
+    """Whether a stream, standard output if none is given, takes colour."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or is_terminal(stream or sys.stdout)
 
 
 def width() -> int:
@@ -54,16 +57,16 @@ def signs() -> Signs:
 
 
 def page(verbose: bool = False) -> Page:
-    """How rich reports look on standard output. Imports rich."""
+    """How assessments look on standard output. Imports rich."""
     from grader.reports.page import Page
 
     colour = colourful()
-    return Page(width(), colour, links=colour and _is_terminal(sys.stdout), signs=signs(), everything=verbose)
+    return Page(width(), colour, links=colour and is_terminal(sys.stdout), signs=signs(), everything=verbose)
 
 
 def paint(text: str, style: str) -> str:
     """`text` in one of STYLES, or as it is where there is no colour."""
-    return click.style(text, **STYLES[style]) if colourful() else text  # type: ignore[arg-type]
+    return click.style(text, **STYLES[style]) if colourful() else text
 
 
 def put(text: str = "") -> None:
@@ -71,14 +74,13 @@ def put(text: str = "") -> None:
     click.echo(text, color=True)  # what is in the text was decided by `paint`
 
 
-def wrap(text: str, indent: int = 0, columns: int | None = None) -> str:
+def wrap(text: str, indent: int = 0) -> str:
     """Prose in lines, indented, words and `code` whole, the code set off."""
     import textwrap
 
     held = _CODE.sub(lambda code: code[0].replace(" ", "\0"), text)
-    lines = textwrap.wrap(
-        held, min(columns or width(), WIDEST) - indent, break_long_words=False, break_on_hyphens=False
-    )
+    columns = min(width(), WIDEST) - indent
+    lines = textwrap.wrap(held, columns, break_long_words=False, break_on_hyphens=False)
     whole = "\n".join(" " * indent + line for line in lines).replace("\0", " ")
     return _CODE.sub(lambda code: paint(code[0], "strong"), whole)
 
@@ -86,64 +88,7 @@ def wrap(text: str, indent: int = 0, columns: int | None = None) -> str:
 def show_paged(text: str, pager: bool) -> None:
     """A long text: through the pager if the terminal is smaller than it."""
     height = shutil.get_terminal_size((80, 24)).lines
-    if pager and _is_terminal(sys.stdout) and _is_terminal(sys.stdin) and text.count("\n") >= height:
+    if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
         click.echo_via_pager(text, color=colourful())
     else:
         click.echo(text, nl=False, color=True)
-
-
-class Working:
-    """A line on standard error that says what is being done, once that has taken a while."""
-
-    def __init__(self, text: str) -> None:
-        import threading
-
-        self._text = text
-        self._status: object = None
-        self._timer = threading.Timer(PATIENCE, self._start)
-        self._timer.daemon = True
-        self._lock = threading.Lock()
-        self._over = False
-
-    def _start(self) -> None:
-        from rich.console import Console
-        from rich.status import Status
-
-        with self._lock:
-            if not self._over:
-                colour = {} if colourful(sys.stderr) else {"color_system": None}
-                status = Status(self._text, console=Console(stderr=True, **colour))  # type: ignore[arg-type]
-                status.start()
-                self._status = status
-
-    def say(self, text: str) -> None:
-        """What is being done now."""
-        with self._lock:
-            self._text = text
-            if self._status is not None:
-                self._status.update(text)  # type: ignore[attr-defined]
-
-    def stop(self) -> None:
-        """Take the line away, for good."""
-        self._timer.cancel()
-        with self._lock:
-            self._over = True
-            if self._status is not None:
-                self._status.stop()  # type: ignore[attr-defined]
-                self._status = None
-
-    def begin(self) -> None:
-        """Start to wait; nothing is shown where standard error is no terminal that can take a line away."""
-        if _is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb":
-            self._timer.start()
-
-
-@contextmanager
-def working(text: str) -> Iterator[Working]:
-    """Inside, `text` is shown on standard error after half a second."""
-    line = Working(text)
-    line.begin()
-    try:
-        yield line
-    finally:
-        line.stop()

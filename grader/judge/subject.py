@@ -20,8 +20,8 @@ from typing import Any
 from grader.errors import WorkerCrashed, WorkerError, WorkerOutOfMemory, WorkerTimeout
 from grader.judge.worker import Worker
 from grader.worker.acts import Actor
-from grader.worker.arrays import duplicate, pack, unpack
-from grader.worker.wire import Array, Handle, Opaque
+from grader.worker.arrays import brought_home, devices_of, duplicate, pack, unpack
+from grader.worker.wire import Handle
 
 
 class LearnerError(Exception):
@@ -191,6 +191,9 @@ class LocalSubject(Subject):
         reply = self._actor.act({"act": act, **duplicate(content)})
         if "error" in reply:
             raise learner_error(reply["error"])
+        if act == "call":
+            home: dict[str, Any] = brought_home(reply)
+            return home | {"devices": tuple(sorted(devices_of(reply["value"])))}
         return reply
 
 
@@ -243,7 +246,7 @@ def _is_frame(frame: Any) -> bool:
 def _checked(act: str, reply: dict[str, Any]) -> dict[str, Any]:
     """A reply in the form that its act has, arrays made real; anything else raises."""
     if act == "call":
-        devices = tuple(sorted({array.device for array in _arrays_in(reply["value"])}))
+        devices = tuple(sorted(devices_of(reply["value"])))
         plain: dict[str, Any] = {"value": unpack(reply["value"]), "devices": devices}
         if "grads" in reply:
             grads = reply["grads"]
@@ -270,18 +273,3 @@ def _checked(act: str, reply: dict[str, Any]) -> dict[str, Any]:
     if act == "events":
         return {"events": [tuple(event) for event in unpack(reply["events"])]}
     return reply
-
-
-def _arrays_in(value: Any) -> list[Array]:
-    if isinstance(value, Array):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [array for item in value for array in _arrays_in(item)]
-    if isinstance(value, dict):
-        return [array for item in value.values() for array in _arrays_in(item)]
-    return []
-
-
-def is_opaque(value: Any) -> bool:
-    """Whether a value could not cross, so that only its type is known."""
-    return isinstance(value, Opaque)

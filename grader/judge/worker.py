@@ -48,11 +48,11 @@ class Worker:
         the worker is then dead."""
         if not self.alive:
             raise WorkerCrashed("The worker has ended already.")
-        deadline = time.monotonic() + (self.limits.call_seconds if seconds is None else seconds)
         self._next_id += 1
         try:
             if self.layers is None:
                 self.layers = self._hello()
+            deadline = time.monotonic() + (self.limits.call_seconds if seconds is None else seconds)
             self.rpc.settimeout(max(0.001, deadline - time.monotonic()))
             wire.send(self.rpc, {"id": self._next_id, "act": act, **content})
             reply = self._receive(deadline)

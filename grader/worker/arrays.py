@@ -47,10 +47,8 @@ def _pack_tensor(value: Any) -> Array | None:
     if torch is None or not isinstance(value, torch.Tensor):
         return None
     dtype = str(value.dtype).removeprefix("torch.")
-    if dtype not in ITEM_SIZES or value.layout is not torch.strided:
+    if dtype not in ITEM_SIZES or value.layout is not torch.strided or value.device.type == "meta":
         return None
-    if value.device.type == "meta":
-        return Array("torch", dtype, tuple(value.shape), b"", "meta")
     flat = value.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
     data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
     return Array("torch", dtype, tuple(value.shape), data, value.device.type)
@@ -86,13 +84,34 @@ def _unpack_array(array: Array, device: str | None) -> Any:
     import torch
 
     dtype = getattr(torch, array.dtype)
-    if array.device == "meta":
-        return torch.empty(array.shape, dtype=dtype, device="meta")
     if array.data:
         tensor = torch.frombuffer(bytearray(array.data), dtype=dtype).reshape(array.shape)
     else:
         tensor = torch.empty(array.shape, dtype=dtype)
     return tensor.to(device) if device else tensor
+
+
+def devices_of(value: Any) -> set[str]:
+    """The types of device that the tensors in plain data lie on."""
+    if isinstance(value, list | tuple):
+        return {device for item in value for device in devices_of(item)}
+    if isinstance(value, dict):
+        return {device for item in value.values() for device in devices_of(item)}
+    device = getattr(value, "device", None)
+    if isinstance(value, Array):
+        return {value.device}
+    return {device.type} if hasattr(device, "type") else set()
+
+
+def brought_home(value: Any) -> Any:
+    """Plain data with every tensor on the CPU; one without data (on `meta`) as `Opaque`."""
+    if isinstance(value, list):
+        return [brought_home(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(brought_home(item) for item in value)
+    if isinstance(value, dict):
+        return {key: brought_home(item) for key, item in value.items()}
+    return unpack(pack(value)) if devices_of(value) - {"cpu"} else value
 
 
 def duplicate(value: Any) -> Any:

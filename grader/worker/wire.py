@@ -38,7 +38,7 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True)
 class Array:
-    """A tensor or numpy array as plain data. On the `meta` device it has a shape and no data."""
+    """A tensor or numpy array as plain data; `device` is where it was."""
 
     kind: str  # "torch" or "numpy"
     dtype: str
@@ -171,8 +171,7 @@ class _Decoder:
             raise ProtocolError("an array of impossible rank")
         if any(type(size) is not int or size < 0 or size > MAX_BODY for size in shape):
             raise ProtocolError("an array of impossible shape")
-        expected = 0 if device == "meta" else math.prod(shape) * ITEM_SIZES[dtype]
-        if length != expected or self.offset + length > len(self.body):
+        if length != math.prod(shape) * ITEM_SIZES[dtype] or self.offset + length > len(self.body):
             raise ProtocolError("an array whose bytes do not fit its shape")
         data = bytes(self.body[self.offset : self.offset + length])
         self.offset += length

@@ -6,7 +6,7 @@ answers differ there (NaN, zeros, the plain mean), so no check and no probe may 
 
 import torch
 
-from grader.judge.kit import Family, LearnerError, is_array, same
+from grader.judge.kit import CheckFailed, Family, LearnerError, assert_portable, is_array, same
 
 INF = float("inf")
 
@@ -75,17 +75,22 @@ def alone(**changes):
 # One mistake is written in many ways, and each must be recognised. Where they differ is (1) the type of an error,
 # (2) what a slice becomes that is blocked whole: NaN after a fill of -inf, equal weights after -1e9, (3) the size of a
 # number that a fill has leaked into. So errors are all one, masks leave something of every slice along every axis
-# (padding cannot: there NaN tells nothing), and huge numbers are all one.
+# (padding cannot: there NaN tells nothing), and huge numbers are all one. A probe where NaN tells nothing has no stage:
+# to say "right with padding" of NaN would be wrong.
 
 
-def answer(subject, *args, **kwargs):
-    """The function's value; any error of its own is one and the same observation."""
+def or_error(observe, *args, **kwargs):
+    """What `observe` gives; any error of the function's own is one and the same observation."""
     try:
-        return subject.scaled_dot_product_attention(*args, **kwargs)
+        return observe(*args, **kwargs)
     except LearnerError as error:
         if error.kind != "raised":
             raise
         return "an error"
+
+
+def answer(subject, *args, **kwargs):
+    return or_error(subject.scaled_dot_product_attention, *args, **kwargs)
 
 
 def tamed(value, other):
@@ -103,7 +108,7 @@ def mixed_mask(*lead):
     return mask ^ odd[..., None, None]
 
 
-@attention.probe("two axes, no mask", stage="for single matrices, without a mask")
+@attention.probe("two axes, no mask", stage="on single matrices without a mask")
 def _(subject, rand):
     return answer(subject, rand(3, 5), rand(4, 5), rand(4, 6))
 
@@ -118,12 +123,12 @@ def _(subject, rand):
     return answer(subject, torch.zeros(2, 3, 5), rand(2, 4, 5), rand(2, 4, 6))
 
 
-@attention.probe("three axes, no mask", stage="for a batch, without a mask")
+@attention.probe("three axes, no mask", stage="on a batch without a mask")
 def _(subject, rand):
     return answer(subject, rand(2, 3, 5), rand(2, 4, 5), rand(2, 4, 6))
 
 
-@attention.probe("four axes, no mask", stage="with heads, without a mask")
+@attention.probe("four axes, no mask", stage="on heads without a mask")
 def _(subject, rand):
     return answer(subject, rand(2, 3, 5, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 6))
 
@@ -138,20 +143,20 @@ def _(subject, rand):
     return answer(subject, 12 * rand(2, 4, 5), 12 * rand(2, 4, 5), rand(2, 4, 6))
 
 
-@attention.probe("a square mask", stage="with a mask and as many keys as queries")
+@attention.probe("a square mask", stage="with a square mask")
 def _(subject, rand):
     mask = mixed_mask(2)
     mask[0, 0] = True  # one query that may attend to all: +inf leaves it alone, 0 · inf does not
     return tamed(answer(subject, rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mask), INF)
 
 
-@attention.probe("a mask, more keys than queries", stage="with a mask and more keys than queries")
+@attention.probe("a mask, more keys than queries", stage="with a mask that is wider than high")
 def _(subject, rand):
     mask = mixed_mask(2, 3)[..., 1:, :]
     return tamed(answer(subject, rand(2, 3, 4, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 6), mask=mask), INF)
 
 
-@attention.probe("padding masks", stage="with a padding mask", nan_tells_nothing=True)
+@attention.probe("padding masks", nan_tells_nothing=True)
 def _(subject, rand):
     one = torch.tensor([[True, True, False, True]])
     two = torch.tensor([[True] * 5 + [False] * 2, [True] * 3 + [False] * 4]).view(2, 1, 1, 7)
@@ -160,9 +165,7 @@ def _(subject, rand):
     return [tamed(square, torch.nan), tamed(heads, torch.nan)]
 
 
-@attention.probe(
-    "allowed scores near -200", stage="where allowed scores are very low", atol=1e-3, nan_tells_nothing=True
-)
+@attention.probe("allowed scores near -200", atol=1e-3, nan_tells_nothing=True)
 def _(subject, rand):
     q, k, v = torch.zeros(3, 5), torch.zeros(4, 5), rand(4, 6)
     q[:, 0], k[:, 0] = 16.0, torch.tensor([-28.0, 0.0, -28.0, 0.0])  # 16 · 28 / √5 is about 200
@@ -174,9 +177,9 @@ def _(subject, rand):
 
 @attention.probe("the inputs afterwards", stage="in leaving its inputs alone")
 def _(subject, rand):
-    attend = subject.scaled_dot_product_attention
-    observed = attend.observe(rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4), mask=mixed_mask(2))
-    return [*observed.args, observed.kwargs["mask"]]
+    q, k, v = rand(2, 5, 3), rand(2, 5, 3), rand(2, 5, 4)
+    found = or_error(subject.scaled_dot_product_attention.observe, q, k, v, mask=mixed_mask(2))
+    return found if isinstance(found, str) else [*found.args, found.kwargs["mask"]]
 
 
 @attention.probe("two calls", stage="in answering twice alike")
@@ -188,13 +191,28 @@ def _(subject, rand):
 @attention.probe("the gradient", stage="in its gradients")
 def _(subject, rand):
     q, k, v, weights = rand(2, 3, 5), rand(2, 4, 5), rand(2, 4, 6), rand(2, 3, 6)
-    return subject.scaled_dot_product_attention.gradients(q, k, v, wrt=[0, 1, 2], weights=weights)
+    return or_error(subject.scaled_dot_product_attention.gradients, q, k, v, wrt=[0, 1, 2], weights=weights)
 
 
 @attention.probe("float64 inputs", stage="in keeping the dtype")
 def _(subject, rand):
     q, k, v = (rand(*shape, dtype=torch.float64) for shape in ((3, 5), (4, 5), (4, 6)))
     return answer(subject, q, k, v)
+
+
+def portable(attend, *args, **kwargs):
+    try:
+        assert_portable(attend, *args, **kwargs)
+    except CheckFailed:
+        return False
+    return True
+
+
+@attention.probe("another device", stage="on another device")
+def _(subject, rand):
+    attend, q, k, v = subject.scaled_dot_product_attention, rand(3, 5), rand(4, 5), rand(4, 6)
+    mask = torch.tensor([[True, True, False, True]])
+    return [portable(attend, q, k, v), portable(attend, q, k, v, mask=mask)]
 
 
 # --- examples small enough to retype ----------------------------------------------------------------------------------
@@ -225,8 +243,8 @@ def keys_reshaped(q, k):
     return q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))
 
 
-def keys_with_all_axes_reversed(q, k):
-    return q @ k.permute(*reversed(range(k.dim())))  # what `k.T` does
+def all_axes_reversed(tensor):
+    return tensor.permute(*reversed(range(tensor.dim())))  # what `.T` does
 
 
 def keys_transposed_in_place(q, k):
@@ -258,7 +276,7 @@ attention.mistake(
     "at-k-dot-T",
     says="`k.T` reverses all axes of k: right for a matrix, but with batch or heads it takes those along.",
     suggests="Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).",
-    score=keys_with_all_axes_reversed,
+    score=lambda q, k: q @ all_axes_reversed(k),
 )
 for axes, shape, joins in ((2, "(T, d_k)", False), (3, "(B, T, d_k)", True), (4, "(B, H, T, d_k)", True)):
     score = only_with_axes(axes)
@@ -466,6 +484,14 @@ attention.mistake(
     hide=fill(-1e9, blocked=transposed),
 )
 attention.mistake(
+    "at-mask-transposed",
+    coding="mask.T",
+    says="`mask.T` turns the mask round: queries see what was meant for others, and with a batch it is an error. The "
+    "mask's rows are queries and its columns keys, as in the scores.",
+    suggests="Use the mask as it comes, `~mask`, without a transpose.",
+    version=alone(hide=fill(-1e9, blocked=lambda mask: ~all_axes_reversed(mask))),
+)
+attention.mistake(
     "at-mask-query-axis",
     says="You lay a padding mask along the queries: padded queries are hidden, but padded keys still get weight.",
     suggests="Hide along the last axis of the scores, the keys; there the mask broadcasts by itself.",
@@ -491,15 +517,21 @@ attention.mistake(
     suggests="Fill the blocked scores with −∞: `scores.masked_fill(~mask, -inf)`.",
     hide=lambda scores, mask: scores + mask,
 )
-for value, joins in ((-1.0, False), (-10.0, False), (-100.0, True)):
+for value in (-1.0, -10.0):
     attention.mistake(
         "at-fill-too-small",
         coding=f"{value:g}",
-        says=f"Your fill (about {value:g}) is not low enough: where the allowed scores are lower still, the blocked "
-        "keys win.",
+        says=f"Your fill is about {value:g}, a score like others: blocked keys keep a share of the weight, and win "
+        "where the allowed scores are lower still.",
         suggests="Fill with −∞ (`float('-inf')`), or with −1e9.",
-        **({"hide": fill(value)} if joins else {"version": alone(hide=fill(value))}),
+        version=alone(hide=fill(value)),
     )
+attention.mistake(
+    "at-fill-too-small",
+    says="Your fill is negative, but not low enough: where the allowed scores are lower still, the blocked keys win.",
+    suggests="Fill with −∞ (`float('-inf')`), or with −1e9.",
+    hide=fill(-100.0),
+)
 attention.mistake(
     "at-fill-positive",
     coding="1e9",
@@ -527,6 +559,10 @@ attention.mistake(
 
 def switched_off_at_random(weights, mask, q):
     return torch.dropout(weights, 0.1, True)
+
+
+def mask_from_a_new_tensor(scores, mask):
+    return scores + torch.zeros(scores.shape).masked_fill(~mask, -INF)
 
 
 for what, mix, joins in (
@@ -601,6 +637,21 @@ attention.mistake(
     says="The answer's dtype is float32 whatever the inputs' is.",
     suggests="Take out `.float()`; make new tensors with `dtype=q.dtype`.",
     version=alone(mix=lambda weights, q, k, v: (weights @ v).float()),
+)
+
+attention.mistake(
+    "at-device",
+    says="You make a tensor without saying where: it lies on the CPU, and with inputs on a GPU that is an error.",
+    suggests="Make it where the inputs are: `device=q.device`, or `torch.zeros_like(...)`.",
+    version=alone(scale=lambda scores, q, k, v: by_root_of_width(scores, q, k, v) + torch.zeros(scores.shape)),
+)
+attention.mistake(
+    "at-device",
+    coding="with a mask",
+    says="For the mask you make a tensor without saying where: it lies on the CPU, and with inputs on a GPU that is an "
+    "error.",
+    suggests="Make it where the inputs are: `device=q.device`, or `torch.zeros_like(...)`.",
+    version=alone(hide=mask_from_a_new_tensor),
 )
 
 # --- alternatives: just as right --------------------------------------------------------------------------------------

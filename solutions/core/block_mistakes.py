@@ -159,6 +159,11 @@ FAMILIES = [block]
 # checks). d_model is small enough to tell a variance divided by D - 1.
 
 SIZES = (12, 3, 7)  # D, H, d_ff: pairwise different, and different from B = 2 and T = 5
+ROWS = ("10110", "01011", "11001", "00111", "10010")
+MASK = torch.tensor(
+    [[letter == "1" for letter in row] for row in ROWS]
+)  # no row and no column blocked whole, nor free:
+# else a fill of -inf and one of -1e9 would answer a mistake differently
 DRAWN = {}  # the numbers of each probe: drawing them anew for every mistake would take as long as running it
 
 
@@ -196,8 +201,8 @@ def _(subject, rand):
 
 @block.probe("five tokens, pre-LN, a mask", stage="in pre-LN with a mask")
 def _(subject, rand):
-    x, mask = rand(2, 5, 12), rand.mask(5, 5)
-    return built(subject, rand, norm_first=True)(x, mask=mask)
+    x = rand(2, 5, 12)
+    return built(subject, rand, norm_first=True)(x, mask=MASK)
 
 
 @block.probe("one token, post-LN", stage="in post-LN with one token")
@@ -214,8 +219,8 @@ def _(subject, rand):
 
 @block.probe("five tokens, post-LN, a mask", stage="in post-LN with a mask")
 def _(subject, rand):
-    x, mask = rand(2, 5, 12), rand.mask(5, 5)
-    return built(subject, rand, norm_first=False)(x, mask=mask)
+    x = rand(2, 5, 12)
+    return built(subject, rand, norm_first=False)(x, mask=MASK)
 
 
 @block.probe("one head", stage="with one head")
@@ -226,8 +231,8 @@ def _(subject, rand):
 
 @block.probe("a mask for each sequence", stage="with a mask for each sequence")
 def _(subject, rand):
-    x, mask = rand(2, 5, 12), rand.mask(2, 1, 5, 5)
-    return built(subject, rand, norm_first=True)(x, mask=mask)
+    x = rand(2, 5, 12)
+    return built(subject, rand, norm_first=True)(x, mask=torch.stack([MASK, ~MASK])[:, None])
 
 
 @block.probe("tiny inputs, pre-LN", stage="on tiny inputs")
@@ -236,14 +241,14 @@ def _(subject, rand):
     return built(subject, rand, norm_first=True)(x)
 
 
-@block.probe("zeros, post-LN", stage="on zeros")
+@block.probe("zeros, post-LN")
 def _(subject, rand):
     return built(subject, rand, norm_first=False)(torch.zeros(1, 2, 12))
 
 
 @block.probe("scores near -200", stage="on very low scores")
 def _(subject, rand):
-    x, mask = rand(2, 5, 12), rand.mask(5, 5)
+    x = rand(2, 5, 12)
     low = {
         "norm1.weight": rand(12, scale=0.1),
         "norm1.bias": torch.full((12,), 10.0),
@@ -251,7 +256,7 @@ def _(subject, rand):
         "attn.wk.weight": -torch.eye(12),
     }
     state = {**numbers(rand, SIZES), **low}
-    return subject.TransformerBlock(*SIZES, norm_first=True, state=state).eval()(x, mask=mask)
+    return subject.TransformerBlock(*SIZES, norm_first=True, state=state).eval()(x, mask=MASK)
 
 
 @block.probe("norm_first not given", stage="when `norm_first` is not given")
@@ -292,7 +297,7 @@ def _(subject, rand):
 
 NAMES, TWICE = ("the names",), ("two calls in evaluation mode",)
 
-# --- mistakes in one order or in both ---------------------------------------------------------------------------------
+# --- mistakes alone, or in one order ---------------------------------------------------------------------------------
 
 
 def in_one_order(pre, change, right):
@@ -304,18 +309,19 @@ def in_one_order(pre, change, right):
     return step
 
 
+def alone(id, *, says, suggests, coding="", only=(), **changes):
+    """Register a mistake that is named where it is the only one. Sets of two take time to try, so only what people do
+    most is sought beside something else."""
+    block.mistake(id, says=says, suggests=suggests, coding=coding, only=only, version=make_block(**changes))
+
+
 def mistake(id, *, says, suggests, coding="", **changes):
     """Register a mistake made in both orders, and the same made in one of them only: they are written apart."""
     block.mistake(id, says=says, suggests=suggests, coding=coding, **changes)
     for pre, name in ((True, "pre-LN"), (False, "post-LN")):
         one_order = {step: in_one_order(pre, change, STEPS[step]) for step, change in changes.items()}
-        block.mistake(
-            id,
-            says=f"With norm_first={pre}: {says[0].lower()}{says[1:]}",
-            suggests=suggests,
-            coding=f"{coding} {name} only".strip(),
-            version=make_block(**one_order),
-        )
+        with_order = f"With norm_first={pre}: {says[0].lower()}{says[1:]}"
+        alone(id, says=with_order, suggests=suggests, coding=f"{coding} {name} only".strip(), **one_order)
 
 
 # --- mistakes: the sums -----------------------------------------------------------------------------------------------
@@ -350,9 +356,12 @@ def pre_carrying_normed(first, second):
     return pre
 
 
-for first, second, which in ((True, True, "Both sums take"), (True, False, "The first sum takes"),
-                             (False, True, "The second sum takes")):  # fmt: skip
-    block.mistake(
+for first, second, which, register in (
+    (True, True, "Both sums take", block.mistake),
+    (True, False, "The first sum takes", alone),
+    (False, True, "The second sum takes", alone),
+):
+    register(
         "bl-residual-from-norm",
         coding=which,
         says=f"{which} the normalised copy in place of the stream itself, so every block normalises the stream.",
@@ -395,12 +404,12 @@ block.mistake(
     first_sum=lambda self, x, branch: add_in_place(x, branch),
     second_sum=lambda self, x, h, branch: add_in_place(h, branch),
 )
-block.mistake(
+alone(
     "bl-in-place",
     coding="second sum",
     says="The second `+=` writes over a value that the backward pass still needs.",
     suggests=IN_PLACE,
-    version=make_block(second_sum=lambda self, x, h, branch: add_in_place(h, branch)),
+    second_sum=lambda self, x, h, branch: add_in_place(h, branch),
 )
 
 # --- mistakes: the order of things ------------------------------------------------------------------------------------
@@ -454,7 +463,7 @@ PARALLEL = {
     "suggests": "Give the network what came out of the attention step: h, not x.",
 }
 mistake("bl-parallel", **PARALLEL, pre=pre_parallel("norm2"), post=post_parallel)
-block.mistake("bl-parallel", coding="one norm", **PARALLEL, pre=pre_parallel("norm1"))
+alone("bl-parallel", coding="one norm", **PARALLEL, pre=pre_parallel("norm1"))
 
 
 def branch_then_norm(self, x, mask):
@@ -488,7 +497,7 @@ FFN_FIRST = {
     "suggests": "Exchange the two steps.",
 }
 mistake("bl-ffn-first", **FFN_FIRST, **network_first(Block.norm1, Block.norm2))
-mistake("bl-ffn-first", coding="each its norm", **FFN_FIRST, **network_first(Block.norm2, Block.norm1))
+alone("bl-ffn-first", coding="each its norm", **FFN_FIRST, **network_first(Block.norm2, Block.norm1))
 
 # --- mistakes: which norm ---------------------------------------------------------------------------------------------
 
@@ -510,13 +519,14 @@ for number, where in ((1, "attention"), (2, "the network")):
         "suggests": f"Use `self.norm{number}`: on the way into {where} in pre-LN, on the sum behind it in post-LN.",
     }
     mistake("bl-missing-norm", coding=f"norm{number}", **text, **{f"norm{number}": no_norm})
-    block.mistake(
+    alone(
         "bl-missing-norm",
         coding=f"norm{number} never made",
         **text,
-        version=make_block(**{f"norm{number}": no_norm}, shapes=without(f"norm{number}.weight", f"norm{number}.bias")),
+        **{f"norm{number}": no_norm},
+        shapes=without(f"norm{number}.weight", f"norm{number}.bias"),
     )
-mistake(
+alone(
     "bl-missing-norm",
     coding="both",
     says="Neither of the two norms is used.",
@@ -529,12 +539,13 @@ SHARED = {
     "suggests": "Use `self.norm1` for attention and `self.norm2` for the network.",
 }
 mistake("bl-shared-norm", coding="norm1 twice", **SHARED, norm2=Block.norm1)
-mistake("bl-shared-norm", coding="norm2 twice, or one object under both names", **SHARED, norm1=Block.norm2)
-block.mistake(
+alone("bl-shared-norm", coding="norm2 twice, or one object under both names", **SHARED, norm1=Block.norm2)
+alone(
     "bl-shared-norm",
     coding="norm2 never made",
     **SHARED,
-    version=make_block(norm2=Block.norm1, shapes=without("norm2.weight", "norm2.bias")),
+    norm2=Block.norm1,
+    shapes=without("norm2.weight", "norm2.bias"),
 )
 mistake(
     "bl-swapped-norm",
@@ -548,9 +559,9 @@ FINAL = {
     "says": "There is one more norm at the end of the block; that one belongs to the model, after its last block.",
     "suggests": "Return the second sum as it is (pre-LN), or normalised once (post-LN).",
 }
-mistake("bl-extra-final-norm", coding="norm2 again", **FINAL, end=lambda self, out: self.norm2(out))
-mistake("bl-extra-final-norm", coding="norm1 again", **FINAL, end=lambda self, out: self.norm1(out))
-mistake("bl-extra-final-norm", coding="without weights", **FINAL, end=lambda self, out: self.standardise(out))
+block.mistake("bl-extra-final-norm", coding="norm2 again", **FINAL, end=lambda self, out: self.norm2(out))
+alone("bl-extra-final-norm", coding="norm1 again", **FINAL, end=lambda self, out: self.norm1(out))
+alone("bl-extra-final-norm", coding="without weights", **FINAL, end=lambda self, out: self.standardise(out))
 
 
 def with_more(*names):
@@ -560,11 +571,12 @@ def with_more(*names):
 
 for coding, end in (("its own", Block.standardise),
                     ("its own, pre-LN only", in_one_order(True, Block.standardise, Block.end))):  # fmt: skip
-    block.mistake(
+    alone(
         "bl-extra-final-norm",
         coding=coding,
         **FINAL,
-        version=make_block(end=end, shapes=with_more("norm3.weight", "norm3.bias")),
+        end=end,
+        shapes=with_more("norm3.weight", "norm3.bias"),
     )
 
 # --- mistakes: how the norm is computed -------------------------------------------------------------------------------
@@ -588,7 +600,7 @@ for coding, dim, over in (
     ("batch and tokens", (0, 1), "over batch and tokens, which is BatchNorm"),
     ("all", (0, 1, 2), "over the whole tensor"),
 ):
-    block.mistake(
+    (block.mistake if coding == "tokens" else alone)(
         "bl-norm-axis",
         coding=coding,
         says=f"Your norm's mean and variance run {over}; each token must be normalised by itself.",
@@ -598,7 +610,7 @@ for coding, dim, over in (
 for coding, steps in (("", {}), ("eps outside", {"inside": 0.0, "outside": 1e-5}),
                       ("eps 1e-6 outside", {"inside": 0.0, "outside": 1e-6})):  # fmt: skip
     and_eps = ", and eps is added outside the root" if steps else ""
-    block.mistake(
+    (alone if steps else block.mistake)(
         "bl-norm-unbiased",
         coding=coding,
         says=f"Your norm divides the variance by D − 1 (the default of `var` and `std`){and_eps}.",
@@ -609,26 +621,25 @@ for coding, inside, outside in (
     ("outside", 0.0, 1e-5), ("1e-6 outside", 0.0, 1e-6), ("none", 0.0, 0.0), ("1e-12", 1e-12, 0.0),
     ("1e-8", 1e-8, 0.0), ("1e-6", 1e-6, 0.0), ("1e-3", 1e-3, 0.0),
 ):  # fmt: skip
-    block.mistake(
+    alone(
         "bl-norm-eps",
         coding=coding,
         says="Your norm's eps is not 1e-5 inside the root, which shows on tokens whose features hardly vary.",
         suggests="Divide by `(var + 1e-5).sqrt()`.",
-        version=make_block(standardise=standard(inside=inside, outside=outside)),
+        standardise=standard(inside=inside, outside=outside),
     )
-block.mistake(
+alone(
     "bl-norm-rms",
     says="Your norm does not subtract the mean: that is RMSNorm.",
     suggests="Subtract each token's mean first; the variance is taken around it.",
     standardise=standard(centre=False),
 )
-block.mistake(
+alone(
     "bl-norm-no-sqrt",
     says="Your norm divides by the variance, not by its root.",
     suggests="Divide by `(var + 1e-5).sqrt()`.",
-    version=make_block(standardise=lambda self, y: standard(inside=1e-5)(self, y) / (y.var(-1, keepdim=True,
-                       correction=0) + 1e-5).sqrt()),
-)  # fmt: skip
+    standardise=lambda self, y: (y - y.mean(-1, keepdim=True)) / (y.var(-1, keepdim=True, correction=0) + 1e-5),
+)
 
 # --- mistakes: the network --------------------------------------------------------------------------------------------
 
@@ -668,11 +679,11 @@ def gelu_last(self, y):
     return F.gelu(F.linear(F.linear(y, w1, b1), w2, b2))
 
 
-block.mistake(
+alone(
     "bl-activation-last",
     says="The activation comes after the second linear layer: between the two there is none.",
     suggests="Put gelu between them: `self.w2(F.gelu(self.w1(y)))`.",
-    version=make_block(network=gelu_last),
+    network=gelu_last,
 )
 
 # --- mistakes: the mask -----------------------------------------------------------------------------------------------
@@ -694,12 +705,12 @@ for coding, passed in (
     ("besides", lambda self, mask, x: causal(x) if mask is None else mask & causal(x)),
     ("unless given", lambda self, mask, x: causal(x) if mask is None else mask),
 ):
-    block.mistake(
+    alone(
         "bl-own-mask",
         coding=coding,
         says="The block makes a causal mask of its own; it must be causal only when the mask it is given is.",
         suggests="Use the `mask` argument and nothing else; with mask=None every token may see every other.",
-        version=make_block(passed=passed),
+        passed=passed,
     )
 
 
@@ -719,48 +730,46 @@ block.mistake(
     suggests="Use the mask as it is given, without transposing it.",
     hide=fill(-INF, lambda mask: ~mask.transpose(-2, -1)),
 )
-block.mistake(
+alone(
     "at-mask-after-softmax",
     says="Inside attention you zero weights after the softmax, so the rows no longer sum to 1.",
     suggests="Mask the scores before the softmax: `masked_fill(~mask, -inf)`.",
-    version=make_block(
-        hide=lambda self, scores, mask: scores,
-        kept=lambda self, weights, mask, q: weights if mask is None else weights.masked_fill(~mask, 0.0),
-    ),
+    hide=lambda self, scores, mask: scores,
+    kept=lambda self, weights, mask, q: weights if mask is None else weights.masked_fill(~mask, 0.0),
 )
 for coding, hide in (
     ("fill 0", fill(0.0)),
     ("fill 1e-9", fill(1e-9)),
     ("times the mask", lambda self, scores, mask: scores * mask),
 ):
-    block.mistake(
+    alone(
         "at-mask-as-zero-score",
         coding=coding,
         says="Inside attention a blocked key gets the score 0, which is not nothing: exp(0) = 1.",
         suggests="Fill blocked scores with -inf.",
-        version=make_block(hide=hide),
+        hide=hide,
     )
-block.mistake(
+alone(
     "at-mask-added-bool",
     says="Inside attention you add the Boolean mask to the scores: that raises allowed ones by 1 and blocks nothing.",
     suggests="Fill blocked scores with -inf: `masked_fill(~mask, -inf)`.",
-    version=make_block(hide=lambda self, scores, mask: scores + mask),
+    hide=lambda self, scores, mask: scores + mask,
 )
 for value in (-10.0, -100.0):
-    block.mistake(
+    alone(
         "at-fill-too-small",
         coding=f"{value:g}",
         says=f"Inside attention you fill blocked scores with {value:g}, which wins when allowed scores are lower.",
         suggests="Fill with -inf (or -1e9).",
-        version=make_block(hide=fill(value)),
+        hide=fill(value),
     )
 for value in (INF, 1e9):
-    block.mistake(
+    alone(
         "at-fill-positive",
         coding=f"{value:g}",
         says="Inside attention you fill blocked scores with a huge *positive* number, so blocked keys win.",
         suggests="Fill with -inf.",
-        version=make_block(hide=fill(value)),
+        hide=fill(value),
     )
 
 # --- mistakes: scores and weights -------------------------------------------------------------------------------------
@@ -791,18 +800,19 @@ for id, coding, says, by in (
     ("at-scale-wrong-axis", "H", "you divide the scores by √H, the root of the number of heads",
      lambda q: q.size(1) ** 0.5),
 ):  # fmt: skip
-    block.mistake(
+    alone(
         id,
         coding=coding,
         says=f"Inside attention {says}.",
         suggests="Divide the scores by √d, the root of one head's width: `q.size(-1) ** 0.5`.",
-        version=make_block(scale=divided(by)),
+        scale=divided(by),
     )
-block.mistake(
+alone(
     "at-scale-after-softmax",
     says="Inside attention you scale the weights, not the scores: they sum to 1/√d.",
     suggests="Divide the scores by √d before the softmax.",
-    version=make_block(scale=divided(lambda q: 1.0), kept=lambda self, weights, mask, q: weights / q.size(-1) ** 0.5),
+    scale=divided(lambda q: 1.0),
+    kept=lambda self, weights, mask, q: weights / q.size(-1) ** 0.5,
 )
 
 
@@ -817,56 +827,56 @@ block.mistake(
     weigh=softmax_over(-2),
 )
 for dim, axis in ((0, "batch"), (1, "head")):
-    block.mistake(
+    alone(
         "at-softmax-batch-or-head",
         coding=axis,
         says=f"Inside attention the softmax runs over the {axis} axis.",
         suggests="Use `softmax(scores, dim=-1)`.",
-        version=make_block(weigh=softmax_over(dim)),
+        weigh=softmax_over(dim),
     )
-block.mistake(
+alone(
     "at-no-softmax",
     says="Inside attention the raw scores multiply the values: there is no softmax.",
     suggests="Turn scores into weights: `softmax(scores, dim=-1)`.",
-    version=make_block(weigh=lambda self, scores: scores),
+    weigh=lambda self, scores: scores,
 )
-block.mistake(
+alone(
     "sm-overflow",
     says="Your softmax exponentiates the scores as they are: very low scores all become 0, and 0/0 is NaN.",
     suggests="Subtract each row's maximum first, or use `torch.softmax`.",
-    version=make_block(weigh=lambda self, scores: scores.exp() / scores.exp().sum(-1, keepdim=True)),
+    weigh=lambda self, scores: scores.exp() / scores.exp().sum(-1, keepdim=True),
 )
-block.mistake(
+alone(
     "at-qk-swapped",
     says="Inside attention the scores are keys × queries: row and column are exchanged.",
     suggests="Compute `q @ k.transpose(-2, -1)`.",
-    version=make_block(score=lambda self, q, k: k @ q.transpose(-2, -1)),
+    score=lambda self, q, k: k @ q.transpose(-2, -1),
 )
-block.mistake(
+alone(
     "at-values-are-keys",
     says="Inside attention the weights mix the keys; the values are never used.",
     suggests="Multiply the weights by v, the split of `self.wv(y)`.",
-    version=make_block(values=lambda self, y: self.project(y, "wk")),
+    values=lambda self, y: self.project(y, "wk"),
 )
-block.mistake(
+alone(
     "at-values-are-keys",
     coding="the values unmixed",
     says="Attention gives the values as they are: the weights are never applied to them.",
     suggests="Multiply the weights by the values: `weights @ v`.",
-    version=make_block(attention=lambda self, y, mask: self.mix(self.values(y))),
+    attention=lambda self, y, mask: self.mix(self.values(y)),
 )
-block.mistake(
+alone(
     "at-values-are-keys",
     coding="the unprojected input",
     says="Inside attention the weights mix the tokens themselves; `wv` is never used.",
     suggests="Multiply the weights by v, the split of `self.wv(y)`.",
-    version=make_block(values=lambda self, y: y),
+    values=lambda self, y: y,
 )
-block.mistake(
+alone(
     "at-k-reshaped",
     says="Inside attention the keys are reshaped where they should be transposed: the shape fits, the numbers do not.",
     suggests="Use `k.transpose(-2, -1)`; `view` and `reshape` only relabel memory.",
-    version=make_block(score=lambda self, q, k: q @ k.reshape(*k.shape[:2], k.size(3), k.size(2))),
+    score=lambda self, q, k: q @ k.reshape(*k.shape[:2], k.size(3), k.size(2)),
 )
 
 # --- mistakes: heads and projections ----------------------------------------------------------------------------------
@@ -894,37 +904,36 @@ block.mistake(
     suggests="Transpose axes 1 and 2 before the reshape.",
     merge=merge_by_view,
 )
-block.mistake(
+alone(
     "hd-split-no-transpose",
     says="The heads stay on axis 2 (B, T, H, d), so attention runs between the heads of one token, not between tokens.",
     suggests="Bring the head axis forward after the view: `transpose(1, 2)`, and back before you join the heads.",
-    version=make_block(
-        split=lambda self, y: y.unflatten(-1, (self.num_heads, -1)), merge=lambda self, heads: heads.flatten(2)
-    ),
+    split=lambda self, y: y.unflatten(-1, (self.num_heads, -1)),
+    merge=lambda self, heads: heads.flatten(2),
 )
-block.mistake(
+alone(
     "hd-split-strided",
     says="Every H-th feature goes to the same head; a head must take d neighbouring features.",
     suggests="View as (B, T, H, d), heads before features, not (B, T, d, H).",
-    version=make_block(split=lambda self, y: y.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)),
+    split=lambda self, y: y.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2),
 )
-block.mistake(
+alone(
     "hd-merge-strided",
     says="The heads' features are interleaved when they are joined; head 0's come first, then head 1's.",
     suggests="Join with the head axis before the feature axis: `transpose(1, 2)`, then reshape.",
-    version=make_block(merge=lambda self, heads: heads.permute(0, 2, 3, 1).flatten(2)),
+    merge=lambda self, heads: heads.permute(0, 2, 3, 1).flatten(2),
 )
-block.mistake(
+alone(
     "hd-merge-view-error",
     says="After `transpose` the memory is not contiguous, and `view` refuses to join the heads.",
     suggests="Use `reshape`, or `.contiguous()` before `view`.",
-    version=make_block(merge=lambda self, heads: heads.transpose(1, 2).view(heads.size(0), heads.size(2), -1)),
+    merge=lambda self, heads: heads.transpose(1, 2).view(heads.size(0), heads.size(2), -1),
 )
-block.mistake(
+alone(
     "hd-merge-batch-mixed",
     says="Joining the heads mixes the sequences of a batch: a reshape pulls the batch axis and the head axis together.",
     suggests="Exchange only axes 1 and 2 before the reshape.",
-    version=make_block(merge=lambda self, heads: heads.permute(1, 2, 0, 3).reshape(heads.size(0), heads.size(2), -1)),
+    merge=lambda self, heads: heads.permute(1, 2, 0, 3).reshape(heads.size(0), heads.size(2), -1),
 )
 block.mistake(
     "bl-no-output-projection",
@@ -932,18 +941,19 @@ block.mistake(
     suggests="Give back `self.wo(...)` of the joined heads.",
     mix=lambda self, y: y,
 )
-block.mistake(
+alone(
     "bl-no-output-projection",
     coding="never made",
     says="There is no output projection: attention must end with `wo`.",
     suggests="Make `self.wo = nn.Linear(d_model, d_model, bias=False)` and apply it to the joined heads.",
-    version=make_block(mix=lambda self, y: y, shapes=without("attn.wo.weight")),
+    mix=lambda self, y: y,
+    shapes=without("attn.wo.weight"),
 )
-block.mistake(
+alone(
     "bl-weights-transposed",
     says="Attention multiplies by its weight matrices as they are; they are laid out (out, in), as in nn.Linear.",
     suggests="Use nn.Linear, or `y @ weight.T`.",
-    version=make_block(project=lambda self, y, name: y @ self._parameters[f"attn.{name}.weight"]),
+    project=lambda self, y, name: y @ self._parameters[f"attn.{name}.weight"],
 )
 
 # --- mistakes: names and modules --------------------------------------------------------------------------------------
@@ -951,35 +961,36 @@ block.mistake(
 GROUPS = {"attn": PROJECTIONS, "ffn": NETWORK, "norm1 and norm2": NORMS}
 IN_A_LIST = "Modules in a Python list or dict, and tensors without `nn.Parameter`, are not registered."
 
-block.mistake(
+alone(
     "bl-plain-list",
     coding="norms",
     says=f"The state dict has nothing of norm1 and norm2: they were made without weights, or are hidden. {IN_A_LIST}",
     suggests="Make them attributes of the block: `self.norm1 = nn.LayerNorm(d_model)`, and the same for norm2.",
-    version=make_block(shapes=without(*NORMS), shift=lambda self, y, norm: y),
+    shapes=without(*NORMS),
+    shift=lambda self, y, norm: y,
 )
 for groups in (("attn",), ("ffn",), ("attn", "ffn"), ("attn", "norm1 and norm2"), ("ffn", "norm1 and norm2"),
                tuple(GROUPS)):  # fmt: skip
-    block.mistake(
+    alone(
         "bl-plain-list",
         coding=", ".join(groups),
         says=f"The state dict has nothing of {', '.join(groups)}, so no optimizer would train it. {IN_A_LIST}",
         suggests="Make each an attribute of an nn.Module (`self.attn = ...`), or use `nn.ModuleList`.",
-        version=make_block(shapes=without(*(name for group in groups for name in GROUPS[group]))),
+        shapes=without(*(name for group in groups for name in GROUPS[group])),
         only=NAMES,  # its numbers are its own random ones
     )
-block.mistake(
+alone(
     "bl-attention-bias",
     says="Your attention has biases that nobody asked for: numbers that the checks do not load stay random.",
     suggests="Make the four projections with `nn.Linear(d_model, d_model, bias=False)`.",
-    version=make_block(shapes=with_more(*(name.replace("weight", "bias") for name in PROJECTIONS))),
+    shapes=with_more(*(name.replace("weight", "bias") for name in PROJECTIONS)),
     only=NAMES,
 )
-block.mistake(
+alone(
     "bl-ffn-no-bias",
     says="The network has no biases; both of its linear layers have one.",
     suggests="Leave out `bias=False` in `w1` and `w2`.",
-    version=make_block(shapes=without("ffn.w1.bias", "ffn.w2.bias")),
+    shapes=without("ffn.w1.bias", "ffn.w2.bias"),
 )
 
 
@@ -987,19 +998,19 @@ def renamed(self, d_model, d_ff):
     return {name.replace("attn.", "attention."): shape for name, shape in Block.shapes(self, d_model, d_ff).items()}
 
 
-block.mistake(
+alone(
     "bl-state-names",
     says="The names in your state dict are not those of the statement, so the checks' numbers never reach it.",
     suggests="Name the attributes as the statement lists them; `print(block.state_dict().keys())` shows yours.",
-    version=make_block(shapes=renamed),
+    shapes=renamed,
     only=NAMES,
 )
-block.mistake(
+alone(
     "bl-state-names",
     coding="more than asked for",
     says="Your state dict has more names than the statement lists, though nothing depends on them.",
     suggests="Remove them; a buffer that must stay takes `persistent=False`.",
-    version=make_block(shapes=with_more("attn.mask")),
+    shapes=with_more("attn.mask"),
 )
 
 
@@ -1029,22 +1040,22 @@ DROPOUT = {
     "suggests": "Take it out: the block has no dropout. (`F.dropout` needs `training=self.training` to ever stop.)",
     "only": TWICE,  # all other answers are random
 }
-block.mistake(
+alone(
     "bl-dropout-in-eval",
     **DROPOUT,
-    version=make_block(first_sum=lambda self, x, branch: x + F.dropout(branch, 0.1)),
+    first_sum=lambda self, x, branch: x + F.dropout(branch, 0.1),
 )
-block.mistake(
+alone(
     "bl-dropout-in-eval",
     coding="on the weights",
     **DROPOUT,
-    version=make_block(kept=lambda self, weights, mask, q: F.dropout(weights, 0.1)),
+    kept=lambda self, weights, mask, q: F.dropout(weights, 0.1),
 )
-block.mistake(
+alone(
     "bl-detached",
     says="The result is cut off from autograd, so nothing before it can learn.",
     suggests="Take out `torch.no_grad()`, `.detach()` and `.data`.",
-    version=make_block(end=lambda self, out: out.detach()),
+    end=lambda self, out: out.detach(),
 )
 
 # --- alternatives: just as right --------------------------------------------------------------------------------------

@@ -110,12 +110,12 @@ def _(subject, rand):
     return places(subject, lambda behind: behind == 0)
 
 
-@causal_mask.probe("below the diagonal", stage="in the past (below the diagonal)")
+@causal_mask.probe("below the diagonal", stage="below the diagonal")
 def _(subject, rand):
     return places(subject, lambda behind: behind > 0)
 
 
-@causal_mask.probe("above the diagonal", stage="in the future (above the diagonal)")
+@causal_mask.probe("above the diagonal", stage="above the diagonal")
 def _(subject, rand):
     return places(subject, lambda behind: behind < 0)
 

@@ -222,6 +222,12 @@ def manners(family):
 
 manners(split)
 split.mistake(
+    "hd-squeezed",
+    says="`squeeze` takes away every axis of size 1: with one head, one token or one sequence an axis is missing.",
+    suggests="Take out the `squeeze`: the answer has four axes always.",
+    give=lambda out, x: out.squeeze(),
+)
+split.mistake(
     "hd-in-place",
     says="You reshape the caller's tensor itself (`resize_`, or assigning to its `data`).",
     suggests="Use `view` or `reshape`: they give a new tensor and leave `x` as it is.",
@@ -337,11 +343,11 @@ def _(subject, rand):
     return subject.merge_heads(numbered(1, 2, 3, 4))
 
 
-merge.example(numbered(1, 2, 1, 2))
-merge.example(numbered(1, 2, 2, 1))
-merge.example(numbered(1, 2, 2, 2))
-merge.example(numbered(1, 2, 3, 2))
-merge.example(numbered(2, 2, 1, 2))
+merge.example(numbered(1, 2, 1, 2).float())
+merge.example(numbered(1, 2, 2, 1).float())
+merge.example(numbered(1, 2, 2, 2).float())
+merge.example(numbered(1, 2, 3, 2).float())
+merge.example(numbered(2, 2, 1, 2).float())
 
 # --- merge: mistakes --------------------------------------------------------------------------------------------------
 
@@ -432,6 +438,12 @@ for coding, axes in (("batch and positions", (0, 1)), ("positions and features",
         join=lambda x, sizes, axes=axes: x.reshape(sizes).flatten(*axes),
     )
 manners(merge)
+merge.mistake(
+    "hd-squeezed",
+    says="`squeeze` takes away every axis of size 1: with one token or one sequence an axis is missing.",
+    suggests="Take out the `squeeze`: the answer has three axes always.",
+    join=lambda x, sizes: x.reshape(sizes).squeeze(),
+)
 merge.mistake(
     "hd-in-place",
     says="You change the caller's tensor (`transpose_`).",
@@ -568,14 +580,14 @@ def causal(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
-@attend.probe("one token", stage="with one token")
-def _(subject, rand):
-    return subject.multi_head_attention(rand(2, 1, 12), *weights_of(rand, 12), 3)
-
-
 @attend.probe("3 heads, no mask", stage="without a mask")
 def _(subject, rand):
     return subject.multi_head_attention(rand(2, 5, 12), *weights_of(rand, 12), 3)
+
+
+@attend.probe("one token", stage="with one token")
+def _(subject, rand):
+    return subject.multi_head_attention(rand(2, 1, 12), *weights_of(rand, 12), 3)
 
 
 @attend.probe("one head", stage="with one head")
@@ -654,6 +666,7 @@ attend.example(torch.tensor([[[1.0, 2.0]]]), EYE, EYE, TURN, EYE, 1)
 attend.example(torch.tensor([[[1.0, 2.0]]]), EYE, EYE, EYE, TURN, 1)
 attend.example(TWO_TOKENS, EYE, TURN, EYE, EYE, 1)
 attend.example(TWO_TOKENS, EYE, EYE, EYE, EYE, 2)
+attend.example(TWO_TOKENS, EYE, EYE, TURN, EYE, 2)
 attend.example(TWO_TOKENS, EYE, TURN, EYE, EYE, 1, mask=causal(2))
 attend.example(torch.tensor([[[1.0, 0.5, -1.0, 2.0], [0.0, 1.0, 1.5, -0.5]]]), *[torch.eye(4)] * 4, 2)
 
@@ -693,23 +706,33 @@ attend.mistake(
     suggests="Write `joined @ w_o.T` for the output projection too.",
     mix=lambda joined, w_o: joined @ w_o,
 )
-for coding, choice in (
-    ("w_q for all three", lambda w_q, w_k, w_v: (w_q, w_q, w_q)),
-    ("w_k for all three", lambda w_q, w_k, w_v: (w_k, w_k, w_k)),
-    ("w_v for all three", lambda w_q, w_k, w_v: (w_v, w_v, w_v)),
-    ("w_q for the keys", lambda w_q, w_k, w_v: (w_q, w_q, w_v)),
-    ("w_k for the queries", lambda w_q, w_k, w_v: (w_k, w_k, w_v)),
-    ("w_q for the values", lambda w_q, w_k, w_v: (w_q, w_k, w_q)),
-    ("w_v for the keys", lambda w_q, w_k, w_v: (w_q, w_v, w_v)),
-    ("w_v for the queries", lambda w_q, w_k, w_v: (w_v, w_k, w_v)),
-):
+
+
+def copied_name(coding, **how):
+    """One weight used where another belongs; `how` is the changed step, or a whole version."""
     attend.mistake(
         "hd-projection-shared",
         coding=coding,
-        says=f"You use {coding}: queries, keys and values each have a projection of their own.",
+        says=f"You use {coding}: each of queries, keys and values has a projection of its own.",
         suggests="Queries come from w_q, keys from w_k, values from w_v: look for a name that was copied.",
-        choose=choice,
+        **how,
     )
+
+
+for coding, choice in (
+    ("w_q for all three", lambda w_q, w_k, w_v: (w_q, w_q, w_q)),
+    ("w_q for the keys", lambda w_q, w_k, w_v: (w_q, w_q, w_v)),
+    ("w_q for the values", lambda w_q, w_k, w_v: (w_q, w_k, w_q)),
+    ("w_k for the queries", lambda w_q, w_k, w_v: (w_k, w_k, w_v)),
+):
+    copied_name(coding, choose=choice)
+for coding, choice in (
+    ("w_k for all three", lambda w_q, w_k, w_v: (w_k, w_k, w_k)),
+    ("w_v for all three", lambda w_q, w_k, w_v: (w_v, w_v, w_v)),
+    ("w_v for the keys", lambda w_q, w_k, w_v: (w_q, w_v, w_v)),
+    ("w_v for the queries", lambda w_q, w_k, w_v: (w_v, w_k, w_v)),
+):
+    copied_name(coding, version=attention_with(choose=choice))
 for coding, choice in (
     ("w_k and w_v", lambda w_q, w_k, w_v: (w_q, w_v, w_k)),
     ("w_q and w_v", lambda w_q, w_k, w_v: (w_v, w_k, w_q)),
@@ -892,14 +915,17 @@ for coding, size in (
         coding=coding,
         says=f"You divide the scores by the root of {coding}; it should be the root of a head's width d.",
         suggests="The width is the last axis of the split queries: `q.size(-1)`.",
-        scale=divided_by(size),
+        version=attention_with(scale=divided_by(size)),
     )
-attend.mistake(
-    "at-scale-constant",
-    says="You divide the scores by 8 whatever the head's width is: that is right for a width of 64 only.",
-    suggests="Read the width from the queries: `q.size(-1) ** 0.5`.",
-    scale=divided_by(lambda q, num_heads: 8.0),
-)
+for constant in (8, 2):
+    attend.mistake(
+        "at-scale-constant",
+        coding=f"{constant}",
+        says=f"You divide the scores by {constant} whatever the head's width is: that is right for a width of "
+        f"{constant**2} only.",
+        suggests="Read the width from the queries: `q.size(-1) ** 0.5`.",
+        scale=divided_by(lambda q, num_heads, constant=constant: constant),
+    )
 attend.mistake(
     "at-scale-after-softmax",
     says="You divide the weights by √d, after the softmax: they no longer sum to 1.",
@@ -1020,6 +1046,14 @@ for coding, changes in LEFT_WITHOUT.items():
         **changes,
     )
 attend.mistake(
+    "at-mask-transposed",
+    coding=".T",
+    says="You transpose the mask by `.T`: that exchanges queries and keys of a (T, T) mask, and reverses all axes of a "
+    "mask that has more.",
+    suggests="Use the mask as it is given; the last axis of scores and mask is the keys.",
+    version=attention_with(allow=lambda mask: mask.permute(*reversed(range(mask.ndim)))),
+)
+attend.mistake(
     "at-mask-after-softmax",
     says="You set weights to zero after the softmax, so the rows no longer sum to 1.",
     suggests="Fill the scores with −∞ before the softmax.",
@@ -1054,7 +1088,7 @@ for coding, value in (("infinity", INF), ("1e9", 1e9)):
         coding=coding,
         says=f"You fill blocked scores with plus {coding}: they take all the weight, or the row becomes NaN.",
         suggests="Fill minus infinity: `float('-inf')`.",
-        block=fill_with(value),
+        version=attention_with(block=fill_with(value)),
     )
 attend.mistake(
     "at-always-causal",
@@ -1072,6 +1106,13 @@ for coding, widen in (("one axis", lambda mask: mask.unsqueeze(1)), ("two axes",
             suggests="Use the mask as it is given: broadcasting puts (T, T) behind batch and heads by itself.",
             version=attention_with(allow=widen, merge=joined),
         )
+
+attend.mistake(
+    "hd-squeezed",
+    says="`squeeze` takes away every axis of size 1: with one token or one sequence an axis is missing.",
+    suggests="Take out the `squeeze`: the answer has three axes always.",
+    version=attention_with(give=lambda out, x: out.squeeze()),
+)
 
 # --- attention: mistakes of manners -----------------------------------------------------------------------------------
 

@@ -156,6 +156,16 @@ def _(subject, rand):
     return read(subject.sinusoidal_positional_encoding(4, 6))
 
 
+@encoding.probe("even columns", atol=ATOL, stage="in the even columns")
+def _(subject, rand):
+    return part(subject, slice(None), slice(0, None, 2))
+
+
+@encoding.probe("odd columns", atol=ATOL, stage="in the odd columns")
+def _(subject, rand):
+    return part(subject, slice(None), slice(1, None, 2))
+
+
 @encoding.probe("position 0", atol=ATOL, stage="for position 0")
 def _(subject, rand):
     return part(subject, slice(0, 1), slice(None))
@@ -166,24 +176,19 @@ def _(subject, rand):
     return part(subject, slice(None), slice(0, 2))
 
 
-@encoding.probe("even columns", atol=ATOL, stage="in the even columns (the sines)")
-def _(subject, rand):
-    return part(subject, slice(None), slice(0, None, 2))
-
-
-@encoding.probe("odd columns", atol=ATOL, stage="in the odd columns (the cosines)")
-def _(subject, rand):
-    return part(subject, slice(None), slice(1, None, 2))
-
-
-@encoding.probe("ten positions, four columns", atol=ATOL, stage="with four columns")
+@encoding.probe("ten positions, four columns", atol=ATOL)
 def _(subject, rand):
     return read(subject.sinusoidal_positional_encoding(10, 4))
 
 
-@encoding.probe("a square", atol=ATOL, stage="with as many positions as columns")
+@encoding.probe("four positions, eight columns", atol=ATOL)
 def _(subject, rand):
-    return read(subject.sinusoidal_positional_encoding(4, 4))
+    return read(subject.sinusoidal_positional_encoding(4, 8))
+
+
+@encoding.probe("130 positions, four columns", atol=20 * ATOL)  # tells an angle that stands still from a slow one
+def _(subject, rand):
+    return read(subject.sinusoidal_positional_encoding(130, 4))
 
 
 @encoding.probe("one position", atol=ATOL, stage="with one position")
@@ -387,7 +392,7 @@ for coding, keep in (("", lambda table: table.long()), ("float again", lambda ta
     )
 encoding.mistake(
     "pe-is-parameter",
-    says="Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer would train it away. "
+    says="Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer would change it. "
     "This encoding is fixed.",
     suggests="Return a plain tensor; a module keeps it as a buffer, with `register_buffer`.",
     hold=torch.nn.Parameter,

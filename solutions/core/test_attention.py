@@ -39,7 +39,7 @@ def test_shape(submission, rand):
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="values", points=3, needs="test_shape")
+@pytest.mark.check(skill="values", points=4, needs="test_shape")
 def test_values(submission, reference, rand):
     """Equals the reference without a mask."""
     q, k, v = drawn(rand, BATCH)
@@ -59,8 +59,8 @@ def test_weights_sum_to_one(submission, rand):
         fail("Some weights are negative.")
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_shape")
-@pytest.mark.parametrize("width", [3, 20, 64])
+@pytest.mark.check(skill="values", points=1, needs="test_shape")
+@pytest.mark.parametrize("width", [3, 20, 48])
 def test_scale(submission, reference, rand, width):
     """Scales by the square root of d_k, whatever d_k is."""
     q, k, v = rand(2, 5, width), rand(2, 7, width), rand(2, 7, 11)
@@ -78,7 +78,7 @@ def test_one_key(submission, rand):
 # --- generality -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_shape")
+@pytest.mark.check(skill="generality", points=1, needs="test_shape")
 @pytest.mark.parametrize("lead", [(), (2, 3), (2, 3, 2)], ids=["two axes", "four axes", "five axes"])
 def test_leading_axes(submission, reference, rand, lead):
     """Works for a single matrix, for heads, and for any number of leading axes."""
@@ -115,7 +115,7 @@ def test_causal_mask(submission, reference, rand):
     assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=causal(5)), expected)
 
 
-@pytest.mark.check(skill="masking", points=2, needs="test_shape")
+@pytest.mark.check(skill="masking", points=1, needs="test_shape")
 @pytest.mark.parametrize("shape", [(5, 7), (2, 1, 5, 7), (2, 1, 1, 7)], ids=["all", "each batch row", "padding"])
 def test_smaller_mask(submission, reference, rand, shape):
     """Broadcasts a mask that is smaller than the scores."""
@@ -125,7 +125,7 @@ def test_smaller_mask(submission, reference, rand, shape):
     assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
 
 
-@pytest.mark.check(skill="masking", points=1, needs="test_mask")
+@pytest.mark.check(skill="masking", points=1, needs="test_values")
 def test_blocked_value(submission, reference, rand):
     """Gives blocked keys exactly no weight: a huge value behind one leaves no trace."""
     q, k, v = drawn(rand, BATCH)

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from grader.judge.kit import (
+    ATOL,
     LearnerError,
     assert_gradients_match,
     assert_matches,
@@ -26,6 +27,7 @@ D, H, F = 12, 3, 7  # model width, heads (so d = 4), hidden width: pairwise diff
 BEND = 0.1  # how large the hidden layer's inputs are
 BOTH_FORMS = 1e-2  # spans both forms of GELU, whatever its inputs
 BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs
+SCALES = torch.tensor([5.0, 1.0, 1e-3, 0.0]).view(4, 1, 1)  # one for each sequence of a batch of four
 SHAPES = {}  # the reference's names and shapes for each (D, H, d_ff) that was asked for
 
 
@@ -50,12 +52,18 @@ def built(subject, state, sizes=(D, H, F), norm_first=True):
     return subject.TransformerBlock(*sizes, norm_first=norm_first, state=state).eval()
 
 
-def assert_same_block(submission, reference, rand, x, mask=None, sizes=(D, H, F), norm_first=True):
-    """Both blocks, holding the same numbers, give the same values."""
-    state = numbers(reference, rand, sizes)
-    actual = built(submission, state, sizes, norm_first)(x, mask=mask)
+def pair(submission, reference, rand, sizes=(D, H, F), norm_first=True, bend=BEND):
+    """The learner's block and the reference's, holding the same numbers."""
+    state = numbers(reference, rand, sizes, bend)
+    return tuple(built(subject, state, sizes, norm_first) for subject in (submission, reference))
+
+
+def assert_same_block(blocks, x, mask=None, atol=ATOL):
+    """Both blocks give the same values."""
+    mine, theirs = blocks
+    actual = mine(x, mask=mask)
     assert_shape(actual, x.shape)
-    assert_matches(actual, built(reference, state, sizes, norm_first)(x, mask=mask))
+    assert_matches(actual, theirs(x, mask=mask), atol)
 
 
 def causal(length):
@@ -96,11 +104,11 @@ def test_no_other_names(submission, reference, rand):
 
 
 @pytest.mark.check(skill="shape", points=1, needs="test_names")
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_shape(submission, reference, rand, norm_first):
+def test_shape(submission, reference, rand):
     """Gives back the shape of its input."""
-    x = rand(2, 5, D)
-    assert_shape(built(submission, numbers(reference, rand), norm_first=norm_first)(x), x.shape)
+    state, x = numbers(reference, rand), rand(2, 5, D)
+    for norm_first in (True, False):
+        assert_shape(built(submission, state, norm_first=norm_first)(x), x.shape)
 
 
 # --- pre-LN -----------------------------------------------------------------------------------------------------------
@@ -109,13 +117,13 @@ def test_shape(submission, reference, rand, norm_first):
 @pytest.mark.check(skill="values", points=3, needs="test_names", stage="in pre-LN with one token")
 def test_pre_one_token(submission, reference, rand):
     """Gives the reference's values for one token: norms, sums and network (norm_first=True)."""
-    assert_same_block(submission, reference, rand, rand(2, 1, D))
+    assert_same_block(pair(submission, reference, rand), rand(2, 1, D))
 
 
 @pytest.mark.check(skill="values", points=3, needs="test_pre_one_token", stage="in pre-LN with several tokens")
 def test_pre_several_tokens(submission, reference, rand):
     """Gives the reference's values for several tokens: attention and its heads (norm_first=True)."""
-    assert_same_block(submission, reference, rand, rand(2, 5, D))
+    assert_same_block(pair(submission, reference, rand), rand(2, 5, D))
 
 
 @pytest.mark.check(skill="values", points=1, needs="test_pre_one_token")
@@ -132,88 +140,90 @@ def test_default_order(submission, reference, rand):
 @pytest.mark.check(skill="values", points=2, needs="test_names", stage="in post-LN with one token")
 def test_post_one_token(submission, reference, rand):
     """Gives the reference's values for one token: norms, sums and network (norm_first=False)."""
-    assert_same_block(submission, reference, rand, rand(2, 1, D), norm_first=False)
+    assert_same_block(pair(submission, reference, rand, norm_first=False), rand(2, 1, D))
 
 
 @pytest.mark.check(skill="values", points=2, needs="test_post_one_token", stage="in post-LN with several tokens")
 def test_post_several_tokens(submission, reference, rand):
     """Gives the reference's values for several tokens: attention and its heads (norm_first=False)."""
-    assert_same_block(submission, reference, rand, rand(2, 5, D), norm_first=False)
+    assert_same_block(pair(submission, reference, rand, norm_first=False), rand(2, 5, D))
 
 
 # --- masks ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.check(skill="masking", points=2, needs="test_pre_several_tokens", stage="in pre-LN with a mask")
-@pytest.mark.parametrize("kind", ["causal", "random"])
-def test_pre_mask(submission, reference, rand, kind):
-    """Lets each token see what the mask allows (norm_first=True)."""
-    mask = causal(5) if kind == "causal" else rand.mask(5, 5)
-    assert_same_block(submission, reference, rand, rand(2, 5, D), mask)
+def test_pre_mask(submission, reference, rand):
+    """Lets each token see what the mask allows, causal or any other (norm_first=True)."""
+    blocks = pair(submission, reference, rand)
+    for mask in (causal(5), rand.mask(5, 5)):
+        assert_same_block(blocks, rand(2, 5, D), mask)
 
 
 @pytest.mark.check(skill="masking", points=1, needs="test_post_several_tokens", stage="in post-LN with a mask")
-@pytest.mark.parametrize("kind", ["causal", "random"])
-def test_post_mask(submission, reference, rand, kind):
-    """Lets each token see what the mask allows (norm_first=False)."""
-    mask = causal(5) if kind == "causal" else rand.mask(5, 5)
-    assert_same_block(submission, reference, rand, rand(2, 5, D), mask, norm_first=False)
+def test_post_mask(submission, reference, rand):
+    """Lets each token see what the mask allows, causal or any other (norm_first=False)."""
+    blocks = pair(submission, reference, rand, norm_first=False)
+    for mask in (causal(5), rand.mask(5, 5)):
+        assert_same_block(blocks, rand(2, 5, D), mask)
 
 
 @pytest.mark.check(skill="masking", points=1, needs="test_shape")
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_future_hidden(submission, reference, rand, norm_first):
+def test_future_hidden(submission, reference, rand):
     """Keeps the future out of every output when the mask is causal."""
-    block = built(submission, numbers(reference, rand), norm_first=norm_first)
-    x = rand(2, 5, D)
+    state, x = numbers(reference, rand), rand(2, 5, D)
     changed = x.clone()
     changed[:, 3] += rand(2, D)
-    before, after = block(x, mask=causal(5)), block(changed, mask=causal(5))
-    assert_shape(after, x.shape)
-    assert_matches(after[:, :3], before[:, :3], hint="Token 3 was changed, and tokens before it noticed.")
+    for norm_first in (True, False):
+        block = built(submission, state, norm_first=norm_first)
+        before, after = block(x, mask=causal(5)), block(changed, mask=causal(5))
+        assert_shape(after, x.shape)
+        assert_matches(after[:, :3], before[:, :3], hint="Token 3 was changed, and tokens before it noticed.")
 
 
-@pytest.mark.check(skill="masking", points=1, needs="test_pre_mask[random]", stage="with a mask for each sequence")
-@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, 1, 5, 5), (2, H, 5, 5)], ids=["padding", "sequence", "head"])
+@pytest.mark.check(skill="masking", points=1, needs="test_pre_mask", stage="with a mask for each sequence")
+@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, H, 5, 5)], ids=["padding", "head"])
 def test_mask_of_each(submission, reference, rand, shape):
     """Takes a mask for each sequence, and for each head."""
-    assert_same_block(submission, reference, rand, rand(2, 5, D), rand.mask(*shape))
+    assert_same_block(pair(submission, reference, rand), rand(2, 5, D), rand.mask(*shape))
 
 
 # --- other sizes and scales -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_pre_several_tokens")
-@pytest.mark.parametrize("sizes", [(12, 1, 7), (10, 2, 24), (6, 6, 3), (8, 4, 8)], ids=str)
+@pytest.mark.parametrize("sizes", [(10, 1, 24), (6, 6, 3), (8, 4, 8)], ids=str)
 def test_other_sizes(submission, reference, rand, sizes):
     """Works for any number of heads and any hidden width."""
-    assert_same_block(submission, reference, rand, rand(3, 4, sizes[0]), causal(4), sizes)
+    assert_same_block(pair(submission, reference, rand, sizes), rand(3, 4, sizes[0]), causal(4))
 
 
-@pytest.mark.check(skill="stability", points=1, needs="test_pre_one_token", stage="on tiny inputs")
-@pytest.mark.parametrize("scale", [5.0, 1e-3, 0.0])
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_scale_of_input(submission, reference, rand, scale, norm_first):
-    """Is right for large, tiny and zero inputs, where eps matters."""
-    assert_same_block(submission, reference, rand, rand(2, 5, D, scale=scale), norm_first=norm_first)
+@pytest.mark.check(skill="stability", points=2, needs="test_pre_one_token", stage="on large and on tiny inputs")
+def test_pre_scales(submission, reference, rand):
+    """Is right for large, tiny and zero inputs, where eps matters (norm_first=True)."""
+    assert_same_block(pair(submission, reference, rand), rand(4, 5, D) * SCALES)
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_post_one_token", stage="on large and on tiny inputs")
+def test_post_scales(submission, reference, rand):
+    """Is right for large, tiny and zero inputs, where eps matters (norm_first=False)."""
+    assert_same_block(pair(submission, reference, rand, norm_first=False), rand(4, 5, D) * SCALES)
 
 
 @pytest.mark.check(skill="values", points=1, needs="test_pre_one_token")
 def test_strong_hidden(submission, reference, rand):
     """Bends large values of the hidden layer as GELU does."""
-    state, x = numbers(reference, rand, bend=2.0), rand(2, 5, D)
-    assert_matches(built(submission, state)(x), built(reference, state)(x), BOTH_FORMS)
+    assert_same_block(pair(submission, reference, rand, bend=2.0), rand(2, 5, D), atol=BOTH_FORMS)
 
 
-@pytest.mark.check(skill="stability", points=1, needs="test_pre_mask[random]", stage="on very low scores")
+@pytest.mark.check(skill="stability", points=1, needs="test_pre_mask", stage="on very low scores")
 def test_low_scores(submission, reference, rand):
     """Blocks what the mask blocks even where all allowed scores are near -200."""
     state = numbers(reference, rand)
     state["norm1.weight"] *= 0.1
     state["norm1.bias"] = torch.full((D,), 10.0)
     state["attn.wq.weight"], state["attn.wk.weight"] = torch.eye(D), -torch.eye(D)
-    x, mask = rand(2, 5, D), rand.mask(5, 5)
-    assert_matches(built(submission, state)(x, mask=mask), built(reference, state)(x, mask=mask))
+    assert_same_block((built(submission, state), built(reference, state)), rand(2, 5, D), rand.mask(5, 5))
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------
@@ -222,21 +232,15 @@ def test_low_scores(submission, reference, rand):
 @pytest.mark.check(skill="gradients", points=2, needs="test_pre_several_tokens", stage="in its gradients")
 def test_pre_gradients(submission, reference, rand):
     """Lets the right gradient through to its input and to every parameter (norm_first=True)."""
-    assert_same_gradients(submission, reference, rand, norm_first=True)
+    blocks, weights = pair(submission, reference, rand), rand(2, 5, D, scale=0.2)
+    assert_gradients_match(*blocks, rand(2, 5, D), wrt=[0], weights=weights, atol=BOTH_SLOPES)
 
 
 @pytest.mark.check(skill="gradients", points=1, needs="test_post_several_tokens", stage="in its gradients")
 def test_post_gradients(submission, reference, rand):
     """Lets the right gradient through to its input and to every parameter (norm_first=False)."""
-    assert_same_gradients(submission, reference, rand, norm_first=False)
-
-
-def assert_same_gradients(submission, reference, rand, norm_first):
-    """Both blocks, holding the same numbers, have the same gradients."""
-    state = numbers(reference, rand)
-    mine, theirs = (built(subject, state, norm_first=norm_first) for subject in (submission, reference))
-    x, weights = rand(2, 5, D), rand(2, 5, D, scale=0.2)
-    assert_gradients_match(mine, theirs, x, wrt=[0], weights=weights, atol=BOTH_SLOPES)
+    blocks, weights = pair(submission, reference, rand, norm_first=False), rand(2, 5, D, scale=0.2)
+    assert_gradients_match(*blocks, rand(2, 5, D), wrt=[0], weights=weights, atol=BOTH_SLOPES)
 
 
 @pytest.mark.check(skill="gradients", points=1, needs="test_names")
@@ -252,11 +256,11 @@ def test_parameters(submission, reference):
 
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_names")
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_input_unchanged(submission, reference, rand, norm_first):
+def test_input_unchanged(submission, reference, rand):
     """Leaves its input alone."""
-    x = rand(2, 5, D)
-    assert_unchanged(built(submission, numbers(reference, rand), norm_first=norm_first).observe(x), x)
+    state, x = numbers(reference, rand), rand(2, 5, D)
+    for norm_first in (True, False):
+        assert_unchanged(built(submission, state, norm_first=norm_first).observe(x), x)
 
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_names")
@@ -266,8 +270,8 @@ def test_repeatable(submission, reference, rand):
 
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_names")
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_device(submission, reference, rand, norm_first):
+def test_device(submission, reference, rand):
     """Works on the device where its input and its parameters are."""
-    block = built(submission, numbers(reference, rand), norm_first=norm_first)
-    assert_portable(block, rand(2, 5, D), mask=causal(5))
+    state, x = numbers(reference, rand), rand(2, 5, D)
+    for norm_first in (True, False):
+        assert_portable(built(submission, state, norm_first=norm_first), x, mask=causal(5))

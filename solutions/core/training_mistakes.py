@@ -950,42 +950,36 @@ train.mistake(
 # --- alternatives: just as right --------------------------------------------------------------------------------------
 
 
-def alternative(name, **changes):
-    """Register other right steps for both functions."""
-    for family in FAMILIES:
-        family.alternative(name, **changes)
-
-
-def whole_alternative(name, version):
-    """Register another right `train_step`, by itself and inside `train`."""
-    train_step.alternative(name, version=version)
-    train.alternative(name, version=train_with(version))
-
-
 def picked(log_p, targets):
     return -log_p.gather(-1, targets.unsqueeze(-1)).mean()
 
 
-alternative("classes on axis 1", arrange=whole)
-alternative("permuted", arrange=lambda logits, targets: (logits.permute(0, 2, 1), targets))
-alternative("view(-1, V)", arrange=lambda logits, targets: (logits.view(-1, logits.size(-1)), targets.reshape(-1)))
-alternative(
+train_step.alternative("classes on axis 1", arrange=whole)
+train_step.alternative("permuted", arrange=lambda logits, targets: (logits.permute(0, 2, 1), targets))
+train_step.alternative(
+    "view(-1, V)", arrange=lambda logits, targets: (logits.view(-1, logits.size(-1)), targets.reshape(-1))
+)
+train_step.alternative(
     "position by position", arrange=lambda logits, targets: (logits.transpose(0, 1).flatten(0, 1), targets.T.flatten())
 )
-alternative("log_softmax before cross_entropy", warp=lambda logits: logits.log_softmax(-1))
-alternative("nll_loss of log_softmax", warp=lambda logits: logits.log_softmax(-1), score=functional.nll_loss)
-alternative("log of softmax", score=lambda logits, targets: picked(logits.softmax(-1).log(), targets))
-alternative("logsumexp", score=lambda logits, targets: picked(logits - logits.logsumexp(-1, keepdim=True), targets))
-alternative("one-hot targets", score=lambda logits, targets: functional.cross_entropy(logits, one_hot(logits, targets)))
-alternative("a loss module", score=torch.nn.CrossEntropyLoss())
-alternative("sum over B·T", score=lambda logits, targets: total(logits, targets) / targets.numel())
-alternative("model.forward", forward=lambda model, inputs: model.forward(inputs))
-alternative("train() when needed", enter=lambda model: None if model.training else model.train())
-alternative("model.zero_grad", clear=lambda model: model.zero_grad())
-alternative("gradients filled with 0", clear=lambda model: model.zero_grad(set_to_none=False))
-alternative("float(loss)", give=float)
-alternative("loss.detach().item()", give=lambda loss: loss.detach().item())
-alternative("loss.tolist()", give=lambda loss: loss.tolist())
+train_step.alternative("log_softmax before cross_entropy", warp=lambda logits: logits.log_softmax(-1))
+train_step.alternative("nll_loss of log_softmax", warp=lambda logits: logits.log_softmax(-1), score=functional.nll_loss)
+train_step.alternative("log of softmax", score=lambda logits, targets: picked(logits.softmax(-1).log(), targets))
+train_step.alternative(
+    "logsumexp", score=lambda logits, targets: picked(logits - logits.logsumexp(-1, keepdim=True), targets)
+)
+train_step.alternative(
+    "one-hot targets", score=lambda logits, targets: functional.cross_entropy(logits, one_hot(logits, targets))
+)
+train_step.alternative("a loss module", score=torch.nn.CrossEntropyLoss())
+train_step.alternative("sum over B·T", score=lambda logits, targets: total(logits, targets) / targets.numel())
+train_step.alternative("model.forward", forward=lambda model, inputs: model.forward(inputs))
+train_step.alternative("train() when needed", enter=lambda model: None if model.training else model.train())
+train_step.alternative("model.zero_grad", clear=lambda model: model.zero_grad())
+train_step.alternative("gradients filled with 0", clear=lambda model: model.zero_grad(set_to_none=False))
+train_step.alternative("float(loss)", give=float)
+train_step.alternative("loss.detach().item()", give=lambda loss: loss.detach().item())
+train_step.alternative("loss.tolist()", give=lambda loss: loss.tolist())
 
 
 def clear_last(model, optimizer, inputs, targets):
@@ -1058,12 +1052,14 @@ def with_a_look_in_eval_mode(model, optimizer, inputs, targets):
     return loss.item()
 
 
-whole_alternative("cleared after the step", clear_last)
-whole_alternative("a closure", with_closure)
-whole_alternative("torch.autograd.grad", with_autograd_grad)
-whole_alternative("torch.func.grad", with_function_transform)
-whole_alternative("row by row", row_by_row)
-whole_alternative("a look in eval mode", with_a_look_in_eval_mode)
+train_step.alternative("cleared after the step", version=clear_last)
+train_step.alternative("a closure", version=with_closure)
+train_step.alternative("torch.autograd.grad", version=with_autograd_grad)
+train_step.alternative("torch.func.grad", version=with_function_transform)
+train_step.alternative("row by row", version=row_by_row)
+train_step.alternative("a look in eval mode", version=with_a_look_in_eval_mode)
+train.alternative("cleared after each step", version=train_with(clear_last))
+train.alternative("a closure in each step", version=train_with(with_closure))
 train.alternative("the mode left to train_step", begin=nothing)
 train.alternative("the mode set once", enter=nothing)
 train.alternative("all batches taken first", choose=list)

@@ -1,0 +1,258 @@
+"""`learn check`: a learner's work, assessed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from grader.cli.here import Here, here, shown
+from grader.cli.options import course_option, json_option, lesson_argument
+from grader.cli.run import OUR_FAULT
+from grader.cli.screen import is_terminal, page, put
+from grader.errors import SelfattendError, StoreError, SubmissionError
+from grader.model import Lesson, LessonProgress, LessonResult, Submission
+from grader.submission import read_submission
+
+NOT_YET = 1
+MISSING = 2
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, as options."""
+
+    device: str
+    seed: int
+    as_json: bool
+    verbose: bool
+
+
+@dataclass
+class Round:
+    """One run of the command: what is judged, and what has come out."""
+
+    place: Here
+    request: Request
+    progress: dict[str, LessonProgress]
+    jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
+    results: list[LessonResult] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)  # why a result could not be kept
+
+
+@click.command("check")
+@lesson_argument(several=True)
+@click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="The file to check, instead of the workspace's.")
+@click.option("--all", "everything", is_flag=True, help="Check every lesson of the course.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True,
+              help="Where your code runs; auto takes a GPU where there is one.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat a run with the same random inputs.")
+@click.option("--pdb", "debug", is_flag=True, help="Stand in the debugger at the first call that fails.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all of every message and of what your code printed.")
+@json_option
+@course_option
+@click.pass_context
+def command(
+    ctx: click.Context, lessons: tuple[str, ...], file: Path | None, everything: bool, device: str, seed: int | None,
+    debug: bool, verbose: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Check your work on LESSON and assess it: score, mistakes by name, what to do next.
+
+    Without LESSON, the one you are at. In a workspace the result is kept. Your code runs in a process of its own,
+    shut off from your files and the network as far as this system can.
+
+    With --json, one lesson prints the documented object, several print {"schema": 1, "lessons": {NAME: object}}.
+    Exit code: 0 all passed, 1 not yet, 2 wrong usage or a missing file, 3 a fault of ours.
+
+    \b
+    Example:
+      learn check softmax
+      learn check softmax --file elsewhere.py --seed 7
+      learn check --all
+    """
+    from grader.judge.session import random_seed
+
+    _refuse_contradictions(lessons, file, everything, debug, as_json)
+    place = here(ctx)
+    request = Request(device, random_seed() if seed is None else seed, as_json, verbose)
+    this = Round(place, request, place.progress())
+    chosen = list(place.course.lessons.values()) if everything else _chosen(this, lessons, file)
+    for lesson in chosen:
+        _add(this, lesson, _file_of(place, lesson, file, lessons), several=len(chosen) > 1)
+    _judge(this, several=len(chosen) > 1)
+    if debug:
+        _debug(this)
+    ctx.exit(_exit_code(this.results))
+
+
+def _refuse_contradictions(
+    lessons: Sequence[str], file: Path | None, everything: bool, debug: bool, as_json: bool
+) -> None:  # fmt: skip
+    if everything and (lessons or file):
+        raise click.UsageError("--all takes no lesson and no file.")
+    if file and len(lessons) > 1:
+        raise click.UsageError("--file is the work on one lesson: name one.")
+    if debug and (as_json or everything or len(lessons) > 1):
+        raise click.UsageError("--pdb is for one lesson, and not for --json.")
+    if debug and not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        raise click.UsageError("--pdb needs a terminal: the debugger asks what to do.")
+
+
+# --- what to check ----------------------------------------------------------------------------------------------------
+
+
+def _chosen(this: Round, lessons: Sequence[str], file: Path | None) -> list[Lesson]:
+    place = this.place
+    if lessons:
+        return list({lesson.name: lesson for name in lessons for lesson in [place.lesson(name)]}.values())
+    if file is not None:
+        return [place.lesson(file.name)]
+    place.root  # noqa: B018  raises where there is no workspace: then there is no lesson that one is at
+    return [place.lesson(None, this.progress)]
+
+
+def _file_of(place: Here, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
+    """The file given, else the lesson if that was a file's path, else the workspace's."""
+    if file is not None:
+        return file
+    named = [Path(name) for name in lessons if name.endswith(".py") and place.lesson(name) is lesson]
+    if named and named[0].is_file():
+        return named[0]
+    if place.workspace is None:
+        try:
+            place.root  # noqa: B018
+        except SelfattendError as error:
+            error.next_step = f"learn start, or learn check {lesson.name} --file YOUR_FILE.py"
+            raise
+    return Path(shown(place.root.exercise_path(lesson)))
+
+
+def _add(this: Round, lesson: Lesson, path: Path, several: bool) -> None:
+    """Read a file to be judged. Of several lessons, one whose file is missing does not stop the others."""
+    root = this.place.workspace.root if this.place.workspace else None
+    within = root if root and path.absolute().is_relative_to(root) else None
+    try:
+        submission = read_submission(path, lesson, this.place.course, within)
+    except SubmissionError as error:
+        if not several:
+            raise
+        this.results.append(_missing(lesson, this.request, str(path), error))
+        return
+    this.jobs.append((lesson, submission, this.progress[lesson.name].hints_used))
+
+
+def _missing(lesson: Lesson, request: Request, path: str, error: SubmissionError) -> LessonResult:
+    return LessonResult(
+        lesson.name, "missing", None, False, "cpu", request.seed, 0.0, weaknesses=(error.what,), file=path
+    )
+
+
+# --- judging ----------------------------------------------------------------------------------------------------------
+
+
+def _judge(this: Round, several: bool) -> None:
+    from grader.cli.working import Working
+    from grader.judge.session import check_lessons
+
+    with Working("Starting PyTorch" if this.place.course.arrays == "torch" else "Starting") as working:
+
+        def take(result: LessonResult) -> None:
+            this.results.append(result)
+            _keep(this, result)
+            if several:
+                working.say(f"Checked {result.lesson}: {len(this.results)} of {len(this.jobs)}")
+            else:
+                working.stop()
+                _show(this, several)
+
+        if this.jobs:
+            check_lessons(
+                this.place.course, this.jobs, seed=this.request.seed, device=this.request.device, on_result=take
+            )
+    if several:
+        order = list(this.place.course.lessons)
+        this.results.sort(key=lambda result: order.index(result.lesson))
+        _show(this, several)
+
+
+def _keep(this: Round, result: LessonResult) -> None:
+    """Record an attempt. If that fails, the verdict is shown all the same; what we spoiled ourselves is not counted."""
+    if this.place.workspace is None or result.state == "grader-error":
+        return
+    import hashlib
+
+    source = next(submission.source for lesson, submission, _ in this.jobs if lesson.name == result.lesson)
+    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    try:
+        with this.place.store() as store:
+            store.record_attempt(result, digest, datetime.now(UTC))
+    except StoreError as error:
+        this.troubles.append(str(error))
+
+
+def _show(this: Round, several: bool) -> None:
+    if this.request.as_json:
+        from grader.reports.to_json import lessons_to_json, to_json
+
+        click.echo(lessons_to_json(this.results) if several else to_json(this.results[0]))
+    elif several:
+        _show_several(this)
+    else:
+        _show_one(this, this.results[0])
+    for trouble in this.troubles:
+        click.echo(trouble, err=True)
+    sys.stdout.flush()
+
+
+def _show_several(this: Round) -> None:
+    from grader.reports.to_terminal import assessment, summary
+
+    look = page(this.request.verbose)
+    if this.request.verbose:
+        for result in this.results:
+            title = this.place.course.lessons[result.lesson].title
+            click.echo(assessment(result, look, title=title), color=True)
+    click.echo(summary(this.results, look), nl=False, color=True)
+    put()
+    solved = sum(result.passed for result in this.results)
+    put(f"{solved} of {len(this.results)} lessons passed. Seed {this.request.seed}.")
+
+
+def _show_one(this: Round, result: LessonResult) -> None:
+    from grader.reports.to_terminal import assessment
+
+    lesson = this.place.course.lessons[result.lesson]
+    known = this.progress[lesson.name]
+    text = assessment(result, page(this.request.verbose), title=lesson.title, before=known.last_score)
+    click.echo(text, nl=False, color=True)
+    if result.passed and not known.solved and this.place.workspace is not None:
+        solved = 1 + sum(other.solved for other in this.progress.values())
+        put()
+        put(f"Solved: {solved} of {len(this.progress)} lessons.")
+
+
+def _exit_code(results: Sequence[LessonResult]) -> int:
+    states = {result.state for result in results}
+    if "grader-error" in states:
+        return OUR_FAULT
+    if "missing" in states:
+        return MISSING
+    return 0 if all(result.passed for result in results) else NOT_YET
+
+
+# --- the debugger -----------------------------------------------------------------------------------------------------
+
+
+def _debug(this: Round) -> None:
+    from grader.judge.debug import stand_at_failure
+
+    lesson, submission, _ = this.jobs[0]
+    if this.results[0].passed:
+        put("\nEvery check passed: there is no failing call to stand at.")
+        return
+    put()
+    stand_at_failure(this.place.course, lesson, submission, this.request.seed, say=put)

@@ -1,0 +1,73 @@
+"""`learn demo`: what an assessment looks like, on an attempt that comes along."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader.cli.here import course_of, shown
+from grader.cli.options import course_option
+from grader.cli.screen import page, paint, put, signs, wrap
+from grader.course.files import is_file
+from grader.errors import UsageError
+from grader.model import Course, Lesson, LessonResult
+from grader.submission import read_submission
+
+SEED = 1  # always the same numbers: the demo may stand in a document
+
+
+@click.command("demo")
+@course_option
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Assess a flawed attempt that comes along, to show what an assessment looks like. Nothing is written or kept.
+
+    \b
+    Example:
+      learn demo
+    """
+    course = course_of(ctx)
+    lesson, file = _demo_of(course)
+    _introduce(lesson, file)
+    result = _judged(course, lesson, file)
+
+    from grader.reports.to_terminal import assessment
+
+    click.echo(assessment(result, page(), title=lesson.title), nl=False, color=True)
+    put()
+    put(wrap("That was somebody else's work. Yours begins with `learn start`."))
+
+
+def _demo_of(course: Course) -> tuple[Lesson, Path]:
+    """The first lesson that has `<lesson>_demo.py` beside its text. Raises UsageError if none has."""
+    for lesson in course.lessons.values():
+        file = lesson.text_path.with_name(f"{lesson.name}_demo.py")
+        if is_file(file):
+            return lesson, file
+    raise UsageError("this course has no demo", where=str(course.root), next_step="learn list")
+
+
+def _introduce(lesson: Lesson, file: Path) -> None:
+    from grader.cli.rendered import source
+
+    text = f"Somebody has tried the lesson “{lesson.title}”. The code runs, and it looks right; `learn check` disagrees."
+    put(wrap(text))
+    put()
+    put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
+    put()
+    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shown(file)} --seed {SEED}", "command"))
+    put()
+    sys.stdout.flush()
+
+
+def _judged(course: Course, lesson: Lesson, file: Path) -> LessonResult:
+    from grader.cli.working import Working
+    from grader.judge.session import check_lessons
+
+    submission = read_submission(Path(shown(file)), lesson, course)
+    results: list[LessonResult] = []
+    with Working("Starting"):
+        check_lessons(course, [(lesson, submission, 0)], seed=SEED, device="cpu", on_result=results.append)
+    return results[0]

@@ -1,0 +1,52 @@
+"""The instructor's command."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+from grader.cli.group import LazyGroup
+from grader.cli.options import course_option
+from grader.cli.run import run
+
+COMMANDS = {
+    "run": "grader.cli.grade_run",
+    "audit": "grader.cli.grade_audit",
+    "new": "grader.cli.grade_new",
+    "doctor": "grader.cli.doctor",
+}
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from grader.cli.version import version
+
+        click.echo(f"selfattend {version()}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, commands_in=COMMANDS, context_settings={"max_content_width": 100})
+@course_option
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+)
+@click.help_option("-h", "--help")
+def grader() -> None:
+    """Grade a class, and keep the course itself honest.
+
+    \b
+    Example:
+      grader run submissions --out results      grade everybody in a folder
+      grader audit                              prove that every check does its work
+      grader new my_lesson --course my-course   begin a lesson
+    """
+
+
+def main() -> NoReturn:
+    """The entry point."""
+    run(grader, "grader")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""`grader audit`: does every check of the course do its work?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.here import course_of
+from grader.cli.lessons import chosen_lessons, lessons_option
+from grader.cli.options import COURSE, course_option, json_option
+from grader.cli.screen import paint, put, signs, wrap
+from grader.cli.working import Working
+from grader.model import Course, Lesson
+from grader.reports.audit_table import conclusion, first_column, head, problems, row, to_object
+
+if TYPE_CHECKING:
+    from grader.audit import LessonAudit
+
+
+@click.command("audit")
+@click.argument("folder", metavar="[COURSE]", required=False, type=click.Path(path_type=Path))
+@lessons_option
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_json: bool) -> None:
+    """Grade the grader: prove that the checks of COURSE (a folder) do their work.
+
+    For every lesson: its files are there, the stub fails, the reference scores 10.0, every known mistake is rejected
+    and named as itself, every correct alternative passes. Exit status 0 if all of it holds, 1 if not.
+
+    \b
+    Example:
+      grader audit
+      grader audit my-course --lessons softmax,attention
+    """
+    if folder is not None:
+        ctx.meta[COURSE] = folder
+    the_course = course_of(ctx)
+    chosen = chosen_lessons(the_course, lessons)
+    audits = _as_json(the_course, chosen) if as_json else _as_table(the_course, chosen)
+    ctx.exit(0 if all(report.clean for report in audits) else 1)
+
+
+def _as_json(course: Course, lessons: Sequence[Lesson]) -> list[LessonAudit]:
+    from grader.reports.to_json import dump
+
+    audits = list(_audited(course, lessons))
+    click.echo(dump(to_object(audits)))
+    return audits
+
+
+def _as_table(course: Course, lessons: Sequence[Lesson]) -> list[LessonAudit]:
+    """The table, a line as each lesson is done; then what is wrong."""
+    width = first_column([lesson.name for lesson in lessons])
+    put(paint(head(width), "strong"))
+    audits = []
+    for report in _audited(course, lessons):
+        put(paint(row(report, width, signs()), "good" if report.clean else "bad"))
+        audits.append(report)
+    put()
+    for text in [text for report in audits for text in problems(report)]:
+        put(f"{paint(signs().failed, 'bad')} {wrap(text, 2).lstrip()}")
+    put(paint(conclusion(audits), "strong"))
+    return audits
+
+
+def _audited(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
+    from grader.judge.session import with_workers
+
+    with with_workers(course, "cpu") as (launcher, _):
+        from grader.audit import audit  # not before the launcher has started: it imports pytest
+
+        for lesson in lessons:
+            with Working(f"Auditing {lesson.name}"):
+                reports = list(audit(course, [lesson], launcher))
+            yield from reports

@@ -1,0 +1,71 @@
+"""The learner's command."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+from grader.cli.group import LazyGroup
+from grader.cli.options import course_option
+from grader.cli.run import run
+
+COMMANDS = {
+    "start": "grader.cli.start",
+    "list": "grader.cli.list",
+    "read": "grader.cli.read",
+    "check": "grader.cli.check",
+    "hint": "grader.cli.hint",
+    "solution": "grader.cli.solution",
+    "reset": "grader.cli.reset",
+    "progress": "grader.cli.progress",
+    "demo": "grader.cli.demo",
+    "doctor": "grader.cli.doctor",
+}
+
+EPILOG = """\b
+Complete lesson names with the Tab key, in bash (zsh_source and fish_source for those):
+  eval "$(_LEARN_COMPLETE=bash_source learn)"
+"""
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from grader.cli.version import version
+
+        click.echo(f"selfattend {version()}")
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG, context_settings={"max_content_width": 100}
+)
+@course_option
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version.")
+@click.help_option("-h", "--help")
+@click.pass_context
+def learn(ctx: click.Context) -> None:
+    """Transformers from scratch, with a judge that names your mistake.
+
+    Alone, `learn` says where you are and what to do next.
+
+    \b
+    Example:
+      learn start my-transformer      a folder with every exercise
+      cd my-transformer
+      learn read softmax              the lesson
+      learn check softmax             your work, assessed
+    """
+    if ctx.invoked_subcommand is None:
+        from grader.cli.position import show_position
+
+        show_position(ctx)
+
+
+def main() -> NoReturn:
+    """The entry point."""
+    run(learn, "learn")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""`learn progress`: where one stands."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from grader.cli.here import Here, here
+from grader.cli.options import course_option, json_option
+from grader.cli.position import next_step, show_next
+from grader.cli.screen import paint, put, signs, wrap
+from grader.model import SCHEMA, Lesson, LessonProgress, Track
+from grader.reports.plain import ago, bar, counted, score_text
+
+LAST_MISTAKES = 3
+
+Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
+
+
+@click.command("progress")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Show every lesson's best score, the mistakes named last, and what is next.
+
+    \b
+    Example:
+      learn progress
+      learn progress --json
+    """
+    place = here(ctx)
+    place.root  # noqa: B018  without a workspace there is no progress, and this says so
+    progress = place.progress()
+    with place.store() as store:
+        named = store.recent_mistakes(LAST_MISTAKES + len(progress))
+    mistakes = [mistake for mistake in named if mistake[1] != "stub"][:LAST_MISTAKES]
+    if as_json:
+        from grader.reports.to_json import dump
+
+        click.echo(dump(_object(place, progress, mistakes)))
+        return
+    for number, track in enumerate(place.course.tracks):
+        if number:
+            put()
+        _show_track(place, track, progress)
+    _show_mistakes(mistakes)
+    show_next(*next_step(place, progress))
+
+
+def _show_track(place: Here, track: Track, progress: dict[str, LessonProgress]) -> None:
+    solved = sum(progress[name].solved for name in track.lessons)
+    filled = bar(solved / len(track.lessons), 20, signs()) if track.lessons else ""
+    put(paint(track.title, "strong"))
+    put(f"{filled}  {solved} of {counted(len(track.lessons), 'lesson')} solved")
+    put()
+    longest = max((len(name) for name in track.lessons), default=0)
+    put(paint(f"    {'lesson':<{longest}}  {'best':>4}              tries  hints  last try", "quiet"))
+    for name in track.lessons:
+        put(_line(place.course.lessons[name], progress[name], longest))
+
+
+def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
+    sign, style = signs().skipped, "quiet"
+    if known.solved:
+        sign, style = signs().passed, "good"
+    elif known.attempts:
+        sign, style = signs().trouble, "strong"
+    filled = bar((known.best_score or 0) / 10, 10, signs())
+    hints = f"{known.hints_used}/{len(lesson.all_hints)}"
+    when = ago(known.last_when) if known.last_when else ""
+    helped = ", solution seen" if known.solution_seen and known.gave_up else ""
+    return (
+        f"  {paint(sign, style)} {lesson.name:<{longest}}  {score_text(known.best_score):>4}  {filled}"
+        f"  {known.attempts or '-':>5}  {hints:>5}  {when}{helped}"
+    ).rstrip()
+
+
+def _show_mistakes(mistakes: list[Mistake]) -> None:
+    if not mistakes:
+        return
+    put()
+    put(paint("Mistakes named last", "strong"))
+    for lesson, name, says, when in mistakes:
+        put(wrap(f"{lesson}: {says.splitlines()[0]}", 2))
+        put(paint(f"  [{name}], {ago(when)}", "quiet"))
+
+
+def _object(place: Here, progress: dict[str, LessonProgress], mistakes: list[Mistake]) -> dict[str, Any]:
+    says, command_text = next_step(place, progress)
+    current = place.current(progress)
+    return {
+        "schema": SCHEMA,
+        "course": place.course.id,
+        "workspace": str(place.root.root),
+        "solved": sum(known.solved for known in progress.values()),
+        "total": len(progress),
+        "tracks": [
+            {"track": track.name, "title": track.title, "solved": sum(progress[name].solved for name in track.lessons),
+             "total": len(track.lessons)}
+            for track in place.course.tracks
+        ],
+        "lessons": [_lesson_object(lesson, progress[name]) for name, lesson in place.course.lessons.items()],
+        "mistakes": [
+            {"lesson": lesson, "id": name, "says": says, "when": when.isoformat()} for lesson, name, says, when in mistakes
+        ],
+        "next": {"lesson": current.name if current else None, "says": says, "command": command_text},
+    }  # fmt: skip
+
+
+def _lesson_object(lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
+    return {
+        "lesson": lesson.name,
+        "track": lesson.track,
+        "solved": known.solved,
+        "best_score": known.best_score,
+        "last_score": known.last_score,
+        "attempts": known.attempts,
+        "last_when": known.last_when.isoformat() if known.last_when else None,
+        "solved_when": known.solved_when.isoformat() if known.solved_when else None,
+        "hints_used": known.hints_used,
+        "hints": len(lesson.all_hints),
+        "solution_seen": known.solution_seen,
+        "gave_up": known.gave_up,
+        "mistakes": [mistake.id for mistake in known.last_mistakes],
+    }

@@ -1,0 +1,47 @@
+"""`learn reset`: begin a lesson anew."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grader.cli.here import here, shown
+from grader.cli.options import course_option, lesson_argument
+from grader.cli.screen import paint, put, signs
+from grader.errors import UsageError
+
+
+@click.command("reset")
+@lesson_argument()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str, yes: bool) -> None:
+    """Put the empty exercise of LESSON back in place. Your work is kept beside it.
+
+    \b
+    Example:
+      learn reset softmax
+      learn reset softmax --yes
+    """
+    place = here(ctx)
+    chosen = place.lesson(lesson)
+    path = place.root.exercise_path(chosen)
+    if not yes and not _agreed(shown(path), chosen.name):
+        put("Nothing was changed.")
+        return
+    backup = place.root.reset(chosen)
+    put(f"{paint(signs().passed, 'good')} {shown(path)} is the empty exercise again.")
+    if backup is not None:
+        put(f"  Your work: {shown(backup)}")
+
+
+def _agreed(file: str, lesson: str) -> bool:
+    """The answer of whoever sits there. Raises UsageError if nobody does."""
+    try:
+        return click.confirm(f"Put the empty exercise back in {file}? Your work is kept beside it.", default=False)
+    except click.Abort:
+        if sys.stdin.isatty():  # Ctrl-C or Ctrl-D: there is somebody
+            raise
+        raise UsageError("nobody is there to be asked", next_step=f"learn reset {lesson} --yes") from None

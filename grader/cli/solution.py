@@ -1,0 +1,52 @@
+"""`learn solution`: the reference, once it cannot spoil anything any more."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from grader.cli.here import Here, here
+from grader.cli.options import course_option, lesson_argument, pager_option
+from grader.cli.screen import show_paged
+from grader.course.files import is_file, read_file
+from grader.errors import UsageError
+from grader.model import Lesson
+
+
+@click.command("solution")
+@lesson_argument()
+@click.option("--give-up", is_flag=True, help="Show it before you have solved the lesson. This is kept.")
+@pager_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None:
+    """Show the reference for LESSON, after you have solved it or given up.
+
+    \b
+    Example:
+      learn solution softmax
+      learn solution softmax --give-up
+    """
+    place = here(ctx)
+    chosen = place.lesson(lesson)
+    if not is_file(chosen.solution_path):
+        raise UsageError("this copy of the course has no solutions in it", next_step=f"learn hint {chosen.name}")
+    solved = _may_see(place, chosen, give_up)
+    if place.workspace is not None:
+        with place.store() as store:
+            store.record_solution_shown(chosen.name, gave_up=not solved, when=datetime.now(UTC))
+    from grader.cli.rendered import source  # only now: it imports rich
+
+    show_paged(source(read_file(chosen.solution_path)), pager)
+
+
+def _may_see(place: Here, lesson: Lesson, give_up: bool) -> bool:
+    """Whether the lesson is solved. Raises UsageError if it is not, and the learner has not given up."""
+    known = place.progress()[lesson.name]
+    if not known.solved and not known.gave_up and not give_up:
+        raise UsageError(
+            f'you have not solved "{lesson.name}" yet; the reference would spoil it',
+            next_step=f"learn hint {lesson.name}, or learn solution {lesson.name} --give-up",
+        )
+    return known.solved

@@ -1,0 +1,52 @@
+"""`learn start`: make a workspace, or bring one up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.here import course_of, current_folder, shown
+from grader.cli.options import course_option
+from grader.cli.screen import paint, put, signs, wrap
+from grader.model import Course
+from grader.reports.plain import counted
+
+
+@click.command("start")
+@click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@course_option
+@click.pass_context
+def command(ctx: click.Context, directory: Path | None) -> None:
+    """Make DIR (or this folder) a workspace with every exercise in it.
+
+    A file that is there already is never overwritten: called again, it adds what a newer version of the course brings.
+
+    \b
+    Example:
+      learn start my-transformer
+    """
+    from grader.workspace import create
+
+    course = course_of(ctx)
+    folder = current_folder()
+    changes = create(folder / directory if directory else folder, course)
+    root = changes.workspace.root
+    where = "this folder" if root == folder else shown(root)
+    if changes.written:
+        kept = f", {counted(len(changes.kept), 'file')} of yours kept as they are" if changes.kept else ""
+        put(f"{paint(signs().passed, 'good')} {counted(len(changes.written), 'exercise')} written to {where}{kept}.")
+    else:
+        put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
+    for path in changes.carried:
+        put(wrap(f"{shown(path)} begins with your work on the lesson's former name.", 2))
+    put()
+    if root != folder:
+        put("Next  " + paint(f"cd {shown(root)}", "command"))
+        put("      " + paint(f"learn read {_first(course)}", "command"))
+    else:
+        put("Next  " + paint("learn", "command"))
+
+
+def _first(course: Course) -> str:
+    return next(iter(course.lessons))

@@ -1,0 +1,171 @@
+"""`--pdb`: the learner's debugger at the first call that fails.
+
+The examination is run once more and every request to the submission is written down. What the first failing check had
+asked is then carried out again by an ordinary Python process in the learner's own terminal, without any isolation: the
+last call of it under pdb.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.model import Course, Lesson, Submission
+
+if TYPE_CHECKING:
+    from grader.judge.examine import Judge
+
+CALLS = ("call", "build")  # the acts that run a learner's code
+
+RUN = "import sys; sys.path.append({root!r}); from grader.judge.debug import replay; replay({file!r})"
+
+
+@dataclass
+class Failure:
+    """The first check that did not pass, and the requests it had made: (act, content, the handle that came back)."""
+
+    says: str = ""
+    requests: list[tuple[str, dict[str, Any], int]] = field(default_factory=list)
+
+
+def stand_at_failure(
+    course: Course, lesson: Lesson, submission: Submission, seed: int, say: Callable[[str], None]
+) -> None:
+    """Open pdb at the first line of the first failing call; returns when the learner leaves it.
+
+    `say` gets the sentences for the learner. Needs a terminal.
+    """
+    from grader.judge.session import judge_with
+
+    failure = Failure()
+    judge_with(course, [lesson], lambda judge: _find(judge, lesson, submission, seed, failure), device="cpu")
+    if not failure.requests:
+        say("No failing check got as far as a call, so there is no place to stand at: see the message above.")
+        return
+    say(f"The debugger, at: {failure.says}")
+    say("Here your code runs without isolation, as `python` would run it. n: next line, p NAME: print, q: quit.\n")
+    _in_a_child(lesson, submission, seed, failure)
+
+
+def _find(judge: Judge, lesson: Lesson, submission: Submission, seed: int, failure: Failure) -> None:
+    """Fill in `failure` from one more examination."""
+    from grader.judge.examine import Examination
+    from grader.judge.plugin import Check
+    from grader.judge.subject import RemoteSubject, Subject
+    from grader.model import CheckResult
+    from grader.worker.arrays import duplicate
+
+    requests: list[tuple[str, dict[str, Any], int]] = []
+
+    class Noted(RemoteSubject):
+        """A submission of which every request is written down before it is made: it may be the last."""
+
+        def ask(self, act: str, **content: Any) -> dict[str, Any]:
+            requests.append((act, duplicate(content), 0))
+            reply = super().ask(act, **content)
+            requests[-1] = (*requests[-1][:2], int(reply.get("handle", 0)))
+            return reply
+
+    class Noting(Examination):
+        def live_subject(self) -> Subject:
+            super().live_subject()
+            assert self.worker is not None
+            requests.clear()
+            self.subject = Noted(self.worker, self.kinds, self.judge.device)
+            return self.subject
+
+        def _ended(self, check: Check, function: str, error: BaseException) -> CheckResult:
+            if not failure.requests and any(act in CALLS for act, _, _ in requests):
+                failure.says, failure.requests = check.says, list(requests)
+            return super()._ended(check, function, error)
+
+    examination = Noting(judge, lesson, submission, seed)
+    try:
+        examination.run()
+    finally:
+        examination.close()
+
+
+def _in_a_child(lesson: Lesson, submission: Submission, seed: int, failure: Failure) -> None:
+    """Carry the requests out in a fresh Python that has the terminal. Ctrl-C there is pdb's to answer."""
+    with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
+        file = Path(folder, "call.pickle")
+        file.write_bytes(pickle.dumps((lesson, submission, seed, failure)))
+        root = str(Path(__file__).resolve().parents[2])
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            command = [sys.executable, "-P", "-c", RUN.format(root=root, file=str(file))]
+            subprocess.run(command, check=False, env={**os.environ, "PYTHONUTF8": "1"}, restore_signals=True)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+# --- in the child -----------------------------------------------------------------------------------------------------
+
+
+def replay(file: str) -> None:
+    """Carry out the requests in `file`, the last call among them under pdb. The file is ours: `_in_a_child` wrote it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
+    import numpy  # noqa: F401  as in a worker: both are there before the learner's file is loaded
+    import torch  # noqa: F401
+
+    from grader.worker.acts import Actor
+    from grader.worker.loader import load
+
+    siblings = {name: list(pair) for name, pair in submission.siblings.items()}
+    actor = Actor(load(lesson.name, submission.path, submission.source, siblings, seed % 2**31), lesson.forbids)
+    last = max(index for index, (act, _, _) in enumerate(failure.requests) if act in CALLS)
+    for act, content, handle in failure.requests[:last]:
+        reply = actor.act({"act": act, **content})
+        if handle and "handle" in reply:
+            actor.objects[handle] = actor.objects[reply["handle"]]
+    act, content, _ = failure.requests[last]
+    _put_under_pdb(actor, act, content)
+    reply = actor.act({"act": act, **content})
+    _tell(reply)
+
+
+def _put_under_pdb(actor: Any, act: str, content: dict[str, Any]) -> None:
+    """Let the thing that is about to be called stop at its first line."""
+    target = content["name"] if act == "build" else content["target"]
+    if isinstance(target, str):
+        actor.namespace[target] = _debugged(actor.namespace[target])
+    else:
+        thing = actor.objects[target.number]
+        thing.forward = _debugged(thing.forward)
+
+
+def _debugged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` under pdb from its first line, and again where it raises."""
+    import pdb  # noqa: T100  this is the debugger
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return pdb.runcall(function, *args, **kwargs)  # noqa: T100
+        except pdb.bdb.BdbQuit:
+            os._exit(0)
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}\nIt was raised here:")
+            pdb.post_mortem(error.__traceback__)  # noqa: T100
+            raise
+
+    return call
+
+
+def _tell(reply: dict[str, Any]) -> None:
+    """What came of the call."""
+    from grader.judge.compare import kind_of
+
+    if "error" in reply:
+        print(f"\nThe call ended in {reply['error']['type']}: {reply['error']['text']}")
+    elif "value" in reply:
+        print(f"\nThe call returned {kind_of(reply['value'])}.")

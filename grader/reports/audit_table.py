@@ -1,0 +1,74 @@
+"""What an audit proved, as a table that can be printed line by line while the audit goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from grader.model import SCHEMA
+from grader.reports.plain import Signs, counted
+
+COLUMNS = ("checks", "mistakes rejected", "named", "alternatives passed")
+NARROWEST = 6  # the word "lesson"
+
+
+class Proofs(Protocol):
+    """One lesson's audit: counts (proved, of how many), and what was found wrong."""
+
+    lesson: str
+    checks: int
+    rejected: tuple[int, int]
+    named: tuple[int, int]
+    alternatives: tuple[int, int]
+    problems: list[str]
+
+
+def first_column(lessons: Sequence[str]) -> int:
+    """The width of the column with the lessons' names."""
+    return max([NARROWEST, *map(len, lessons)])
+
+
+def head(width: int) -> str:
+    """The head of the table."""
+    return "  ".join(["  lesson".ljust(width + 2), *COLUMNS])
+
+
+def row(proofs: Proofs, width: int, signs: Signs) -> str:
+    """One lesson's line."""
+    sign = signs.failed if proofs.problems else signs.passed
+    pairs = (proofs.rejected, proofs.named, proofs.alternatives)
+    cells = [str(proofs.checks), *(f"{good}/{all_of_them}" for good, all_of_them in pairs)]
+    padded = [cell.rjust(len(column)) for cell, column in zip(cells, COLUMNS, strict=True)]
+    return "  ".join([f"{sign} {proofs.lesson.ljust(width)}", *padded])
+
+
+def problems(proofs: Proofs) -> list[str]:
+    """What was found wrong with one lesson; nothing if it is clean."""
+    return [f"{proofs.lesson}: {problem}" for problem in proofs.problems]
+
+
+def conclusion(audits: Sequence[Proofs]) -> str:
+    """One sentence about all of it."""
+    wrong = sum(len(proofs.problems) for proofs in audits)
+    lessons = counted(len(audits), "lesson")
+    return (
+        f"{lessons}: {counted(wrong, 'problem')}." if wrong else f"{lessons}: everything that was to prove is proved."
+    )
+
+
+def to_object(audits: Sequence[Proofs]) -> dict[str, Any]:
+    """The documented object of `grader audit --json`; each pair is [proved, of how many]."""
+    return {
+        "schema": SCHEMA,
+        "clean": not any(proofs.problems for proofs in audits),
+        "lessons": {
+            proofs.lesson: {
+                "checks": proofs.checks,
+                "rejected": list(proofs.rejected),
+                "named": list(proofs.named),
+                "alternatives": list(proofs.alternatives),
+                "problems": list(proofs.problems),
+            }
+            for proofs in audits
+        },
+    }
