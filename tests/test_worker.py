@@ -295,6 +295,11 @@ def test_described_models_log_what_is_done_to_them(launcher):
         ("return x + torch.ones(3, device=x.device)", ""),
         ("return x * 2 if x.sum() > 0 else x", ""),
         ("return x.new_zeros(2, 3) + x", ""),
+        ("return x + torch.tensor([1.0, 2.0, 3.0], device=x.device)", ""),
+        ("return x + x.new_tensor([1.0, 2.0, 3.0])", ""),
+        ("return x + torch.tensor([1.0, 2.0, 3.0])", "same device"),
+        ("return torch.where(x > 0, x, torch.tensor(0.5, device=x.device))", ""),
+        ("return torch.where(x > 0, x, torch.tensor(0.5))", ""),
     ],
 )
 def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble):

@@ -13,7 +13,7 @@ import click
 from grader.cli.here import Here, here, shown
 from grader.cli.options import course_option, json_option, lesson_argument
 from grader.cli.run import OUR_FAULT
-from grader.cli.screen import is_terminal, page, put
+from grader.cli.screen import is_terminal, page, put, wrap
 from grader.errors import SelfattendError, StoreError, SubmissionError
 from grader.model import Lesson, LessonProgress, LessonResult, Submission
 from grader.submission import read_submission
@@ -255,4 +255,4 @@ def _debug(this: Round) -> None:
         put("\nEvery check passed: there is no failing call to stand at.")
         return
     put()
-    stand_at_failure(this.place.course, lesson, submission, this.request.seed, say=put)
+    stand_at_failure(this.place.course, lesson, submission, this.request.seed, say=lambda text: put(wrap(text)))

@@ -51,7 +51,7 @@ def stand_at_failure(
         say("No failing check got as far as a call, so there is no place to stand at: see the message above.")
         return
     say(f"The debugger, at: {failure.says}")
-    say("Here your code runs without isolation, as `python` would run it. n: next line, p NAME: print, q: quit.\n")
+    say("Here your code runs without isolation, as `python` would run it. n: next line, p NAME: print, q: quit.")
     _in_a_child(lesson, submission, seed, failure)
 
 
@@ -114,6 +114,7 @@ def _in_a_child(lesson: Lesson, submission: Submission, seed: int, failure: Fail
 def replay(file: str) -> None:
     """Carry out the requests in `file`, the last call among them under pdb. The file is ours: `_in_a_child` wrote it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    print()
     lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
     import numpy  # noqa: F401  as in a worker: both are there before the learner's file is loaded
     import torch  # noqa: F401

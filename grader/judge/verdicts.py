@@ -159,7 +159,8 @@ def diagnosed(examination: Examination, checks: list[CheckResult]) -> Finding:
         bad = [check for check in checks if check.function == function and not check.passed]
         if bad and not all(check.outcome == "grader-error" for check in bad):
             _diagnose_function(examination, function, bad, finding)
-    finding.named = list({named.id: named for named in reversed(finding.named)}.values())[::-1]
+    # a wrong function that another one calls shows in both, in the same words: said once
+    finding.named = list({(named.id, named.says): named for named in reversed(finding.named)}.values())[::-1]
     return finding
 
 
@@ -194,7 +195,7 @@ def _diagnose_function(examination: Examination, function: str, bad: list[CheckR
     if not diagnosis.named:
         general = _by_value(function, bad, diagnosis)
         finding.named += general
-        finding.stages += [] if general else _stages(function, diagnosis)
+        finding.stages += [] if general or diagnosis.format_note else _stages(function, diagnosis)
     examples = diagnostician.families[function].examples
     finding.counterexamples += _smallest(function, examples, subject, reference)
 

@@ -17,12 +17,15 @@ SAME_DEVICE = "Expected all tensors to be on the same device, but found at least
 MOVES = ("_to_copy", "copy_")
 INDEXES = ("index", "index_put_", "index_put", "_index_put_impl_")  # a GPU tensor may be indexed by a CPU one
 
-_CLASSES: tuple[Any, Any] | None = None
+# torch makes these from plain numbers before any operator is dispatched
+FROM_NUMBERS = ("tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor")
+
+_CLASSES: tuple[Any, Any, Any] | None = None
 
 
 def wrap(value: Any) -> Any:
     """Plain data with every tensor in it moved elsewhere."""
-    tensor_class, _ = _classes()
+    tensor_class, _, _ = _classes()
     import torch
 
     if isinstance(value, list):
@@ -47,8 +50,8 @@ def is_elsewhere(value: Any) -> bool:
 @contextmanager
 def elsewhere(module: Any = None) -> Iterator[None]:
     """A context in which `device=x.device` means elsewhere; a module's parameters and buffers are moved there."""
-    _, mode_class = _classes()
-    with mode_class(), _moved(module):
+    _, dispatch_mode, function_mode = _classes()
+    with dispatch_mode(), _moved(module), function_mode():
         yield
 
 
@@ -67,16 +70,17 @@ def _moved(module: Any) -> Iterator[None]:
             part._buffers.update(buffers)
 
 
-def _classes() -> tuple[Any, Any]:
-    """The tensor class and the mode, made once: torch is imported only where it is used."""
+def _classes() -> tuple[Any, Any, Any]:
+    """The tensor class and the two modes, made once: torch is imported only where it is used."""
     global _CLASSES  # the classes cannot be defined before torch is there
     if _CLASSES is None:
         _CLASSES = _define()
     return _CLASSES
 
 
-def _define() -> tuple[Any, Any]:
+def _define() -> tuple[Any, Any, Any]:
     import torch
+    from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Elsewhere(torch.Tensor):
@@ -104,7 +108,29 @@ def _define() -> tuple[Any, Any]:
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return _run(func, args, kwargs or {})
 
-    return Elsewhere, ElsewhereMode
+    class NumbersMode(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if getattr(func, "__name__", "") in FROM_NUMBERS:
+                return _from_numbers(func, args, kwargs or {})
+            return func(*args, **(kwargs or {}))
+
+    return Elsewhere, ElsewhereMode, NumbersMode
+
+
+def _from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
+    """`torch.tensor([...], device=x.device)`: made here, then moved if it was asked for elsewhere."""
+    import torch
+
+    device = kwargs.get("device")
+    if func.__name__ == "new_tensor":
+        like, *args = args
+        device, kwargs = device or like.device, {"dtype": like.dtype, **kwargs}
+        func = torch.tensor
+    there = device is not None and torch.device(device).type == DEVICE
+    if any(is_elsewhere(tensor) for tensor in _tensors_in(args)):
+        return func(*args, **kwargs)
+    made = func(*args, **{**kwargs, "device": "cpu"} if there else kwargs)
+    return wrap(made) if there else made
 
 
 def _run(func: Any, args: Any, kwargs: Any) -> Any:

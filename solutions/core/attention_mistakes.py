@@ -6,7 +6,7 @@ answers differ there (NaN, zeros, the plain mean), so no check and no probe may 
 
 import torch
 
-from grader.judge.kit import CheckFailed, Family, LearnerError, assert_portable, is_array, same
+from grader.judge.kit import Family, LearnerError, is_array, same
 
 INF = float("inf")
 
@@ -198,21 +198,6 @@ def _(subject, rand):
 def _(subject, rand):
     q, k, v = (rand(*shape, dtype=torch.float64) for shape in ((3, 5), (4, 5), (4, 6)))
     return answer(subject, q, k, v)
-
-
-def portable(attend, *args, **kwargs):
-    try:
-        assert_portable(attend, *args, **kwargs)
-    except CheckFailed:
-        return False
-    return True
-
-
-@attention.probe("another device", stage="on another device")
-def _(subject, rand):
-    attend, q, k, v = subject.scaled_dot_product_attention, rand(3, 5), rand(4, 5), rand(4, 6)
-    mask = torch.tensor([[True, True, False, True]])
-    return [portable(attend, q, k, v), portable(attend, q, k, v, mask=mask)]
 
 
 # --- examples small enough to retype ----------------------------------------------------------------------------------
@@ -561,10 +546,6 @@ def switched_off_at_random(weights, mask, q):
     return torch.dropout(weights, 0.1, True)
 
 
-def mask_from_a_new_tensor(scores, mask):
-    return scores + torch.zeros(scores.shape).masked_fill(~mask, -INF)
-
-
 for what, mix, joins in (
     ("keys", lambda weights, q, k, v: weights @ k, True),
     ("queries", lambda weights, q, k, v: weights @ q, False),
@@ -637,21 +618,6 @@ attention.mistake(
     says="The answer's dtype is float32 whatever the inputs' is.",
     suggests="Take out `.float()`; make new tensors with `dtype=q.dtype`.",
     version=alone(mix=lambda weights, q, k, v: (weights @ v).float()),
-)
-
-attention.mistake(
-    "at-device",
-    says="You make a tensor without saying where: it lies on the CPU, and with inputs on a GPU that is an error.",
-    suggests="Make it where the inputs are: `device=q.device`, or `torch.zeros_like(...)`.",
-    version=alone(scale=lambda scores, q, k, v: by_root_of_width(scores, q, k, v) + torch.zeros(scores.shape)),
-)
-attention.mistake(
-    "at-device",
-    coding="with a mask",
-    says="For the mask you make a tensor without saying where: it lies on the CPU, and with inputs on a GPU that is an "
-    "error.",
-    suggests="Make it where the inputs are: `device=q.device`, or `torch.zeros_like(...)`.",
-    version=alone(hide=mask_from_a_new_tensor),
 )
 
 # --- alternatives: just as right --------------------------------------------------------------------------------------
