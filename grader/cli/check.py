@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 
-from grader.cli.here import Here, here, shown
+from grader.cli.here import Here, current_folder, here, shown
 from grader.cli.options import course_option, json_option, lesson_argument
 from grader.cli.run import OUR_FAULT
 from grader.cli.screen import is_terminal, page, put, wrap
-from grader.errors import SelfattendError, StoreError, SubmissionError
+from grader.errors import StoreError, SubmissionError, WorkspaceError
 from grader.model import Lesson, LessonProgress, LessonResult, Submission
 from grader.submission import read_submission
 
@@ -46,7 +46,7 @@ class Round:
 
 @click.command("check")
 @lesson_argument(several=True)
-@click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="The file to check, instead of the workspace's.")
+@click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Check this file, not the workspace's.")
 @click.option("--all", "everything", is_flag=True, help="Check every lesson of the course.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True,
               help="Where your code runs; auto takes a GPU where there is one.")  # fmt: skip
@@ -123,12 +123,12 @@ def _file_of(place: Here, lesson: Lesson, file: Path | None, lessons: Sequence[s
     if named and named[0].is_file():
         return named[0]
     if place.workspace is None:
-        try:
-            place.root  # noqa: B018
-        except SelfattendError as error:
-            error.next_step = f"learn start, or learn check {lesson.name} --file YOUR_FILE.py"
-            raise
-    return Path(shown(place.root.exercise_path(lesson)))
+        raise WorkspaceError(
+            "this folder is no workspace, nor is one above it",
+            where=str(current_folder()),
+            next_step=f"learn start, or learn check {lesson.name} --file YOUR_FILE.py",
+        )
+    return Path(shown(place.workspace.exercise_path(lesson)))
 
 
 def _add(this: Round, lesson: Lesson, path: Path, several: bool) -> None:

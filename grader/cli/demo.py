@@ -52,8 +52,7 @@ def _demo_of(course: Course) -> tuple[Lesson, Path]:
 def _introduce(lesson: Lesson, file: Path) -> None:
     from grader.cli.rendered import source
 
-    text = f"Somebody has tried the lesson “{lesson.title}”. The code runs, and it looks right; `learn check` disagrees."
-    put(wrap(text))
+    put(wrap(f"Somebody tried the lesson “{lesson.title}”. The code runs and looks right; `learn check` disagrees."))
     put()
     put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
     put()

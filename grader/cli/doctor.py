@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from grader.cli.run import OUR_FAULT
 from grader.cli.screen import paint, put, signs, wrap
 from grader.cli.version import version
 from grader.errors import SelfattendError
-from grader.model import SCHEMA, Course, Limits
+from grader.model import SCHEMA, Course
 from grader.reports.plain import counted
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 OLDEST_PYTHON = (3, 11)
 NEEDED = ("torch", "numpy", "pytest", "click", "rich")
 STATES = ("ok", "note", "broken")  # "note": it works without, and one should know
-
-PROBE = "def answer():\n    return 42\n"
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,9 @@ def _isolation(course: Course | None) -> Iterator[Finding]:
     if course is None:
         return
     reasons = available()
-    policy = policy_for(course, "cpu")
-    proved = prove(Policy(**{key: tuple(value) if isinstance(value, list) else value for key, value in policy.items()}))
+    policy: dict[str, Any] = policy_for(course, "cpu")
+    lists: dict[str, Any] = {key: tuple(policy.pop(key)) for key in ("readable", "layers")}
+    proved = prove(Policy(**policy, **lists))
     for layer, reason in reasons.items():
         if reason:
             yield Finding(layer, "note", f"not to be had here: {reason}")
@@ -154,7 +153,7 @@ def _workers(course: Course | None) -> Iterator[Finding]:
     try:
         with Working("Starting a worker"), with_workers(course) as (launcher, device):
             worker = launcher.lease()
-            _ask(worker, course.limits)
+            _ask(worker)
             seconds = time.monotonic() - started
             says = f"it answered after {seconds:.1f} s, with {', '.join(worker.layers or ()) or 'no isolation'}"
             worker.close()
@@ -164,10 +163,11 @@ def _workers(course: Course | None) -> Iterator[Finding]:
         yield Finding("worker", "broken", str(error).split("\n")[0], "pip install --force-reinstall selfattend")
 
 
-def _ask(worker: Worker, limits: Limits) -> None:
+def _ask(worker: Worker) -> None:
     """Load two lines and call them. Raises WorkerError."""
-    worker.request("load", seconds=limits.call_seconds, name="probe", path="probe.py", source=PROBE, seed=0, siblings={},
-                   forbids=[], names=["answer"])  # fmt: skip
+    source = "def answer():\n    return 42\n"
+    what: dict[str, Any] = {"name": "probe", "path": "probe.py", "source": source, "siblings": {}, "seed": 0}
+    worker.request("load", **what, forbids=[], names=["answer"])
     worker.request("call", target="answer", args=[], kwargs={})
 
 

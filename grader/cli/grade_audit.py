@@ -14,7 +14,7 @@ from grader.cli.options import COURSE, course_option, json_option
 from grader.cli.screen import paint, put, signs, wrap
 from grader.cli.working import Working
 from grader.model import Course, Lesson
-from grader.reports.audit_table import conclusion, first_column, head, problems, row, to_object
+from grader.reports.audit_table import conclusion, first_column, head, row, to_object
 
 if TYPE_CHECKING:
     from grader.audit import LessonAudit
@@ -62,8 +62,10 @@ def _as_table(course: Course, lessons: Sequence[Lesson]) -> list[LessonAudit]:
         put(paint(row(report, width, signs()), "good" if report.clean else "bad"))
         audits.append(report)
     put()
-    for text in [text for report in audits for text in problems(report)]:
-        put(f"{paint(signs().failed, 'bad')} {wrap(text, 2).lstrip()}")
+    for report in [report for report in audits if not report.clean]:
+        put(f"In {paint(report.lesson, 'strong')}:")
+        for problem in report.problems:
+            put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
     put(paint(conclusion(audits), "strong"))
     return audits
 

@@ -49,10 +49,11 @@ class Here:
         return {name: known.get(name, NO_PROGRESS) for name in self.course.lessons}
 
     def lesson(self, name: str | None, progress: dict[str, LessonProgress] | None = None) -> Lesson:
-        """The lesson called so; without a name the one that the learner is at. Raises UnknownLesson."""
+        """The lesson called so; without a name the one that the learner is at, or was at last. Raises UnknownLesson."""
         if name is not None:
             return find_lesson(self.course, name)
-        return self.current(self.progress() if progress is None else progress) or next(iter(self.course.lessons.values()))
+        current = self.current(self.progress() if progress is None else progress)
+        return current or max(self.course.lessons.values(), key=self.edited)
 
     def current(self, progress: dict[str, LessonProgress]) -> Lesson | None:
         """The lesson one is at: of those not solved the one edited last, else the first. None when all are solved."""
@@ -74,7 +75,7 @@ class Here:
 
 
 def here(ctx: click.Context) -> Here:
-    """The course that was asked for, and the workspace around the current folder. Raises CourseError, WorkspaceError."""
+    """The course asked for, and the workspace around the current folder. Raises CourseError, WorkspaceError."""
     course = course_of(ctx)
     folder = current_folder()
     if not any(is_file(place / FOLDER / MARK) for place in (folder, *folder.parents)):

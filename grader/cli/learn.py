@@ -37,11 +37,9 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.group(
-    cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG, context_settings={"max_content_width": 100}
-)
+@click.group(cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG)
 @course_option
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version.")
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Say which it is.")
 @click.help_option("-h", "--help")
 @click.pass_context
 def learn(ctx: click.Context) -> None:

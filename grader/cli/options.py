@@ -53,7 +53,8 @@ def _lessons(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -
     except SelfattendError:
         return []  # a shell that completes has no room for messages
     begun = incomplete.lower().replace("-", "_")
-    return [CompletionItem(name, help=lesson.title) for name, lesson in course.lessons.items() if name.startswith(begun)]
+    lessons = [lesson for name, lesson in course.lessons.items() if name.startswith(begun)]
+    return [CompletionItem(lesson.name, help=lesson.title) for lesson in lessons]
 
 
 def lesson_argument(required: bool = True, several: bool = False) -> Callable[[F], F]:

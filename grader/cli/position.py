@@ -51,8 +51,8 @@ def next_step(place: Here, progress: dict[str, LessonProgress]) -> tuple[str, st
 
 def _begin(course: Course, lesson: Lesson) -> tuple[str, str]:
     number = list(course.lessons).index(lesson.name) + 1
-    what = f"lesson {number}, {lesson.title} ({lesson.minutes} min): read it, then write {lesson.track}/{lesson.name}.py"
-    return what, f"learn read {lesson.name}"
+    what = f"lesson {number}, {lesson.title} ({lesson.minutes} min)"
+    return f"{what}: read it, then write {lesson.track}/{lesson.name}.py", f"learn read {lesson.name}"
 
 
 def _go_on(place: Here, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:

@@ -104,7 +104,8 @@ def _object(place: Here, progress: dict[str, LessonProgress], mistakes: list[Mis
         ],
         "lessons": [_lesson_object(lesson, progress[name]) for name, lesson in place.course.lessons.items()],
         "mistakes": [
-            {"lesson": lesson, "id": name, "says": says, "when": when.isoformat()} for lesson, name, says, when in mistakes
+            {"lesson": lesson, "id": name, "says": text, "when": when.isoformat()}
+            for lesson, name, text, when in mistakes
         ],
         "next": {"lesson": current.name if current else None, "says": says, "command": command_text},
     }  # fmt: skip

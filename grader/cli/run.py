@@ -22,7 +22,7 @@ class Complaint(click.ClickException):
 
     def __init__(self, error: SelfattendError) -> None:
         super().__init__(str(error))
-        self.exit_code = error.exit_code
+        self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class, and reads it from the instance
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"Error: {self.message}", file=file or sys.stderr)
@@ -70,10 +70,10 @@ def _apology(error: Exception) -> str:
 
     where = ""
     try:
-        with tempfile.NamedTemporaryFile("w", prefix="selfattend-", suffix=".log", delete=False, encoding="utf-8") as log:
+        handle, where = tempfile.mkstemp(prefix="selfattend-", suffix=".log", text=True)
+        with open(handle, "w", encoding="utf-8", errors="replace") as log:  # noqa: PTH123  a descriptor
             log.write(f"{' '.join(sys.argv)}\n{platform.platform()}, Python {sys.version}\n\n")
             log.write("".join(traceback.format_exception(error)))
-            where = log.name
     except OSError:  # no place to write: then the message alone
         pass
     what = f"This is our fault, not yours: the program met an error it does not know ({type(error).__name__}: {error})."

@@ -89,6 +89,8 @@ def show_paged(text: str, pager: bool) -> None:
     """A long text: through the pager if the terminal is smaller than it."""
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
+        if "R" not in os.environ.get("LESS", ""):
+            os.environ["LESS"] = f"{os.environ.get('LESS', '')} -R".strip()  # else less shows our colours as signs
         click.echo_via_pager(text, color=colourful())
     else:
         click.echo(text, nl=False, color=True)

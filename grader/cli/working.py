@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from grader.cli.screen import colourful, is_terminal
+from grader.reports.plain import PLAIN_SIGNS, signs_for
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -60,5 +61,6 @@ class Working:
         with self._lock:
             if not self._over:
                 console = Console(stderr=True, color_system="standard" if colourful(sys.stderr) else None)
-                self._status = Status(self._text, console=console)
+                plain = signs_for(sys.stderr.encoding) == PLAIN_SIGNS
+                self._status = Status(self._text, console=console, spinner="line" if plain else "dots")
                 self._status.start()

@@ -150,6 +150,7 @@ def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
     """Write the files of a new lesson into the course at `root` and put it last in its track; the files, the syllabus
     last. Nothing that is there is overwritten, and nothing is left behind if it fails. Raises UsageError, CourseError.
     """
+    _check_place(root)
     course = load(root)
     track = _track(course, track)
     _check_name(course, name)
@@ -162,6 +163,13 @@ def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
     text = with_lesson(TomlText(read_file(syllabus), syllabus), course, name, track)
     _write_all({**texts, syllabus: text}, syllabus)
     return [*texts, syllabus]
+
+
+def _check_place(root: Path) -> None:
+    """The course inside an installed program is lost with the next version."""
+    if root.resolve().is_relative_to(Path(__file__).resolve().parents[1]):
+        next_step = "copy it to a folder of your own, and name that with --course DIR"
+        raise UsageError("this course belongs to the installed program", where=str(root), next_step=next_step)
 
 
 def _texts(course: Course, name: str, track: str) -> dict[Path, str]:

@@ -52,7 +52,7 @@ def stand_at_failure(
         return
     say(f"The debugger, at: {failure.says}")
     say("Here your code runs without isolation, as `python` would run it. n: next line, p NAME: print, q: quit.")
-    _in_a_child(lesson, submission, seed, failure)
+    _in_a_child(pickle.dumps((course.arrays, lesson, submission, seed, failure)))
 
 
 def _find(judge: Judge, lesson: Lesson, submission: Submission, seed: int, failure: Failure) -> None:
@@ -94,11 +94,11 @@ def _find(judge: Judge, lesson: Lesson, submission: Submission, seed: int, failu
         examination.close()
 
 
-def _in_a_child(lesson: Lesson, submission: Submission, seed: int, failure: Failure) -> None:
+def _in_a_child(call: bytes) -> None:
     """Carry the requests out in a fresh Python that has the terminal. Ctrl-C there is pdb's to answer."""
     with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
         file = Path(folder, "call.pickle")
-        file.write_bytes(pickle.dumps((lesson, submission, seed, failure)))
+        file.write_bytes(call)
         root = str(Path(__file__).resolve().parents[2])
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
@@ -112,15 +112,16 @@ def _in_a_child(lesson: Lesson, submission: Submission, seed: int, failure: Fail
 
 
 def replay(file: str) -> None:
-    """Carry out the requests in `file`, the last call among them under pdb. The file is ours: `_in_a_child` wrote it."""
+    """Carry out the requests in `file`, the last call among them under pdb. `_in_a_child` wrote the file."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print()
-    lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
-    import numpy  # noqa: F401  as in a worker: both are there before the learner's file is loaded
-    import torch  # noqa: F401
+    arrays, lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
 
     from grader.worker.acts import Actor
     from grader.worker.loader import load
+    from grader.worker.warm import import_arrays
+
+    import_arrays(arrays)
 
     siblings = {name: list(pair) for name, pair in submission.siblings.items()}
     actor = Actor(load(lesson.name, submission.path, submission.source, siblings, seed % 2**31), lesson.forbids)
@@ -147,16 +148,17 @@ def _put_under_pdb(actor: Any, act: str, content: dict[str, Any]) -> None:
 
 def _debugged(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` under pdb from its first line, and again where it raises."""
-    import pdb  # noqa: T100  this is the debugger
+    import bdb
+    import pdb  # noqa: T100  this is what was asked for
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return pdb.runcall(function, *args, **kwargs)  # noqa: T100
-        except pdb.bdb.BdbQuit:
+            return pdb.runcall(function, *args, **kwargs)
+        except bdb.BdbQuit:
             os._exit(0)
         except Exception as error:
             print(f"{type(error).__name__}: {error}\nIt was raised here:")
-            pdb.post_mortem(error.__traceback__)  # noqa: T100
+            pdb.post_mortem(error.__traceback__)
             raise
 
     return call

@@ -21,6 +21,9 @@ from grader.model import Named
 # Probe inputs are the same in every run: the audit proves every mistake's margin on exactly these.
 PROBE_SEED = 2017
 
+# In place of an observation that could not be made for the form of what came back: it speaks for nothing.
+NO_EVIDENCE = Raised("no-evidence", "")
+
 Observations = dict[str, Any]
 
 
@@ -56,6 +59,7 @@ class Diagnostician:
         self.arrays = arrays
         self._remembered: dict[tuple[str, tuple[str, ...], str], Any] = {}
         self._subjects: dict[tuple[str, tuple[str, ...]], LocalSubject] = {}
+        self._used: dict[tuple[str, str], set[str]] = {}
 
     def diagnose(self, function: str, subject: Subject) -> Diagnosis:
         """Observe the subject on every probe of `function` and say what that means."""
@@ -75,9 +79,13 @@ class Diagnostician:
         return diagnosis
 
     def explain(self, family: Family, seen: Observations) -> list[Mistake]:
-        """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain."""
+        """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain. What
+        does not speak against the reference either has no mistake that could be named."""
+        if all(_agree(seen[probe.name], self.reference(family, probe), probe) for probe in family.probes):
+            return []
         for size in range(1, family.together + 1):
             fits = [combination for combination in _combinations(family, size) if self._fits(family, combination, seen)]
+            fits = [combination for combination in fits if size == 1 or self._confirmed(family, combination, seen)]
             if fits:
                 return _common(fits)
         return []
@@ -88,15 +96,23 @@ class Diagnostician:
 
     def _fits(self, family: Family, combination: tuple[Mistake, ...], seen: Observations) -> bool:
         only = combination[0].only if len(combination) == 1 else ()
-        for probe in family.probes:
-            if only and probe.name not in only:
-                continue
-            answer = self._answer(family, combination, probe)
-            if not same(seen[probe.name], answer, probe.atol, probe.nan_tells_nothing):
-                return False
-        return True
+        return all(
+            _agree(seen[probe.name], self._answer(family, combination, probe), probe)
+            for probe in family.probes
+            if not only or probe.name in only
+        )
+
+    def _confirmed(self, family: Family, combination: tuple[Mistake, ...], seen: Observations) -> bool:
+        """Whether a combination still fits when nothing that was remembered of its parts is used."""
+        subject = self.subject_with(family, combination)
+        return all(_agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in family.probes)
 
     def _answer(self, family: Family, combination: tuple[Mistake, ...], probe: Probe) -> Any:
+        """What a combination answers. Mistakes in steps that this probe never comes to change nothing here, so the
+        answer is that of the others, remembered."""
+        if len(combination) > 1:
+            used = self._steps_used(family, probe)
+            combination = tuple(mistake for mistake in combination if used & set(mistake.changes))
         labels = tuple(mistake.label for mistake in combination)
         key = (family.function, labels, probe.name)
         if key not in self._remembered:
@@ -104,6 +120,18 @@ class Diagnostician:
                 self._subjects[family.function, labels] = self.subject_with(family, combination)
             self._remembered[key] = observe(probe, self._subjects[family.function, labels], self.arrays)
         return self._remembered[key]
+
+    def _steps_used(self, family: Family, probe: Probe) -> set[str]:
+        """The steps that the correct version comes to on this probe; a step that is no function counts always."""
+        key = (family.function, probe.name)
+        if key not in self._used:
+            used = {name for name, step in family.steps.items() if not _is_plain_function(step)}
+            recorded = {
+                name: _recording(step, name, used) for name, step in family.steps.items() if _is_plain_function(step)
+            }
+            observe(probe, self.subject_for(family, family.build(recorded)), self.arrays)
+            self._used[key] = used
+        return self._used[key]
 
     def subject_with(self, family: Family, combination: tuple[Mistake, ...]) -> LocalSubject:
         """The function with these mistakes in it, to be probed like a submission."""
@@ -118,8 +146,9 @@ class Diagnostician:
     def _sort(self, family: Family, seen: Observations, diagnosis: Diagnosis) -> None:
         for probe in family.probes:
             expected = self.reference(family, probe)
-            good = same(seen[probe.name], expected, probe.atol, probe.nan_tells_nothing)
-            if probe.stage:
+            good = _agree(seen[probe.name], expected, probe)
+            silent = good and not same(seen[probe.name], expected, probe.atol)
+            if probe.stage and not silent:
                 (diagnosis.right if good else diagnosis.wrong).append(probe.stage)
             if not good and diagnosis.first_wrong is None:
                 diagnosis.first_wrong = (probe, seen[probe.name], expected)
@@ -133,12 +162,24 @@ class Diagnostician:
         }
         return changed, notes[0] if notes else ""
 
-    def is_reference(self, family: Family, seen: Observations) -> bool:
-        """Whether observations equal the reference's on every probe."""
-        return all(
-            same(seen[probe.name], self.reference(family, probe), probe.atol, probe.nan_tells_nothing)
-            for probe in family.probes
-        )
+
+def _agree(seen: Any, answer: Any, probe: Probe) -> bool:
+    """Whether an observation does not speak against an answer."""
+    return seen is NO_EVIDENCE or same(seen, answer, probe.atol, probe.nan_tells_nothing)
+
+
+def _is_plain_function(step: Any) -> bool:
+    return callable(step) and not isinstance(step, type)
+
+
+def _recording(step: Any, name: str, used: set[str]) -> Any:
+    """The step itself, noting that it was come to."""
+
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        used.add(name)
+        return step(*args, **kwargs)
+
+    return recorded
 
 
 def _combinations(family: Family, size: int) -> Iterator[tuple[Mistake, ...]]:
@@ -163,7 +204,7 @@ def _reformat(value: Any, expected: Any, notes: list[str]) -> Any:
     """`value` in the form of `expected`, where it holds the same kind of data in another container or dtype. What a
     probe could not use for its form is no evidence either way."""
     if isinstance(value, Raised) and value.kind == "unusable":
-        return expected
+        return NO_EVIDENCE
     if isinstance(expected, dict) and isinstance(value, dict):
         return {key: _reformat(value.get(key), item, notes) for key, item in expected.items()}
     if isinstance(expected, list | tuple) and type(value) is type(expected) and len(value) == len(expected):

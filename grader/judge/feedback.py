@@ -64,7 +64,7 @@ def suggestions_for(
         found.append(Suggestion("Stand at the failing line, in the debugger.", f"learn check {name} --pdb"))
     hint = Suggestion("Take the next hint.", f"learn hint {name}")
     traps = Suggestion("Read the lesson's traps again.", f"learn read {name}")
-    return tuple([*found[:2], hint, traps][:3])
+    return tuple([*found, hint, traps][:3])
 
 
 def _after_passing(lesson: Lesson, following: str | None) -> tuple[Suggestion, ...]:

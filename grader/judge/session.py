@@ -12,6 +12,7 @@ import math
 import os
 import secrets
 import signal
+import subprocess
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from grader.judge.examine import Judge
 
 DEVICES = ("auto", "cpu", "cuda")
+GRACE = 0.3  # seconds
 NOBODY = 65534  # whom a worker becomes when the judge is root
 LARGEST_POLICY = 60_000  # bytes; the zygote reads a job of at most 64 kB
 
@@ -74,7 +76,9 @@ def judge_with(
     with with_workers(course, device) as (launcher, found):
         with _without_collections():
             from grader.judge.examine import with_judge  # not before the launcher has started: it imports pytest
-        with_judge(course, lessons, launcher, found, drive)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a known mistake may make torch warn: not of anything the learner wrote
+            with_judge(course, lessons, launcher, found, drive)
 
 
 @contextmanager
@@ -188,9 +192,13 @@ def _is_ours(entry: Path, course_root: Path) -> bool:
 
 
 def _end_at_once(launcher: Launcher) -> None:
-    """End all processes without waiting for a zygote that may still be importing."""
+    """End all processes. A zygote that serves ends its workers first; one that is still importing is not waited for."""
     if isinstance(launcher, ZygoteLauncher):
-        launcher.process.kill()  # the kernel kills its workers with it
+        launcher.control.close()
+        try:
+            launcher.process.wait(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            launcher.process.kill()
     launcher.close()
 
 

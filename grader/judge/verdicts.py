@@ -175,7 +175,7 @@ def _state(checks: list[CheckResult]) -> str:
 
 
 def _diagnose_function(examination: Examination, function: str, bad: list[CheckResult], finding: Finding) -> None:
-    named = _missing(examination, function) or _by_outcome(examination, function, bad)
+    named = _missing(examination, function, bad) or _by_outcome(examination, function, bad)
     if named is not None:
         finding.named.append(named)
         return
@@ -200,7 +200,7 @@ def _diagnose_function(examination: Examination, function: str, bad: list[CheckR
     finding.counterexamples += _smallest(function, examples, subject, reference)
 
 
-def _missing(examination: Examination, function: str) -> Named | None:
+def _missing(examination: Examination, function: str, bad: list[CheckResult]) -> Named | None:
     kind, parameters = examination.names["found"].get(function, ("missing", []))
     if kind == "missing":
         close = difflib.get_close_matches(function, examination.names["public"], 1, 0.6)
@@ -211,15 +211,18 @@ def _missing(examination: Examination, function: str) -> Named | None:
         return Named(
             "missing-function", function, f"`{function}` is not a function.", f"Define it: `def {function}(...)`."
         )
-    wanted = next(f for f in examination.lesson.functions if f.name == function)
-    expected = [part.split("=")[0].strip() for part in wanted.signature.strip("()").split(",") if part.strip()]
-    if parameters and expected != parameters[: len(expected)] and not any(p.startswith("*") for p in parameters):
-        missing = [name for name in expected if name not in parameters]
-        if missing or len(parameters) < len(expected):
-            return Named("wrong-signature", function,
-                         f"`{function}` takes ({', '.join(parameters)}); it must take {wanted.signature}.",
-                         f"Write `{function}{wanted.signature}` as in the exercise.")  # fmt: skip
+    wanted = next(f for f in examination.lesson.functions if f.name == function).signature
+    refused = [check for check in bad if check.outcome == "raised" and check.message.startswith("TypeError")]
+    if any("argument" in check.message.splitlines()[0] for check in refused) and not _accepts(parameters, wanted):
+        what = f"`{function}` takes ({', '.join(parameters)}); it must take {wanted}."
+        return Named("wrong-signature", function, what, f"Write `{function}{wanted}` as in the exercise.")
     return None
+
+
+def _accepts(parameters: Sequence[str], wanted: str) -> bool:
+    """Whether a function with these parameters can be called as the exercise says."""
+    expected = [part.split("=")[0].strip() for part in wanted.strip("()").split(",") if part.strip()]
+    return any(name.startswith("*") for name in parameters) or list(parameters[: len(expected)]) == expected
 
 
 def _by_outcome(examination: Examination, function: str, bad: list[CheckResult]) -> Named | None:

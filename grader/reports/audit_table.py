@@ -42,11 +42,6 @@ def row(proofs: Proofs, width: int, signs: Signs) -> str:
     return "  ".join([f"{sign} {proofs.lesson.ljust(width)}", *padded])
 
 
-def problems(proofs: Proofs) -> list[str]:
-    """What was found wrong with one lesson; nothing if it is clean."""
-    return [f"{proofs.lesson}: {problem}" for problem in proofs.problems]
-
-
 def conclusion(audits: Sequence[Proofs]) -> str:
     """One sentence about all of it."""
     wrong = sum(len(proofs.problems) for proofs in audits)

@@ -66,9 +66,10 @@ class Page:
 
     def item(self, head: str, style: str, body: Text) -> list[Text]:
         """`head`, and beside it `body`, whose further lines begin where its first one does."""
-        pieces = [piece for line in body.split("\n", allow_blank=True) for piece in _wrapped(line, self.columns - len(head))]
-        heads = [head] + [" " * len(head)] * (len(pieces) - 1)
-        return [Text.assemble((before, style), piece) for before, piece in zip(heads, pieces, strict=True)]
+        room = self.columns - len(head)
+        pieces = [piece for line in body.split("\n", allow_blank=True) for piece in _wrapped(line, room)]
+        rest = [Text.assemble(" " * len(head), piece) for piece in pieces[1:]]
+        return [Text.assemble((head, style), pieces[0]), *rest]
 
     def paragraph(self, indent: int, body: Text) -> list[Text]:
         """`body` wrapped, each line indented."""
@@ -81,15 +82,21 @@ class Page:
 
 
 def _wrapped(line: Text, columns: int) -> list[Text]:
-    """A line cut before the words that go beyond `columns`. rich would cut a long word, and a path with it."""
+    """A line cut before the words that go beyond `columns`; an indented line stays indented.
+
+    rich would cut a long word, and a path with it.
+    """
+    words = list(_WORD.finditer(line.plain))
+    indent = words[0].start() if words and words[0].start() <= columns // 2 else 0
     cuts = [0]
-    for word in _WORD.finditer(line.plain):
-        if word.start() > cuts[-1] and cell_len(line.plain[cuts[-1] : word.end()]) > columns:
+    for word in words[1:]:
+        before = indent if len(cuts) > 1 else 0
+        if before + cell_len(line.plain[cuts[-1] : word.end()]) > columns:
             cuts.append(word.start())
-    pieces = list(line.divide(cuts[1:]))
-    for piece in pieces[:-1]:
+    first, *rest = line.divide(cuts[1:])
+    for piece in (first, *rest[:-1]):
         piece.rstrip()
-    return pieces
+    return [first, *(Text.assemble(" " * indent, piece) for piece in rest)]
 
 
 def prose(text: str) -> Text:

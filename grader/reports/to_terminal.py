@@ -29,7 +29,7 @@ STATES = {
     "timed-out": "Your code did not come to an end, so its process was stopped.",
     "out-of-memory": "Your code asked for more memory than it may use.",
     "crashed": "The process that runs your code died.",
-    "grader-error": "Some checks failed through a fault of ours: they cost no points. `learn doctor` looks for the cause.",
+    "grader-error": "Some checks failed by a fault of ours, at no cost to you. `learn doctor` looks for the cause.",
 }
 
 _PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
@@ -59,7 +59,8 @@ def summary(results: Sequence[LessonResult], page: Page) -> str:
         passed = sum(check.passed for check in result.checks)
         counts = f"{passed} of {counted(len(result.checks), 'check')} passed" if result.checks else "not checked"
         score = f"{score_text(result.score):>4}  {bar((result.score or 0) / 10, 10, page.signs)}"
-        lines.append(Text.assemble((f"{sign} ", style), (f"{result.lesson:<{longest}}  ", STRONG), f"{score}  {counts}"))
+        name = f"{result.lesson:<{longest}}  "
+        lines.append(Text.assemble((f"{sign} ", style), (name, STRONG), f"{score}  {counts}"))
     for result in results:
         if not result.passed:
             said = result.weaknesses[0] if result.weaknesses else STATES[result.state]
@@ -72,7 +73,7 @@ def summary(results: Sequence[LessonResult], page: Page) -> str:
 
 
 def _head(result: LessonResult, page: Page, title: str) -> list[Text]:
-    name = Text(title or result.lesson, STRONG)
+    name = Text.assemble((title or result.lesson, STRONG))
     if result.file:
         name.append("  ").append(clean(result.file), page.link(result.file))
     how = Text(f"{result.device}, seed {result.seed}", QUIET)

@@ -97,9 +97,9 @@ def devices_of(value: Any) -> set[str]:
         return {device for item in value for device in devices_of(item)}
     if isinstance(value, dict):
         return {device for item in value.values() for device in devices_of(item)}
-    device = getattr(value, "device", None)
     if isinstance(value, Array):
         return {value.device}
+    device: Any = getattr(value, "device", None)
     return {device.type} if hasattr(device, "type") else set()
 
 

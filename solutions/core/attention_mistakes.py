@@ -66,7 +66,7 @@ FAMILIES = [attention]
 
 def alone(**changes):
     """These steps exchanged, as a whole version: a rarer coding, named where it is the only mistake. Every coding that
-    is looked for among others costs time: there are thousands of sets of three."""
+    is looked for among others costs time: there are some 1700 sets of three."""
     return attention.build(changes)
 
 
@@ -207,8 +207,8 @@ TWO = torch.eye(2)
 
 attention.example(ONE, TWO, TWO)
 attention.example(TWO, TWO, torch.tensor([[1.0], [2.0]]))
-attention.example(ONE, TWO, TWO, mask=torch.tensor([[False, True]]))
 attention.example(TWO, torch.tensor([[1.0, 2.0], [3.0, 0.0]]), TWO, mask=torch.tensor([[True, False], [True, True]]))
+attention.example(200 * ONE, TWO, TWO)
 attention.example(ONE[None], torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]]), torch.eye(3)[None])
 attention.example(TWO.view(1, 2, 1, 2), TWO.expand(1, 2, 2, 2), TWO.expand(1, 2, 2, 2))
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.judge.kit import Family
+from grader.judge.kit import Family, LearnerError
 
 INF = float("inf")
 NORMS = ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias")
@@ -39,8 +39,9 @@ class Block(nn.Module):
 
     def load_state_dict(self, state_dict, strict=True):
         known = {**self._parameters, **self._buffers}
-        for name in known.keys() & state_dict.keys():
-            known[name].data = state_dict[name]
+        for name in state_dict:
+            if name in known:
+                known[name].data = state_dict[name]
         return Keys([name for name in known if name not in state_dict], [n for n in state_dict if n not in known])
 
     def forward(self, x, mask=None):
@@ -268,7 +269,9 @@ def _(subject, rand):
 @block.probe("the gradients, pre-LN", stage="in its gradients", atol=1e-3)
 def _(subject, rand):
     x, weights = rand(1, 3, 12), rand(1, 3, 12)
-    return built(subject, rand, norm_first=True).gradients(x, wrt=[0], weights=weights)
+    found = built(subject, rand, norm_first=True).gradients(x, wrt=[0], weights=weights)
+    names = ("argument 0", *PROJECTIONS, *NETWORK, *NORMS)  # whatever more a block may have
+    return None if found is None else {name: found.get(name) for name in names}
 
 
 @block.probe("the input afterwards")
@@ -286,7 +289,12 @@ def _(subject, rand):
 
 @block.probe("the names")
 def _(subject, rand):
-    made = built(subject, rand)
+    try:
+        made = built(subject, rand)
+    except LearnerError as error:
+        if "load_state_dict" in error.text and error.type_name == "AttributeError":
+            return "no module"
+        raise
     if made.missing and made.unexpected:
         return "other names"
     if made.missing:
@@ -390,13 +398,13 @@ def add_in_place(x, branch):
 
 
 IN_PLACE = "Make new tensors: `x = x + ...`, never `x += ...`."
-block.mistake(
+mistake(
     "bl-in-place",
     says="You change the caller's tensor: `x += ...` writes into it, and autograd refuses that on a leaf.",
     suggests=IN_PLACE,
     first_sum=lambda self, x, branch: add_in_place(x, branch),
 )
-block.mistake(
+mistake(
     "bl-in-place",
     coding="both sums",
     says="You change the caller's tensor: both `x += ...` write into it, and autograd refuses that on a leaf.",
@@ -539,7 +547,7 @@ SHARED = {
     "suggests": "Use `self.norm1` for attention and `self.norm2` for the network.",
 }
 mistake("bl-shared-norm", coding="norm1 twice", **SHARED, norm2=Block.norm1)
-alone("bl-shared-norm", coding="norm2 twice, or one object under both names", **SHARED, norm1=Block.norm2)
+alone("bl-shared-norm", coding="norm2 twice", **SHARED, norm1=Block.norm2)
 alone(
     "bl-shared-norm",
     coding="norm2 never made",
@@ -547,6 +555,18 @@ alone(
     norm2=Block.norm1,
     shapes=without("norm2.weight", "norm2.bias"),
 )
+
+
+class OneNorm(Block):
+    """One object under both names: what is loaded last is in both."""
+
+    def __init__(self, d_model, num_heads, d_ff, norm_first=True):
+        super().__init__(d_model, num_heads, d_ff, norm_first)
+        for part in ("weight", "bias"):
+            self._parameters[f"norm2.{part}"] = self._parameters[f"norm1.{part}"]
+
+
+block.mistake("bl-shared-norm", coding="one object under both names", **SHARED, version=OneNorm)
 mistake(
     "bl-swapped-norm",
     says="The two norms are exchanged: norm2 stands where norm1 belongs, and the other way round.",
@@ -981,7 +1001,8 @@ for groups in (("attn",), ("ffn",), ("attn", "ffn"), ("attn", "norm1 and norm2")
     )
 alone(
     "bl-attention-bias",
-    says="Your attention has biases that nobody asked for: numbers that the checks do not load stay random.",
+    says="Your attention has biases that the statement does not have; nothing is loaded into them, so they keep the "
+    "numbers they began with.",
     suggests="Make the four projections with `nn.Linear(d_model, d_model, bias=False)`.",
     shapes=with_more(*(name.replace("weight", "bias") for name in PROJECTIONS)),
     only=NAMES,
@@ -1011,6 +1032,22 @@ alone(
     says="Your state dict has more names than the statement lists, though nothing depends on them.",
     suggests="Remove them; a buffer that must stay takes `persistent=False`.",
     shapes=with_more("attn.mask"),
+)
+
+
+class NoModule:
+    """A class like any other."""
+
+    def __init__(self, d_model, num_heads, d_ff, norm_first=True):
+        self.norm_first = norm_first
+
+
+block.mistake(
+    "bl-no-module",
+    says="`TransformerBlock` is not an nn.Module, so it has no state dict and no parameters.",
+    suggests="Write `class TransformerBlock(nn.Module)`, and begin `__init__` with `super().__init__()`.",
+    version=NoModule,
+    only=NAMES,
 )
 
 

@@ -2,9 +2,13 @@
 
 import torch
 
-from grader.judge.kit import Family
+from grader.judge.kit import Family, LearnerError
 
 INF = float("inf")
+CAUSES = {  # torch raises a RuntimeError for both, and they are two different mistakes
+    "modified by an inplace operation": "a value that backward needs was written over",
+    "Can't call numpy()": "numpy was asked for a tensor that needs a gradient",
+}
 
 
 def make_softmax(*, take, shift, power, total, give):
@@ -105,7 +109,13 @@ def _(subject, rand):
 
 @softmax.probe("the gradient", stage="in its gradient")
 def _(subject, rand):
-    return subject.softmax.gradients(rand(3, 5), wrt=[0], weights=rand(3, 5))
+    try:
+        return subject.softmax.gradients(rand(3, 5), wrt=[0], weights=rand(3, 5))
+    except LearnerError as error:
+        cause = next((cause for text, cause in CAUSES.items() if text in error.text), None)
+        if cause is None:
+            raise
+        return cause
 
 
 @softmax.probe("a float64 input")
@@ -138,6 +148,13 @@ softmax.mistake(
     says="You ignore `dim`: both the maximum and the sum run over the last axis, whatever axis was asked for.",
     suggests="Pass `dim` to the maximum and to the sum.",
     shift=shift_along(-1),
+    total=total_along(-1),
+)
+softmax.mistake(
+    "sm-dim-ignored",
+    coding="the sum",
+    says="You ignore `dim` in the sum: it runs over the last axis, whatever axis was asked for.",
+    suggests="Pass `dim` to the sum, as to the maximum.",
     total=total_along(-1),
 )
 for axis in (0, 1):
@@ -183,6 +200,23 @@ softmax.mistake(
     shift=lambda x, dim: x - x.amax(dim=dim),
     total=lambda powers, dim: powers.sum(dim=dim),
 )
+softmax.mistake(
+    "sm-no-keepdim",
+    coding="maximum",
+    says="The maximum lost its axis, so it is broadcast along the wrong one: an error on most shapes, silently wrong "
+    "on a square.",
+    suggests="Add `keepdim=True` to the maximum.",
+    shift=lambda x, dim: x - x.amax(dim=dim),
+)
+softmax.mistake(
+    "sm-no-keepdim",
+    coding="put back at the end",
+    says="The maximum and the sum lost their axis, and you put it back as the last one (`unsqueeze(-1)`): right for "
+    "dim=-1 only.",
+    suggests="Use `keepdim=True`, or `unsqueeze(dim)`, which puts the axis back where it was.",
+    shift=lambda x, dim: x - x.amax(dim=dim).unsqueeze(-1),
+    total=lambda powers, dim: powers.sum(dim=dim).unsqueeze(-1),
+)
 
 # --- mistakes: the shift ----------------------------------------------------------------------------------------------
 
@@ -191,6 +225,24 @@ softmax.mistake(
     says="You exponentiate the scores as they are: exp(1000) overflows to inf, and inf/inf is NaN.",
     suggests="Subtract the maximum over `dim` first; it cancels in the fraction.",
     shift=lambda x, dim: x,
+)
+softmax.mistake(
+    "sm-overflow",
+    coding="a tiny number below",
+    says="You exponentiate the scores as they are: exp(1000) overflows to inf, and inf/inf is NaN. The tiny number "
+    "below does not help: where exp(-1000) is 0 it gives weights of 0 that sum to 0.",
+    suggests="Subtract the maximum over `dim` first; it cancels in the fraction, and no tiny number is needed.",
+    shift=lambda x, dim: x,
+    total=lambda powers, dim: sum_over_dim(powers, dim) + 1e-8,
+)
+softmax.mistake(
+    "sm-overflow",
+    coding="NaN replaced",
+    says="You exponentiate the scores as they are: exp(1000) overflows to inf, and inf/inf is NaN. Replacing NaN by 0 "
+    "hides that: such weights no longer sum to 1.",
+    suggests="Subtract the maximum over `dim` first; then there is no NaN to replace.",
+    shift=lambda x, dim: x,
+    give=lambda powers, total, x: torch.nan_to_num(powers / total),
 )
 softmax.mistake(
     "sm-global-max",
@@ -223,6 +275,13 @@ softmax.mistake(
     says="You clamp the scores before exponentiating, which makes all large scores equal.",
     suggests="Subtract the maximum in place of clamping: that changes nothing in the answer.",
     shift=lambda x, dim: x.clamp(-50.0, 50.0),
+)
+softmax.mistake(
+    "sm-clamp",
+    coding="from above",
+    says="You cut large scores off before exponentiating, which makes them all equal, and very low ones become 0/0.",
+    suggests="Subtract the maximum in place of clamping: that changes nothing in the answer.",
+    shift=lambda x, dim: x.clamp(max=50.0),
 )
 softmax.mistake(
     "sm-sign",
@@ -281,6 +340,13 @@ softmax.mistake(
     give=lambda powers, total, x: torch.log(powers / total),
 )
 softmax.mistake(
+    "sm-log",
+    coding="in log space",
+    says="This is the logarithm of softmax: every entry is 0 or below.",
+    suggests="Give back the weights themselves: the `exp` of what you have.",
+    version=lambda x, dim=-1: x - torch.logsumexp(x, dim=dim, keepdim=True),
+)
+softmax.mistake(
     "sm-sigmoid",
     says="This is the sigmoid: it scores each entry by itself, while in softmax the entries of a slice compete.",
     suggests="Divide exponentials by the sum over `dim`.",
@@ -301,6 +367,14 @@ def exponentiate_in_place(x, dim=-1):
     return x
 
 
+def everything_in_place(x, dim=-1):
+    return exponentiate_in_place(shift_in_place(x, dim), dim)
+
+
+def powers_written_over(x, dim=-1):
+    return exponentiate_in_place(own_maximum(x, dim), dim)
+
+
 softmax.mistake(
     "sm-in-place",
     coding="shift",
@@ -314,6 +388,21 @@ softmax.mistake(
     says="You change the caller's tensor (`x.exp_()`, `x /= ...`), and nothing keeps exp from overflowing.",
     suggests="Make new tensors: `torch.exp(x - ...)`.",
     version=exponentiate_in_place,
+)
+softmax.mistake(
+    "sm-in-place",
+    coding="shift and all of it",
+    says="You change the caller's tensor: every step (`x -= ...`, `x.exp_()`, `x /= ...`) writes into it.",
+    suggests="Make new tensors: `z = x - ...`, then `torch.exp(z)`.",
+    version=everything_in_place,
+)
+softmax.mistake(
+    "sm-in-place",
+    coding="the exponentials",
+    says="You divide the exponentials in place (`/=`, `div_`), but their gradient needs them as they were: the values "
+    "are right, and the backward pass is an error.",
+    suggests="Make a new tensor: `e / e.sum(...)`.",
+    version=powers_written_over,
 )
 softmax.mistake(
     "sm-detached",

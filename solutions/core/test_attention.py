@@ -17,6 +17,7 @@ from grader.judge.kit import (
 # B=2, H=3, T=5, S=7: no two sizes are the same, so that no axis can stand in for another.
 BATCH = ((2, 5, 12), (2, 7, 12), (2, 7, 11))
 HEADS = ((2, 3, 5, 12), (2, 3, 7, 12), (2, 3, 7, 11))
+SQUARE = ((2, 5, 12), (2, 5, 12), (2, 5, 11))  # where a transposed mask is no error, as manners are another matter
 
 
 def drawn(rand, shapes):
@@ -197,8 +198,8 @@ def test_masked_gradients(submission, reference, rand):
 @pytest.mark.check(skill="hygiene", points=1)
 def test_inputs_unchanged(submission, rand):
     """Leaves q, k, v and the mask alone."""
-    q, k, v = drawn(rand, BATCH)
-    mask = rand.mask(5, 7)
+    q, k, v = drawn(rand, SQUARE)
+    mask = rand.mask(5, 5)
     observed = submission.scaled_dot_product_attention.observe(q, k, v, mask=mask)
     assert_unchanged(observed, q, k, v)
     if not same(observed.kwargs["mask"], mask, 0.0):
@@ -215,8 +216,8 @@ def test_repeatable(submission, rand):
 @pytest.mark.check(skill="hygiene", points=1, needs="test_values")
 def test_dtype(submission, reference, rand):
     """Keeps the dtype of its inputs."""
-    q, k, v = (rand(*shape, dtype=torch.float64) for shape in BATCH)
-    mask = rand.mask(5, 7)
+    q, k, v = (rand(*shape, dtype=torch.float64) for shape in SQUARE)
+    mask = causal(5)
     expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
     assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
 
