@@ -1,10 +1,11 @@
 """Draw docs/demo.svg: what `learn demo` prints, in a terminal of 84 columns, the list of checks cut short.
 
-    python docs/picture.py
+python docs/picture.py
 """
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def shortened(lines: list[Text]) -> list[Text]:
 
 def main() -> None:
     """Write the picture."""
-    console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"))  # noqa: SIM115  lives as long as the script
+    console = Console(record=True, width=WIDTH, file=io.StringIO())
     console.print(Text("$ learn demo", style="bold"))
     console.print(Text("\n").join(shortened(demo())))
     console.save_svg(str(HERE / "demo.svg"), title="learn demo", theme=MONOKAI)

@@ -1,42 +1,28 @@
-"""grader.batch: from a folder of submissions to results, without trusting anything that lies in it."""
+"""grader.batch, second half: scores, the results folder, whole runs and the processes that grade."""
 
 from __future__ import annotations
 
-import ast
 import json
 import pickle
-import stat
-import zipfile
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from content import ROOT
-from hypothesis import given, settings
+from hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
+from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.batch import bounds, notebook, results
-from grader.batch.choose import Chooser
-from grader.batch.discover import Learner, discover
-from grader.batch.hand_in import read_hand_in
+from grader.batch import results
+from grader.batch.discover import Learner
 from grader.batch.record import mean_score, record_of, without_score
 from grader.batch.run import Plan, Run
 from grader.batch.settings import settings_for
 from grader.batch.stations import Grader, Station
 from grader.course import load
-from grader.errors import CourseError, StoreError, SubmissionError, UsageError
+from grader.errors import CourseError, StoreError, UsageError
 from grader.model import LessonResult
 from grader.reports.to_csv import gradebook_lines
-
-TINY = ROOT / "tests" / "courses" / "tiny"
-ANSWERS = {name: (TINY / f"solutions/basics/{name}.py").read_text() for name in ("moving_average", "argmax_2d")}
-SUMS = """\
-import numpy as np
-
-
-def moving_average(x, window):
-    return np.array([x[i : i + window].sum() for i in range(len(x) - window + 1)], dtype=x.dtype)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -48,266 +34,6 @@ def course():
 def folder(tmp_path):
     (tmp_path / "in").mkdir()
     return tmp_path / "in"
-
-
-def write(root: Path, files: dict[str, str | bytes]) -> Path:
-    """Write files below a folder."""
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
-
-
-def make_zip(path: Path, files: dict[str, str | bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return path
-
-
-def make_notebook(*cells: str, **metadata: object) -> str:
-    listed = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
-    return json.dumps(
-        {"nbformat": 4, "metadata": metadata, "cells": [{"cell_type": "markdown", "source": "#"}, *listed]}
-    )
-
-
-def learner_of(path: Path, kind: str) -> Learner:
-    return Learner(path.stem, path, kind, path.stem)
-
-
-# --- discover ---------------------------------------------------------------------------------------------------------
-
-
-def test_each_direct_child_is_one_learner(folder):
-    """Folders, archives, notebooks and Python files are learners; hidden entries, leftovers and other files are not."""
-    write(folder, {"ann/a.py": "", "bob.zip": "", "cy.ipynb": "", "dan.PY": "", ".git/x.py": "", "__pycache__/x.py": "",
-                   "__MACOSX/._a": "", "readme.txt": "", "out/results.json": ""})  # fmt: skip
-    found = discover(folder, leave_out=folder / "out")
-
-    assert [(learner.id, learner.kind) for learner in found.learners] == [
-        ("ann", "folder"), ("bob", "zip"), ("cy", "notebook"), ("dan", "python")]  # fmt: skip
-    assert found.ignored == ["readme.txt"]
-
-
-def test_two_hand_ins_of_one_name_have_two_ids(folder):
-    """Where a folder and an archive have the same name, the whole file names are the ids."""
-    write(folder, {"ann/a.py": "", "ann.zip": "", "Ann.py": ""})
-    found = discover(folder)
-
-    assert [learner.id for learner in found.learners] == ["Ann", "ann", "ann.zip"]
-    assert len({learner.feedback.casefold() for learner in found.learners}) == 3
-
-
-@pytest.mark.parametrize("name", ["...x", "a/../b", "über Straße", "=1+1", "a\nb", "..", "\u202etxt", "x" * 250])
-def test_a_name_becomes_a_file_name_that_leads_nowhere(folder, name):
-    """Whatever a learner's folder is called, their feedback file lies in the feedback folder."""
-    if "/" in name or name in ("..", "...x"):
-        name = name.replace("/", "_").strip(".")
-    (folder / name).mkdir()
-    (learner,) = discover(folder).learners
-
-    assert learner.feedback and not set(learner.feedback) & set("/\\\n\0 :*?") and not learner.feedback.startswith(".")
-    assert len(learner.feedback.encode()) <= 200
-    assert learner.id.isprintable()
-
-
-@given(st.lists(st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=20),
-                min_size=1, max_size=12, unique=True))  # fmt: skip
-@settings(deadline=None, max_examples=60)
-def test_ids_and_feedback_files_are_never_shared(names):
-    """No two learners have one id, nor one feedback file on a system that does not tell capitals from small letters."""
-    from grader.batch.discover import _file_name, _unique, printable
-
-    paths = {Path(name): printable(name) for name in names}
-    ids = _unique(paths)
-    files = _unique({path: _file_name(name) for path, name in ids.items()}, fold=True)
-
-    assert len(set(ids.values())) == len(paths)
-    assert len({name.casefold() for name in files.values()}) == len(paths)
-
-
-def test_a_folder_without_submissions_is_an_error(folder):
-    """Neither an empty folder nor one that is not there can be graded."""
-    for path in (folder, folder / "nowhere"):
-        with pytest.raises(SubmissionError) as error:
-            discover(path)
-        assert str(path) in str(error.value)
-
-
-# --- what is read -----------------------------------------------------------------------------------------------------
-
-
-def test_links_in_a_hand_in_are_not_followed(folder):
-    """A link to somebody else's answer is left out, and said so."""
-    write(folder, {"bob/argmax_2d.py": ANSWERS["argmax_2d"], "eve/moving_average.py": SUMS})
-    (folder / "eve" / "argmax_2d.py").symlink_to(folder / "bob" / "argmax_2d.py")
-    (folder / "eve" / "more").symlink_to(folder / "bob")
-    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
-
-    assert list(hand_in.files) == ["moving_average.py"]
-    assert hand_in.notes == ["argmax_2d.py was left out: it is a link."]
-
-
-def test_a_pipe_in_a_hand_in_does_not_stop_the_grader(folder):
-    """What is no ordinary file is left out without being opened for long."""
-    import os
-
-    write(folder, {"eve/moving_average.py": SUMS})
-    os.mkfifo(folder / "eve" / "argmax_2d.py")
-    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
-
-    assert list(hand_in.files) == ["moving_average.py"]
-    assert "no ordinary file" in hand_in.notes[0]
-
-
-def test_what_is_read_of_a_hand_in_is_bounded(folder, monkeypatch):
-    """Too many files or too large ones are left out, those nearest the top last."""
-    monkeypatch.setattr("grader.batch.hand_in.MOST_FILES", 3)
-    write(folder / "eve", {"moving_average.py": SUMS, **{f"deep/er/{n}.py": "" for n in range(5)}, "venv/lib/x.py": ""})
-    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
-
-    assert list(hand_in.files) == ["moving_average.py", "deep/er/0.py", "deep/er/1.py"]
-    assert "too large" in hand_in.notes[0]
-
-
-def test_names_in_an_archive_lead_nowhere(folder):
-    """Members with names that lead out of the archive, and links, are left out with a note; the rest is read."""
-    path = make_zip(folder / "eve.zip", {"../up.py": "x", "/root.py": "x", "a/../../b.py": "x", "C:/c.py": "x",
-                                         "d\\e.py": "x", "ok.py": "x = 1", "__MACOSX/._ok.py": "x", "notes.txt": ""})  # fmt: skip
-    with zipfile.ZipFile(path, "a") as archive:
-        link = zipfile.ZipInfo("link.py")
-        link.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(link, "/etc/passwd")
-    hand_in = read_hand_in(learner_of(path, "zip"))
-
-    assert hand_in.files == {"ok.py": b"x = 1"}
-    assert len(hand_in.notes) == 6
-    assert not hand_in.problem
-
-
-def test_a_bomb_does_not_go_off(folder):
-    """Of a member that unpacks to a gigabyte, no more is read than a Python file may have."""
-    path = folder / "eve.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("moving_average.py", "w") as member:
-        for _ in range(64):
-            member.write(b" " * (1 << 20))
-    hand_in = read_hand_in(learner_of(path, "zip"))
-
-    assert len(hand_in.files["moving_average.py"]) == bounds.limit_for("moving_average.py")
-
-
-def test_an_encrypted_archive_is_refused(folder):
-    """An archive with a password is not guessed at: the problem is said."""
-    path = make_zip(folder / "eve.zip", {"moving_average.py": SUMS})
-    raw = bytearray(path.read_bytes())
-    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        raw[raw.index(mark) + offset] |= 1
-    path.write_bytes(raw)
-
-    assert "encrypted" in read_hand_in(learner_of(path, "zip")).problem
-
-
-@given(st.binary(max_size=300), st.integers(0, 400))
-@settings(deadline=None, max_examples=60)
-def test_a_damaged_archive_is_a_problem_and_no_accident(tmp_path_factory, junk, place):
-    """Whatever bytes stand in an archive, reading it ends with files, notes or a problem."""
-    path = make_zip(tmp_path_factory.mktemp("zip") / "eve.zip", {"moving_average.py": SUMS, "b.py": "x = 1"})
-    raw = path.read_bytes()
-    path.write_bytes(raw[:place] + junk + raw[place + len(junk) :])
-    hand_in = read_hand_in(learner_of(path, "zip"))
-
-    assert hand_in.files or hand_in.problem
-
-
-# --- notebooks --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("cell, expected", [
-    ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
-    ("!pip install torch\nx = 1", "# !pip install torch\nx = 1"),
-    ("if x:\n    !ls\nelse:\n    y = 2", "if x:\n    pass  # !ls\nelse:\n    y = 2"),
-    ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
-    ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
-    ("%%time\nx = 1", "# %%time\nx = 1"),
-    ("%%bash\nls | wc", "# %%bash\n# ls | wc"),
-    ("x = (7\n     % 4)", "x = (7\n     % 4)"),
-    ("%%writefile a.py\ndef f(): pass", "# %%writefile a.py\n# def f(): pass"),
-])  # fmt: skip
-def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
-    """Magics, shell lines and questions are comments in the source; Python stays as it is."""
-    source = notebook.to_source(make_notebook(cell).encode())
-
-    assert source == f"# --- code cell 1 ---\n{expected}\n"
-    ast.parse(source)
-
-
-def test_code_cells_stand_one_after_the_other():
-    """Text cells are left out, cells of format 3 are found too, and lines may be a list or one text."""
-    old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "a = 1"}]}]}
-
-    assert notebook.to_source(make_notebook("a = 1", "b = 2").encode()).count("--- code cell") == 2
-    assert "a = 1" in notebook.to_source(json.dumps(old).encode())
-
-
-@pytest.mark.parametrize("raw, says", [
-    (b"\xff\xfe", "UTF-8"), (b"hello", "JSON"), (b"[]", "no cells"), (b"[" * 100_000, "JSON"), (b'{"cells": 3}', "no cells"),
-    (make_notebook("x <- 1", kernelspec={"language": "R"}).encode(), "R"),
-])  # fmt: skip
-def test_what_is_no_notebook_is_said(raw, says):
-    """A file that is no notebook, or one of another language, is refused in a sentence."""
-    with pytest.raises(notebook.NotebookError, match=says):
-        notebook.to_source(raw)
-
-
-# --- which file is which lesson ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("files, expected", [
-    (["moving_average.py"], "moving_average.py"),
-    (["basics/moving_average.py", "moving_average.py"], "basics/moving_average.py"),
-    (["moving_average.py", "old/moving_average.py"], "moving_average.py"),
-    (["week 1/moving_average.py"], "week 1/moving_average.py"),
-    (["hand-in/basics/moving_average.py", "hand-in/old/moving_average.py"], "hand-in/basics/moving_average.py"),
-    (["Moving-Average.py"], "Moving-Average.py"),
-    (["a/moving_average.py", "b/moving_average.py"], ""),
-    (["a/moving_average.py", "b/c/moving_average.py"], "a/moving_average.py"),
-    (["moving_average.ipynb", "other.py"], "moving_average.ipynb"),
-    (["work.ipynb"], "work.ipynb"),
-    (["argmax_2d.py"], ""),
-    ([], ""),
-])  # fmt: skip
-def test_the_file_of_a_lesson_is_found_by_its_name(course, files, expected):
-    """The track's folder goes first, then the top, then the one nearest to it; two that differ are no answer."""
-    sources = {path: f"def moving_average(x, window): return {number}" for number, path in enumerate(files)}
-
-    assert Chooser(course, sources).choose(course.lessons["moving_average"]).path == expected
-
-
-def test_equal_files_are_no_contradiction(course):
-    """Two copies of one file are one answer, and the reader is told."""
-    sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)
-    choice = Chooser(course, sources).choose(course.lessons["moving_average"])
-
-    assert choice.path == "a/moving_average.py"
-    assert "b/moving_average.py was not" in choice.notes[0]
-
-
-def test_a_file_of_any_name_serves_the_lessons_whose_functions_it_defines(course):
-    """One file with several functions is the answer to several lessons, a syntax error or not."""
-    whole = {"ann.py": ANSWERS["moving_average"] + "\n\nif True:\n    argmax_2d = lambda grid: (0, 0)\n"}
-    broken = {"ann.py": "def moving_average(x, window):\n    return (\n"}
-
-    assert [Chooser(course, whole).choose(lesson).path for lesson in course.lessons.values()] == ["ann.py"] * 2
-    assert [Chooser(course, broken).choose(lesson).path for lesson in course.lessons.values()] == ["ann.py", ""]
-
-
-def test_with_one_lesson_a_lone_file_may_have_any_name(course):
-    """Where one lesson was asked for, a single file is meant for it whatever it defines."""
-    chooser = Chooser(course, {"homework.py": "x = 1"}, only_lesson=True)
-
-    assert chooser.choose(course.lessons["moving_average"]).path == "homework.py"
 
 
 # --- scores and the gradebook -----------------------------------------------------------------------------------------
@@ -450,7 +176,7 @@ def class_folder(folder):
         "gus.py": "def moving_average(x, window):\n    return None\n",
         "hal/moving_average.py": "import argmax_2d\nfrom helper import half\nmoving_average = half\n",
         "hal/helper.py": "import numpy as np\n\n\ndef half(x, window):\n    print('hello')\n    return 1 / 0\n",
-        "ida.ipynb": make_notebook("%pip install numpy\nimport numpy as np", ANSWERS["argmax_2d"], "print(argmax_2d?)\n"),
+        "ida.ipynb": make_notebook("%pip install numpy\nimport numpy", ANSWERS["argmax_2d"], "print(argmax_2d?)\n"),
         "joy.ipynb": make_notebook("import numpy as np\n!ls", ANSWERS["argmax_2d"], ANSWERS["moving_average"]),
     })  # fmt: skip
     make_zip(folder / "cat.zip", {f"cat/{name}.py": text for name, text in ANSWERS.items()})
@@ -538,8 +264,6 @@ def test_resuming_grades_only_what_is_new_or_changed(course, class_folder, tmp_p
 
 def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_path):
     """A changed check is another course, whatever its version says."""
-    import shutil
-
     shutil.copytree(TINY, tmp_path / "course")
     changed = tmp_path / "course/solutions/basics/test_argmax_2d.py"
     before = settings_for(load(tmp_path / "course"), list(course.lessons.values()), 1, "cpu", "1")
@@ -610,8 +334,6 @@ def test_any_executor_can_grade(grader, class_folder):
 
 def test_a_course_without_checks_cannot_grade(tmp_path, class_folder, course):
     """The release for learners has no checks: that is said before anything is written."""
-    import shutil
-
     shutil.copytree(TINY, tmp_path / "course", ignore=shutil.ignore_patterns("solutions"))
     bare = load(tmp_path / "course")
     with pytest.raises(CourseError, match="hidden checks"):

@@ -24,7 +24,7 @@ COMMANDS = {
 }
 
 EPILOG = """\b
-Complete lesson names with the Tab key, in bash (zsh_source and fish_source for those):
+Complete lesson names with Tab, in bash (or zsh_source, fish_source):
   eval "$(_LEARN_COMPLETE=bash_source learn)"
 """
 

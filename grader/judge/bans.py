@@ -31,9 +31,10 @@ def find_ban(source: str, function: str, forbids: Iterable[str]) -> Ban | None:
     except (SyntaxError, ValueError, RecursionError):
         return None
     aliases = _aliases(module)
+    classes = {node.name for node in module.body if isinstance(node, ast.ClassDef)}
     for node in _reachable(module, function):
         for part in ast.walk(node):
-            name = _called_name(part, aliases)
+            name = _called_name(part, aliases, classes)
             if name is not None and _folded(name) in wanted:
                 return Ban(wanted[_folded(name)], getattr(part, "lineno", 0))
     return None
@@ -53,10 +54,11 @@ def _aliases(module: ast.Module) -> dict[str, str]:
     return found
 
 
-def _called_name(node: ast.AST, aliases: dict[str, str]) -> str | None:
-    """The name of the library that a piece of code uses, if it uses one."""
+def _called_name(node: ast.AST, aliases: dict[str, str], classes: set[str]) -> str | None:
+    """The name of the library that a piece of code uses, if it uses one: a method of the learner's own is none."""
     if isinstance(node, ast.Attribute):
-        own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+        owner = node.value.func if isinstance(node.value, ast.Call) else node.value
+        own = isinstance(owner, ast.Name) and (owner.id in ("self", "cls") or owner.id in classes)
         return None if own else node.attr
     if isinstance(node, ast.Name):
         return aliases.get(node.id)

@@ -156,7 +156,7 @@ def _(subject, rand):
     return tamed(answer(subject, rand(2, 3, 4, 12), rand(2, 3, 5, 12), rand(2, 3, 5, 6), mask=mask), INF)
 
 
-@attention.probe("padding masks", nan_tells_nothing=True)
+@attention.probe("padding masks", stage="with a padding mask", nan_tells_nothing=True)
 def _(subject, rand):
     one = torch.tensor([[True, True, False, True]])
     two = torch.tensor([[True] * 5 + [False] * 2, [True] * 3 + [False] * 4]).view(2, 1, 1, 7)
@@ -165,7 +165,9 @@ def _(subject, rand):
     return [tamed(square, torch.nan), tamed(heads, torch.nan)]
 
 
-@attention.probe("allowed scores near -200", atol=1e-3, nan_tells_nothing=True)
+@attention.probe(
+    "allowed scores near -200", stage="where allowed scores are very low", atol=1e-3, nan_tells_nothing=True
+)
 def _(subject, rand):
     q, k, v = torch.zeros(3, 5), torch.zeros(4, 5), rand(4, 6)
     q[:, 0], k[:, 0] = 16.0, torch.tensor([-28.0, 0.0, -28.0, 0.0])  # 16 · 28 / √5 is about 200

@@ -1,0 +1,6 @@
+# wrong: cm-nan-product
+import torch
+
+
+def causal_mask(seq_len):
+    return torch.triu(torch.ones(seq_len, seq_len), diagonal=1) * float("-inf")
