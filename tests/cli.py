@@ -59,24 +59,36 @@ def solve(workspace: Path, lesson: str) -> None:
     assert learn("check", lesson, cwd=workspace).returncode == 0
 
 
-def in_a_terminal(*arguments: str, cwd: Path, columns: int = 80, keys: str = "", **more: str) -> tuple[str, int]:
-    """What `learn` prints where standard output is a terminal, and its exit code."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(cwd)
-        variables = environment(TERM="xterm", **more) | {"COLUMNS": str(columns), "LINES": "200"}
-        os.execve(sys.executable, [sys.executable, "-c", START, *arguments], variables)
-    if keys:
-        os.write(terminal, keys.encode())
-    text, deadline = b"", time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if select.select([terminal], [], [], 1)[0]:
-            try:
-                piece = os.read(terminal, 1 << 16)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            text += piece
-    os.close(terminal)
-    return text.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+def in_a_terminal(
+    *arguments: str, cwd: Path, columns: int = 80, keys: tuple[str, str] | None = None, **more: str
+) -> tuple[str, int]:  # fmt: skip
+    """What `learn` prints where it has a terminal, and its exit code. `keys`: after the first, the second is typed."""
+    ours, theirs = pty.openpty()
+    variables = environment(**{"TERM": "xterm", "LINES": "200", **more}) | {"COLUMNS": str(columns)}
+    take_it = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    process = subprocess.Popen(
+        [sys.executable, "-c", take_it + START, *arguments],
+        cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        text = _typed(ours, keys)
+        return text, process.wait(SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def _typed(terminal: int, keys: tuple[str, str] | None) -> str:
+    """Everything that appears on a terminal until its other end is closed."""
+    text, deadline = b"", time.monotonic() + SECONDS
+    while time.monotonic() < deadline and select.select([terminal], [], [], SECONDS)[0]:
+        try:
+            text += os.read(terminal, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if keys and keys[0].encode() in text:
+            os.write(terminal, keys[1].encode())
+            keys = None
+    return text.decode().replace("\r\n", "\n")

@@ -4,15 +4,14 @@
      "duration_s", "lessons": {LESSON: the object of `learn check --json`}}
 
 `score` is the mean over the lessons that have one, to one decimal; 10.0 only when each of them is 10.0; null when none
-has. A lesson that was not handed in has none, and neither has one on which the grader itself failed: neither is a zero,
-and `complete` says that something is lacking.
+has. A lesson that was not handed in has none; one on which the grader itself failed has the score of the checks that
+did run, or none. Neither is a zero, and `complete` says that something is lacking.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from grader.batch.discover import Learner, printable
@@ -20,14 +19,13 @@ from grader.batch.settings import Settings
 from grader.model import LessonResult, SubmissionResult
 
 Record = dict[str, Any]
-WITHOUT_SCORE = ("missing", "grader-error")
+LACKING = ("missing", "grader-error")
 
 
 def record_of(
     learner: Learner, results: Sequence[LessonResult], *, digest: str, notes: Iterable[str] = (), problem: str = ""
 ) -> Record:
     """The record of a submission from the results of all its lessons."""
-    results = [replace(result, score=None) if result.state in WITHOUT_SCORE else result for result in results]
     whole = SubmissionResult(learner.id, mean_score(results), {result.lesson: result for result in results})
     content = whole.to_dict()
     return {
@@ -35,7 +33,7 @@ def record_of(
         "source": printable(learner.path.name),
         "digest": digest,
         "score": content["score"],
-        "complete": not any(result.state in WITHOUT_SCORE for result in results),
+        "complete": not any(result.state in LACKING for result in results),
         "states": dict(Counter(result.state for result in results)),
         "problem": problem,
         "notes": list(notes),

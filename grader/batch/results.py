@@ -48,10 +48,14 @@ class Results:
         with _explained(out):
             (out / "feedback").mkdir(parents=True, exist_ok=True)
             self._journal: IO[bytes] = (out / JOURNAL).open("a+b")
-            _lock(self._journal, out)
-            self.put_aside = False  # whether results were there that this run does not go on with
-            if not (resume and self._load()):
-                self._begin()
+            try:
+                _lock(self._journal, out)
+                self.put_aside = False  # whether results were there that this run does not go on with
+                if not (resume and self._load()):
+                    self._begin()
+            except BaseException:
+                self._journal.close()
+                raise
 
     def digest_of(self, learner: Learner) -> str:
         """The digest of the hand-in that was graded for this learner; empty if none was."""

@@ -48,9 +48,9 @@ def command(
     Each of its direct children is one learner: a folder, a .zip, a notebook (.ipynb) or a .py file. In DIR you find
     gradebook.csv, results.json, and for each learner feedback/ID.json, each written as soon as it is known.
 
-    A submission's score is the mean over its lessons that have a score. A lesson that was not handed in has none; it
-    is no zero, and "complete" says no. Neither is there a score where the grader itself failed: then the exit status
-    is 3.
+    A submission's score is the mean over its lessons that have a score. A lesson that was not handed in has none, and
+    neither has one that the grader itself could not check: an empty cell is no zero, and "complete" says no. Exit
+    status 0 done, 2 wrong usage, 3 the grader itself failed on something.
 
     \b
     Example:

@@ -151,6 +151,7 @@ def policy_for(course: Course, device: str) -> dict[str, Any]:
     policy: dict[str, Any] = {
         "memory_bytes": limits.memory_mb << 20 if device == "cpu" else None,
         "cpu_seconds": math.ceil(limits.total_seconds),
+        "open_files": 64 if device == "cpu" else 1024,  # the driver opens many
         "uid": NOBODY if hasattr(os, "geteuid") and os.geteuid() == 0 else None,
         "layers": [layer for layer in LAYERS if device == "cpu" or layer not in ("landlock", "seccomp")],
     }

@@ -2,8 +2,8 @@
 
     id, score, complete, missing, <lesson>, <lesson> state, ..., problem
 
-A cell is empty where there is no score: a lesson that was not handed in, or one on which the grader itself failed. An
-empty cell is no zero.
+A cell is empty where there is no score: a lesson that was not handed in, or one that the grader itself could not
+check. An empty cell is no zero.
 """
 
 from __future__ import annotations

@@ -22,13 +22,13 @@ Log = list[tuple[Any, ...]]
 def make(spec: dict[str, Any], log: Log) -> Any:
     """`{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, which may have "dtype", "device" and
     "training" too; `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`; or
-    `{"kind": "iterator", "items": [...]}`, which can be gone through once and has no length."""
+    `{"kind": "iterator", "items": [...]}`, a generator: gone through once, without a length."""
     if spec["kind"] == "model":
         return _model(spec, log)
     if spec["kind"] == "optimizer":
         return _optimizer(spec, log)
     if spec["kind"] == "iterator":
-        return iter(spec["items"])
+        return (item for item in spec["items"])
     raise ValueError(f"unknown description {spec['kind']!r}")
 
 

@@ -3,9 +3,9 @@
 Every check loads numbers of its own by name: random γ, β and biases too, because fresh ones (1 and 0) hide a norm that
 is used twice. Everything is asked in evaluation mode: a block with `nn.Dropout` in it is as right there as one without.
 
-The statement asks for the exact GELU, and its tanh form is accepted: the two differ by 5e-4 at most, less than between
-two libraries. So the hidden layer's inputs are kept small (`BEND`), where both forms agree within the tolerance while
-every other activation does not; one check looks at large ones, with a tolerance that spans both.
+The statement asks for the exact GELU, and its tanh form is accepted too: published models use either, and the two are
+at most 5e-4 apart. So the inputs of the hidden layer are kept small (`BEND`), where both forms agree within the
+tolerance and every other activation does not; one check looks at large ones, with a tolerance that spans both.
 """
 
 import pytest
@@ -23,8 +23,8 @@ from grader.judge.kit import (
 )
 
 D, H, F = 12, 3, 7  # model width, heads (so d = 4), hidden width: pairwise different, and different from B and T
-BEND = 0.1  # how large the hidden layer's inputs are
-BOTH_FORMS = 1e-2  # spans both forms of GELU, whatever its inputs
+BEND = 0.05  # how large the inputs of the hidden layer are
+BOTH_FORMS = 1e-3  # spans both forms of GELU when they are large
 BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs
 SCALES = torch.tensor([5.0, 1.0, 1e-3, 0.0]).view(4, 1, 1)  # one for each sequence of a batch of four
 SHAPES = {}  # the reference's names and shapes for each (D, H, d_ff) that was asked for
@@ -42,7 +42,7 @@ def numbers(reference, rand, sizes=(D, H, F), bend=BEND):
         drawn[f"{norm}.weight"] += 1.0
     for part in ("weight", "bias"):
         drawn[f"ffn.w1.{part}"] *= bend
-    drawn["ffn.w2.weight"] *= 3.0
+    drawn["ffn.w2.weight"] *= 0.3 / bend  # the network's answer keeps its size
     return drawn
 
 
@@ -266,6 +266,4 @@ def test_repeatable(submission, reference, rand):
 @pytest.mark.check(skill="hygiene", points=1, needs="test_names")
 def test_device(submission, reference, rand):
     """Works on the device where its input and its parameters are."""
-    state, x = numbers(reference, rand), rand(2, 5, D)
-    for norm_first in (True, False):
-        assert_portable(built(submission, state, norm_first=norm_first), x, mask=causal(5))
+    assert_portable(built(submission, numbers(reference, rand)), rand(2, 5, D), mask=causal(5))

@@ -12,11 +12,8 @@ from grader.judge.kit import Family, LearnerError, same
 
 V, D = 7, 4  # vocabulary and width; batches are (3, 5): all sizes differ
 SGD = {"lr": 0.5}
-ADAMW = {
-    "lr": 0.05,
-    "eps": 1e-3,
-    "weight_decay": 0.0,
-}  # a large eps: rounding in a tiny gradient must not flip its sign
+# a large eps: rounding in a tiny gradient must not flip its sign; no decay: it would move what has no gradient
+ADAMW = {"lr": 0.05, "eps": 1e-3, "weight_decay": 0.0}
 
 
 # --- the factories ----------------------------------------------------------------------------------------------------
@@ -346,9 +343,8 @@ def _(subject, rand):
 
 @train.probe("no batch", stage="without a batch")
 def _(subject, rand):
-    # only whether a list comes back: None, 0/0 and the mode left alone depend on how the same loop is written
-    given = watch_training(subject, rand, [])["losses"]
-    return given == [[]]
+    # only whether an empty list comes back: None, 0/0 and the mode depend on how the same loop is written
+    return watch_training(subject, rand, [])["losses"] == [[]]
 
 
 @train.probe("batches afterwards")
@@ -517,8 +513,8 @@ def clip(model):
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 
 
-# Clipping in the wrong place (before `backward`, after `step`) changes no number here, because nothing has to be
-# clipped; what can go wrong is only that it is done at all.
+# "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
+# `step` changes no number. What can go wrong is clipping in the right place.
 mistake(
     "tr-clipped",
     alone=True,
@@ -610,8 +606,8 @@ mistake(
     "tr-double-shift",
     coding="rolled",
     alone=True,
-    says="The targets are shifted twice: they come already one step later, and you roll them by one more, so the "
-    "model learns to predict two tokens ahead, and its row's first target at the end.",
+    says="The targets are shifted twice: they come already one step later, and you roll them by one more. The model "
+    "learns to predict two tokens ahead, and at the end of a row the row's first target.",
     suggests="Use `targets` as they come.",
     pick=lambda logits, inputs, targets: (logits, targets.roll(-1, dims=1)),
 )
@@ -718,7 +714,7 @@ mistake(
     "tr-softmax-before-ce",
     coding="nll_loss",
     alone=True,
-    says="`nll_loss` gets probabilities, but it wants their logarithms: the loss is negative and bounded by −1.",
+    says="`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 and 0.",
     suggests="Use `cross_entropy` on the raw logits, or `nll_loss` on `log_softmax`.",
     warp=lambda logits: logits.softmax(-1),
     score=functional.nll_loss,
@@ -894,8 +890,8 @@ train.mistake(
 
 mistake(
     "tr-loss-tensor-kept",
-    says="You give back the loss as a tensor. It keeps the whole graph of its step alive, so memory grows with every "
-    "batch.",
+    says="You give back the loss as a tensor. With its graph still attached it keeps everything of its step alive, and "
+    "memory grows with every batch.",
     suggests="Give back `loss.item()`, a Python float.",
     give=as_it_is,
 )
@@ -970,6 +966,7 @@ train.mistake(
     suggests="Unpack inputs and targets from each batch inside the loop.",
     version=train.build({"choose": first_again_and_again}),
 )
+# An average is the only way in which batches of unequal size could be weighed wrongly here.
 train.mistake(
     "tr-unweighted-average",
     says="You return one average in place of the list. As an average it would mislead, too: the mean of batch means "
@@ -985,7 +982,6 @@ train.mistake(
 )
 
 # --- alternatives: just as right --------------------------------------------------------------------------------------
-
 
 train_step.alternative("classes on axis 1", arrange=whole)
 train_step.alternative("permuted", arrange=lambda logits, targets: (logits.permute(0, 2, 1), targets))

@@ -1,0 +1,22 @@
+# wrong: at-softmax-queries
+import torch
+
+
+def split_heads(x, num_heads):
+    batch, seq_len, d_model = x.size()
+    d_k = d_model // num_heads
+    x = x.reshape(batch, seq_len, num_heads, d_k)
+    return x.permute(0, 2, 1, 3)
+
+
+def merge_heads(x):
+    B, H, T, d = x.shape
+    return x.transpose(1, 2).contiguous().view(B, T, H * d)
+
+
+def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    q, k, v = (split_heads(x @ w.T, num_heads) for w in (w_q, w_k, w_v))
+    scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / q.shape[3] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not(), -1e9)
+    return merge_heads(torch.softmax(scores, dim=2) @ v) @ w_o.T
