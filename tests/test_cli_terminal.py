@@ -50,7 +50,7 @@ def test_the_shell_completes_commands_and_lessons(tmp_path):
 
     assert learn(cwd=tmp_path, COMP_WORDS="learn check mo", **asked).stdout == "plain,moving_average\n"
     assert learn(cwd=tmp_path, COMP_WORDS="learn hint argmax-", **asked).stdout == "plain,argmax_2d\n"
-    assert learn(cwd=tmp_path, COMP_WORDS="learn check x", course=tmp_path, **asked).stdout == ""
+    assert learn(cwd=tmp_path, COMP_WORDS="learn check x", course=tmp_path, **asked).stdout.strip() == ""
 
 
 def test_the_course_can_be_named_before_and_after_the_command(tmp_path):

@@ -48,6 +48,9 @@ def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
     except (AttributeError, TypeError, IndexError, KeyError, ValueError, RuntimeError) as error:
         # the probe could not use what the subject returned: None, a list, another rank
         return Raised("unusable", type(error).__name__)
+    finally:
+        if isinstance(subject, LocalSubject):
+            subject.release()
 
 
 class Diagnostician:

@@ -188,6 +188,7 @@ class Examination:
         except LearnerError as error:
             return self._ended(check, function, error)
         failure = self.judge.bench.run(check, subject, reference, self._rand)
+        reference.release()
         if failure is None:
             return check.result(self.lesson.name, "passed", "", self._collect_output(), function)
         return self._ended(check, function, failure)

@@ -187,6 +187,11 @@ class LocalSubject(Subject):
         super().__init__(kinds, device)
         self._actor = Actor(dict(namespace))
 
+    def release(self) -> None:
+        """Let go of the objects that were made: a batch asks for thousands."""
+        self._actor.objects.clear()
+        self._actor.log.clear()
+
     def ask(self, act: str, **content: Any) -> dict[str, Any]:
         reply = self._actor.act({"act": act, **duplicate(content)})
         if "error" in reply:

@@ -25,6 +25,7 @@ class Actor:
         self.forbids = forbids
         self.files = files
         self.objects: dict[int, Any] = {}
+        self.made = 0
         self.log: list[tuple[Any, ...]] = []
 
     def act(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -114,9 +115,9 @@ class Actor:
     # --- small helpers --------------------------------------------------------------------------------------------
 
     def _keep(self, value: Any) -> int:
-        number = len(self.objects) + 1
-        self.objects[number] = value
-        return number
+        self.made += 1
+        self.objects[self.made] = value
+        return self.made
 
     def _target(self, target: Any) -> Any:
         return self.objects[target.number] if isinstance(target, Handle) else self.namespace[target]

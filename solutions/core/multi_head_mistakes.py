@@ -823,6 +823,13 @@ for misplaced, orders in MISPLACED.items():
                 ),
             )
 attend.mistake(
+    "hd-split-no-transpose",
+    coding="and joined from there",
+    says=f"{HEADS_NOT_FORWARD} So the heads of one token attend to each other, and tokens never meet.",
+    suggests="Exchange axes 1 and 2 after the cut, and exchange them back before you join the heads.",
+    version=attention_with(split=cut_features, merge=lambda heads, sizes: heads.flatten(2)),
+)
+attend.mistake(
     "hd-split-view",
     coding="batch and heads in one axis",
     says="`view(B * H, T, d)` cuts the sequence into pieces, not the features, and `view(B, T, D)` glues the pieces "
@@ -1021,6 +1028,11 @@ LEFT_WITHOUT = {
     "zero where nothing is left": {"normalise": zero_where_nothing_is_left},
 }
 
+def causal_unless_given(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    mask = causal(x.shape[1]) if mask is None else mask
+    return attention_with()(x, w_q, w_k, w_v, w_o, num_heads, mask)
+
+
 attend.mistake(
     "at-mask-ignored",
     says="Changing the mask does not change your output: the mask is not used.",
@@ -1095,6 +1107,14 @@ attend.mistake(
     says="You hide the future from every query always, whether the mask asks for it or not.",
     suggests="Block only what `mask` blocks; with mask=None every query may attend to every key.",
     score=lambda q, k: queries_by_keys(q, k).masked_fill(~causal(q.shape[-2]), -INF),
+)
+attend.mistake(
+    "at-always-causal",
+    coding="unless a mask is given",
+    says="Without a mask you hide the future (`is_causal=mask is None`); with mask=None every query may attend to every "
+    "key.",
+    suggests="Block only what `mask` blocks: leave `is_causal` at False.",
+    version=causal_unless_given,
 )
 for coding, widen in (("one axis", lambda mask: mask.unsqueeze(1)), ("two axes", lambda mask: mask[None, None])):
     for how, joined in (("", merge_rightly), ("forced into shape", merge_to_input)):

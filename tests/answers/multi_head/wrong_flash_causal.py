@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: at-always-causal, at-mask-ignored
 import torch
 import torch.nn.functional as F
 

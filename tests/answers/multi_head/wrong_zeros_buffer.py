@@ -1,4 +1,4 @@
-# wrong: hd-dtype
+# wrong: ?
 import torch
 
 
