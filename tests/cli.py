@@ -83,12 +83,12 @@ def in_a_terminal(
 def _typed(terminal: int, keys: tuple[str, str] | None) -> str:
     """Everything that appears on a terminal until its other end is closed."""
     text, deadline = b"", time.monotonic() + SECONDS
-    while time.monotonic() < deadline and select.select([terminal], [], [], SECONDS)[0]:
-        try:
-            text += os.read(terminal, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if keys and keys[0].encode() in text:
+    while time.monotonic() < deadline:
+        if select.select([terminal], [], [], 1.0)[0]:
+            try:
+                text += os.read(terminal, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+        elif keys and keys[0].encode() in text:
             os.write(terminal, keys[1].encode())
-            keys = None
     return text.decode().replace("\r\n", "\n")

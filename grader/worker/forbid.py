@@ -1,15 +1,15 @@
 """Notice a forbidden call when it runs, whatever name it was called by.
 
-Two hooks of torch see every operation: the function mode sees the Python call (`F.softmax`, `x.softmax`, a method or an
-alias of it), the dispatch mode sees the operator underneath (`aten::_softmax`), which no Python alias hides. numpy has
-no such hooks: there the interpreter's profiler sees the calls that the learner's own code makes into numpy.
+torch tells a function mode of every call into it from Python: `F.softmax`, `x.softmax`, an alias of either, and the
+operator itself (`torch.ops.aten._softmax`). numpy has no such hook: there the interpreter's profiler sees the calls
+that the learner's own code makes into numpy.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 
@@ -23,7 +23,7 @@ class ForbiddenCall(BaseException):
 
 def matches(name: str, forbids: Iterable[str]) -> str | None:
     """The entry of `forbids` that `name` falls under: `_softmax_backward_data` falls under `softmax`."""
-    base = name.lstrip("_").removesuffix("_")
+    base = name.partition(".")[0].lstrip("_").removesuffix("_")
     for entry in forbids:
         if base == entry or base.startswith(entry + "_"):
             return entry
@@ -45,10 +45,7 @@ def _watching(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
             seen.append(entry)
             raise ForbiddenCall(entry)
 
-    function_mode, dispatch_mode = _modes()
-    with ExitStack() as stack:
-        stack.enter_context(dispatch_mode(refuse))
-        stack.enter_context(function_mode(refuse))
+    with _mode()(refuse):
         yield
 
 
@@ -83,15 +80,14 @@ def _of_numpy(module: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == "numpy"
 
 
-_CLASSES: tuple[Any, Any] | None = None
+_MODE: Any = None
 
 
-def _modes() -> tuple[Any, Any]:
-    """The two mode classes, made once: torch is imported only where it is used."""
-    global _CLASSES  # the classes cannot be defined before torch is there
-    if _CLASSES is None:
+def _mode() -> Any:
+    """The mode's class, made once: torch is imported only where it is used."""
+    global _MODE  # the class cannot be defined before torch is there
+    if _MODE is None:
         from torch.overrides import TorchFunctionMode
-        from torch.utils._python_dispatch import TorchDispatchMode
 
         class FunctionWatch(TorchFunctionMode):
             def __init__(self, refuse: Callable[[str], None]) -> None:
@@ -102,19 +98,5 @@ def _modes() -> tuple[Any, Any]:
                 self.refuse(getattr(func, "__name__", ""))
                 return func(*args, **(kwargs or {}))
 
-        class DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
-            @classmethod
-            def _should_skip_dynamo(cls) -> bool:
-                # else torch imports its compiler (0.6 s) at the first operation, only to tell it to stay out
-                return False
-
-            def __init__(self, refuse: Callable[[str], None]) -> None:
-                super().__init__()  # type: ignore[no-untyped-call]  # as above
-                self.refuse = refuse
-
-            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                self.refuse(func._schema.name.split("::")[-1])
-                return func(*args, **(kwargs or {}))
-
-        _CLASSES = FunctionWatch, DispatchWatch
-    return _CLASSES
+        _MODE = FunctionWatch
+    return _MODE

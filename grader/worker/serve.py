@@ -13,15 +13,16 @@ from grader.worker.arrays import pack, unpack
 from grader.worker.loader import load
 
 RPC_FD = 3
+RULES_FD = 4
 
 
-def become_worker(rpc_fd: int, output_fd: int, policy: dict[str, Any]) -> None:
+def become_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, foresight: isolation.Foresight) -> None:
     """Arrange the descriptors, give up rights, serve, exit. Never returns."""
     code = 1
     try:
-        _arrange_descriptors(rpc_fd, output_fd)
+        foresight = _arrange_descriptors(rpc_fd, output_fd, foresight)
         os.environ.clear()
-        in_force = isolation.apply(isolation.Policy(**{k: _tuple(v) for k, v in policy.items()}))
+        in_force = isolation.apply(policy, foresight)
         sock = socket.socket(fileno=RPC_FD)
         wire.send(sock, {"layers": list(in_force)})
         serve(sock)
@@ -33,23 +34,29 @@ def become_worker(rpc_fd: int, output_fd: int, policy: dict[str, Any]) -> None:
         os._exit(code)
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def read_policy(values: dict[str, Any]) -> isolation.Policy:
+    """A policy that came as JSON, where a tuple is a list."""
+    arguments: dict[str, Any] = {}
+    for key, value in values.items():
+        arguments[key] = tuple(value) if isinstance(value, list) else value
+    return isolation.Policy(**arguments)
 
 
-def _arrange_descriptors(rpc_fd: int, output_fd: int) -> None:
+def _arrange_descriptors(rpc_fd: int, output_fd: int, foresight: isolation.Foresight) -> isolation.Foresight:
+    """0 reads nothing, 1 and 2 are the pipe for what is printed, 3 the line to the judge; all else is closed, but for
+    the Landlock rules, which are used up when the rights are given up."""
     null = os.open(os.devnull, os.O_RDONLY)
+    wanted = {0: null, 1: output_fd, 2: output_fd, RPC_FD: rpc_fd}
+    if foresight.rules is not None:
+        wanted[RULES_FD] = foresight.rules
     # first out of the way, then into place: the numbers may overlap
-    rpc, output = os.dup(rpc_fd), os.dup(output_fd)
-    high = max(rpc, output, null, 10) + 1
-    rpc_high, output_high = high, high + 1
-    os.dup2(rpc, rpc_high)
-    os.dup2(output, output_high)
-    os.dup2(null, 0)
-    os.dup2(output_high, 1)
-    os.dup2(output_high, 2)
-    os.dup2(rpc_high, RPC_FD)
-    os.closerange(RPC_FD + 1, 65536)
+    away = max(*wanted, *wanted.values()) + 1
+    for target, fd in wanted.items():
+        os.dup2(fd, away + target)
+    for target in wanted:
+        os.dup2(away + target, target)
+    os.closerange(max(wanted) + 1, 65536)
+    return isolation.Foresight(RULES_FD if RULES_FD in wanted else None, foresight.stays_root)
 
 
 def serve(sock: socket.socket) -> None:

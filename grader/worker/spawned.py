@@ -21,7 +21,8 @@ def main(rpc_fd: int, output_fd: int, arrays: str, policy: dict[str, object], pa
     isolation.prepare()
     sys.path.pop()
     sys.argv[:] = [""]
-    serve.become_worker(rpc_fd, output_fd, policy)
+    asked = serve.read_policy(policy)
+    serve.become_worker(rpc_fd, output_fd, asked, isolation.foresee(asked))
 
 
 if __name__ == "__main__":

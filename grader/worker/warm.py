@@ -11,7 +11,9 @@ def import_arrays(arrays: str) -> None:
     import random  # noqa: F401  the learner's code may want it: cheaper before the fork
     import tempfile
 
-    import numpy  # noqa: F401
+    import numpy.random
+
+    numpy.random.seed(0)  # a worker seeds it again; here so that what this imports is there before the fork
 
     # a worker may have nowhere to write; modules that only ask for the folder must import all the same
     tempfile.tempdir = "/tmp"
@@ -21,6 +23,7 @@ def import_arrays(arrays: str) -> None:
         import torch.utils._python_dispatch
 
         torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
+        torch.manual_seed(0)  # as above; starts no device
         settle_torch()
 
 

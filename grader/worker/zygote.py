@@ -47,7 +47,7 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
         control.send(json.dumps({"refused": f"{threads} threads before the first fork"}).encode())
         os._exit(1)
     control.send(json.dumps({"ready": os.getpid()}).encode())
-    Zygote(control, serve.become_worker).run()
+    Zygote(control, serve, isolation).run()
 
 
 def _prctl(option: int, value: int) -> None:
@@ -57,9 +57,9 @@ def _prctl(option: int, value: int) -> None:
 class Zygote:
     """Forks workers on demand, reports how they end, and lets none of their children survive them."""
 
-    def __init__(self, control: socket.socket, become_worker: Any) -> None:
-        self.control = control
-        self.become_worker = become_worker
+    def __init__(self, control: socket.socket, serve: Any, isolation: Any) -> None:
+        self.control, self.serve, self.isolation = control, serve, isolation
+        self.foreseen: dict[str, Any] = {}  # by policy as JSON: the policy, and what is the same for all its workers
         self.workers: dict[int, int] = {}  # pid -> job id
         self.wake_read, self.wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
@@ -80,12 +80,13 @@ class Zygote:
         if not message:
             return False
         job = json.loads(message)
+        policy, foresight = self._foresee(job["policy"])
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            self.become_worker(fds[0], fds[1], job["policy"])
+            self.serve.become_worker(fds[0], fds[1], policy, foresight)
         for fd in fds:
             os.close(fd)
         self.workers[pid] = job["id"]
@@ -93,6 +94,13 @@ class Zygote:
         socket.send_fds(self.control, [json.dumps({"id": job["id"], "pid": pid}).encode()], [pidfd])
         os.close(pidfd)
         return True
+
+    def _foresee(self, values: dict[str, Any]) -> Any:
+        key = json.dumps(values)
+        if key not in self.foreseen:
+            policy = self.serve.read_policy(values)
+            self.foreseen[key] = policy, self.isolation.foresee(policy)
+        return self.foreseen[key]
 
     def _reap(self) -> None:
         while True:

@@ -5,6 +5,7 @@ answers differ there (NaN, zeros, the plain mean), so no check and no probe may 
 """
 
 import torch
+from torch.nn import functional
 
 from grader.judge.kit import Family, LearnerError, is_array, same
 
@@ -539,6 +540,54 @@ attention.mistake(
     says="You multiply by −∞ to block: where the mask allows, that is 0 · ∞ = NaN, and every masked answer is NaN.",
     suggests="Choose, do not multiply: `masked_fill` or `torch.where`; or multiply by −1e9.",
     hide=lambda scores, mask: scores + (~mask).to(scores.dtype) * -INF,
+)
+
+# --- mistakes: a mask that nobody asked for ---------------------------------------------------------------------------
+
+
+def seen_only(allowed):
+    """A `score` in which query i sees key j only where `allowed(i, j)`. With fewer keys than queries some may see none,
+    and get equal weights."""
+
+    def score(q, k):
+        queries, keys = torch.arange(q.size(-2)), torch.arange(k.size(-2))
+        return all_pairs(q, k).masked_fill(~allowed(queries[:, None], keys), -INF)
+
+    return score
+
+
+def causal_unless_given(q, k, v, mask=None):
+    score = seen_only(lambda query, key: key <= query) if mask is None else all_pairs
+    return alone(score=score)(q, k, v, mask)
+
+
+attention.mistake(
+    "at-always-causal",
+    says="You hide the future from every query, whether a mask asks for it or not.",
+    suggests="Block only what `mask` blocks; with mask=None every query may attend to every key.",
+    version=alone(score=seen_only(lambda query, key: key <= query)),
+)
+attention.mistake(
+    "at-always-causal",
+    coding="unless a mask is given",
+    says="Without a mask you hide the future; with mask=None every query may attend to every key.",
+    suggests="Block only what `mask` blocks.",
+    version=causal_unless_given,
+)
+for coding, hide in (("", fill(-INF)), ("whatever the mask", lambda scores, mask: scores)):
+    attention.mistake(
+        "at-self-only",
+        coding=coding,
+        says="Each query sees only the key at its own place, so it gets that one value and nothing is mixed.",
+        suggests="Let every query weigh all keys that `mask` allows.",
+        version=alone(score=seen_only(lambda query, key: key == query), hide=hide),
+    )
+attention.mistake(
+    "at-argmax",
+    says="Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no gradient: "
+    "queries and keys can never learn.",
+    suggests="Use softmax over the keys: the best key gets the most weight, and the others a share.",
+    version=alone(softmax=lambda scores: functional.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)),
 )
 
 # --- mistakes: the values, and manners --------------------------------------------------------------------------------

@@ -783,6 +783,28 @@ attend.mistake(
 
 # --- attention: mistakes in split and merge ---------------------------------------------------------------------------
 
+
+def one_wide_head(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    q, k, v = x @ w_q.T, x @ w_k.T, x @ w_v.T
+    scores = by_root_width(queries_by_keys(q, k), q, num_heads)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -INF)
+    return torch.softmax(scores, dim=-1) @ v @ w_o.T
+
+
+for coding, version in (
+    ("", attention_with(split=lambda x, num_heads: x[:, None])),
+    ("three axes", one_wide_head),
+):
+    attend.mistake(
+        "hd-heads-ignored",
+        coding=coding,
+        says="You do not split into heads: this is one attention of the whole width D, whatever `num_heads` is.",
+        suggests="Split queries, keys and values with `split_heads`, attend in each head, and join them with "
+        "`merge_heads`.",
+        version=version,
+    )
+
 attend.mistake("hd-split-view", says=SPLIT_BY_VIEW, suggests=CUT_THE_FEATURES, split=cut_sequence)
 attend.mistake(
     "hd-split-strided",
@@ -1027,6 +1049,7 @@ LEFT_WITHOUT = {
     "a large negative number": {"block": fill_with(-1e9)},
     "zero where nothing is left": {"normalise": zero_where_nothing_is_left},
 }
+
 
 def causal_unless_given(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     mask = causal(x.shape[1]) if mask is None else mask

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: hd-heads-ignored
 import torch
 
 

@@ -1,0 +1,11 @@
+# wrong: at-detached
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    with torch.no_grad():
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+    return weights @ v

@@ -1,0 +1,10 @@
+# wrong: at-no-softmax
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    torch.softmax(scores, dim=-1)
+    return scores @ v

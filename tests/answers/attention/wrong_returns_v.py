@@ -1,0 +1,3 @@
+# wrong: at-values-are-keys
+def scaled_dot_product_attention(q, k, v, mask=None):
+    return v
