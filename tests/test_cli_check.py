@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
-from cli import START, TINY, answer, learn
+from cli import START, TINY, answer, learn, run_code
+from course_maker import make_course
 
 WRONG = "def argmax_2d(grid):\n    print('a word', end=' ')\n    return int(grid.argmax()), 0\n"
-LOOP = "def argmax_2d(grid):\n    while True:\n        pass\n"
 CONTRACT = {
     "schema", "lesson", "score", "passed", "device", "seed", "duration_s", "checks", "mistakes", "strengths",
     "weaknesses", "suggestions", "output",

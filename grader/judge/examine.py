@@ -20,6 +20,7 @@ from grader.judge.kit import CheckFailed
 from grader.judge.launch import Launcher
 from grader.judge.plugin import Bench, Check, collect_and_drive
 from grader.judge.rand import Rand, derive
+from grader.judge.remembered import Remembered
 from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, kind_of_error, learner_error
 from grader.judge.verdicts import Finding
 from grader.judge.worker import Worker
@@ -48,6 +49,7 @@ class Judge:
         if course.arrays == "torch":
             settle_torch()
         self._materials = cache(self._load_materials)
+        self._stories: dict[tuple[str, str, int], list[Any]] = {}
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
         """The verdict on one submission of one lesson. Never raises for anything a submission does."""
@@ -92,6 +94,14 @@ class Judge:
     def materials(self, lesson: Lesson) -> tuple[LocalSubject, Diagnostician]:
         """The reference and what is known of the mistakes, loaded once for each lesson."""
         return self._materials(lesson.name)
+
+    def reference(self, lesson: Lesson, check: Check, seed: int) -> Remembered:
+        """The reference for one run of one check; what it answered before on this seed is remembered."""
+        reference, _ = self.materials(lesson)
+        if self._stories and next(iter(self._stories))[2] != seed:
+            self._stories.clear()
+        story = self._stories.setdefault((lesson.name, check.name, seed), [])
+        return Remembered(reference, {function.name: function.kind for function in lesson.functions}, story)
 
     def _load_materials(self, name: str) -> tuple[LocalSubject, Diagnostician]:
         lesson = self.course.lessons[name]
@@ -182,13 +192,12 @@ class Examination:
         if ban is not None:
             message = verdicts.describe_ban(ban, self.submission.path)
             return check.result(self.lesson.name, "forbidden", message, function=function)
-        reference, _ = self.judge.materials(self.lesson)
         try:
             subject = self.live_subject()
         except LearnerError as error:
             return self._ended(check, function, error)
+        reference = self.judge.reference(self.lesson, check, self.seed)
         failure = self.judge.bench.run(check, subject, reference, self._rand)
-        reference.release()
         if failure is None:
             return check.result(self.lesson.name, "passed", "", self._collect_output(), function)
         return self._ended(check, function, failure)

@@ -61,6 +61,8 @@ def check_lessons(
     Ctrl-C; no process is left behind in any case.
     """
     lessons = list({lesson.name: lesson for lesson, _, _ in jobs}.values())
+    if not lessons:
+        return
 
     def drive(judge: Judge) -> None:
         for lesson, submission, hints_used in jobs:

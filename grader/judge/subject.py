@@ -98,11 +98,13 @@ class Proxy:
         self._subject, self._target, self.shown = subject, target, shown
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.observe(*args, **kwargs).value
+        reply = self._ask(args, kwargs)
+        self._subject.last_value = reply["value"]
+        return reply["value"]
 
     def observe(self, *args: Any, **kwargs: Any) -> Observed:
         """Call it; also say what became of the arguments."""
-        reply = self._ask(args, kwargs)
+        reply = self._ask(args, kwargs, after=True)
         self._subject.last_value = reply["value"]
         after_args, after_kwargs = reply["after"]
         return Observed(reply["value"], list(after_args), dict(after_kwargs), reply.get("devices", ()))
@@ -189,8 +191,7 @@ class LocalSubject(Subject):
 
     def release(self) -> None:
         """Let go of the objects that were made: a batch asks for thousands."""
-        self._actor.objects.clear()
-        self._actor.log.clear()
+        self._actor.forget()
 
     def ask(self, act: str, **content: Any) -> dict[str, Any]:
         reply = self._actor.act({"act": act, **duplicate(content)})

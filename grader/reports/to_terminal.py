@@ -38,7 +38,7 @@ _PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 def assessment(result: LessonResult, page: Page, *, title: str = "", before: float | None = None) -> str:
     """The whole assessment of one lesson. `before` is the score of the attempt before this one."""
     said = _Said(page)
-    lines = [*_head(result, page, title), _score(result, page, before), *_notes(result, page)]
+    lines = [*_head(result, page, title), *_score(result, page, before), *_notes(result, page)]
     lines += _checks(result, page, said)
     lines += _prints(result, page)
     lines += _counterexamples(result.counterexamples, page)
@@ -82,7 +82,7 @@ def _head(result: LessonResult, page: Page, title: str) -> list[Text]:
     return [name, how]
 
 
-def _score(result: LessonResult, page: Page, before: float | None) -> Text:
+def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]:
     if result.score is None:
         line = Text("No score", STRONG)
     else:
@@ -95,7 +95,8 @@ def _score(result: LessonResult, page: Page, before: float | None) -> Text:
         facts.append(f"before: {score_text(before)}")
     if result.hints_used:
         facts.append(f"{counted(result.hints_used, 'hint')} used")
-    return line.append("  " + ", ".join(facts))
+    said = Text(", ".join(facts))
+    return [line.append("  ").append_text(said)] if line.cell_len + said.cell_len + 2 <= page.columns else [line, said]
 
 
 def _notes(result: LessonResult, page: Page) -> list[Text]:

@@ -53,7 +53,7 @@ class Actor:
             return _call_elsewhere(target, args, kwargs)
         if grad is None:
             value = target(*args, **kwargs)
-            return {"value": value, "after": [_data(args), _data(kwargs)]}
+            return {"value": value, "after": [_data(args), _data(kwargs)] if request.get("after") else [[], {}]}
         return _call_for_gradients(target, args, kwargs, grad)
 
     def act_build(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -113,6 +113,12 @@ class Actor:
         return {"found": found, "public": public[:200]}
 
     # --- small helpers --------------------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Let go of every object that was made, and number the next ones from the beginning."""
+        self.objects.clear()
+        self.log.clear()
+        self.made = 0
 
     def _keep(self, value: Any) -> int:
         self.made += 1

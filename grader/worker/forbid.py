@@ -8,8 +8,9 @@ that the learner's own code makes into numpy.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 
@@ -21,7 +22,8 @@ class ForbiddenCall(BaseException):
         self.name = name
 
 
-def matches(name: str, forbids: Iterable[str]) -> str | None:
+@lru_cache(maxsize=4096)  # an exercise calls the same few dozen functions again and again
+def matches(name: str, forbids: tuple[str, ...]) -> str | None:
     """The entry of `forbids` that `name` falls under: `_softmax_backward_data` falls under `softmax`."""
     base = name.partition(".")[0].lstrip("_").removesuffix("_")
     for entry in forbids:

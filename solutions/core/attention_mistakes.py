@@ -545,13 +545,12 @@ attention.mistake(
 # --- mistakes: a mask that nobody asked for ---------------------------------------------------------------------------
 
 
-def seen_only(allowed):
-    """A `score` in which query i sees key j only where `allowed(i, j)`. With fewer keys than queries some may see none,
-    and get equal weights."""
+def seen_only(allowed, value=-INF):
+    """A `score` in which query i sees key j only where `allowed(i, j)`; the others get `value`."""
 
     def score(q, k):
         queries, keys = torch.arange(q.size(-2)), torch.arange(k.size(-2))
-        return all_pairs(q, k).masked_fill(~allowed(queries[:, None], keys), -INF)
+        return all_pairs(q, k).masked_fill(~allowed(queries[:, None], keys), value)
 
     return score
 
@@ -574,13 +573,18 @@ attention.mistake(
     suggests="Block only what `mask` blocks.",
     version=causal_unless_given,
 )
-for coding, hide in (("", fill(-INF)), ("whatever the mask", lambda scores, mask: scores)):
+for coding, hide, value in (
+    ("", fill(-INF), -INF),
+    ("finite fill", fill(-1e9), -1e9),  # with fewer keys than queries the last queries see none, and weigh all evenly
+    ("whatever the mask", lambda scores, mask: scores, -INF),
+    ("whatever the mask, finite fill", lambda scores, mask: scores, -1e9),
+):
     attention.mistake(
         "at-self-only",
         coding=coding,
         says="Each query sees only the key at its own place, so it gets that one value and nothing is mixed.",
         suggests="Let every query weigh all keys that `mask` allows.",
-        version=alone(score=seen_only(lambda query, key: key == query), hide=hide),
+        version=alone(score=seen_only(lambda query, key: key == query, value), hide=hide),
     )
 attention.mistake(
     "at-argmax",

@@ -1,0 +1,298 @@
+"""grader.reports: an assessment as text for a terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
+from grader.reports.page import Page
+from grader.reports.plain import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, counted, score_text, signs_for
+from grader.reports.to_json import lessons_to_json, to_json
+from grader.reports.to_terminal import assessment, summary
+
+SAYS = "Hides from each query exactly the keys that its row of the mask blocks, and no others at all."
+TRACE = "ValueError: no\n  core/attention.py:7 in attention\n    raise ValueError('no')\nAsked: attention(3)"
+
+
+def check(name: str, outcome: str = "passed", message: str = "", **more: object) -> CheckResult:
+    """One check worth a point."""
+    given = {"function": "attention", "says": f"Is right about {name}.", "skill": "values", "output": ""} | more
+    return CheckResult(
+        f"attention.{name}", given["function"], given["says"], given["skill"], outcome, 1.0,
+        1.0 if outcome == "passed" else 0.0, message, given["output"],
+    )  # fmt: skip
+
+
+def result(*checks: CheckResult, **more: object) -> LessonResult:
+    """A verdict with these checks."""
+    passed = all(one.passed for one in checks)
+    given = {"score": 10.0 if passed else 4.6, "passed": passed, "file": "core/attention.py"} | more
+    return LessonResult(
+        "attention", given.pop("state", "graded"), device="cpu", seed=77, duration_s=0.1, checks=checks, **given
+    )
+
+
+FAILED = result(
+    check("shape"),
+    check("mask", "failed", "Wrong: got 1, expected 2.\nAsked: attention(1, 2)", says=SAYS, output="my print\n"),
+    check("trace", "raised", TRACE),
+    check("later", "skipped", "Not run: it needs “mask” to pass first."),
+    mistakes=(Named("at-mask-inverted", "attention", "Your `mask` is inverted.", "Turn it round."),),
+    strengths=("Shapes: every output has the right shape.",),
+    weaknesses=("Your `mask` is inverted.", f"`attention` raises an error.\n{TRACE}"),
+    suggestions=(
+        Suggestion("Turn it round.", "learn check attention"),
+        Suggestion("Take the next hint, which is a long sentence about what to do next here.", "learn hint attention"),
+    ),
+    counterexamples=(Counterexample("attention", "attention(torch.tensor([1.0]))", "torch.tensor([2.0])", "[1.0]"),),
+    hints_used=2,
+    output="my print\n",
+    notes=("torch.py beside your file is ignored.",),
+)
+
+
+def plain(text: str) -> str:
+    """Text without colours and links."""
+    return re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", text)
+
+
+# ---- the assessment -------------------------------------------------------------------------------------------------
+
+
+def test_the_head_says_lesson_score_device_and_seed():
+    """Title, file, device and seed, then the score with a bar, what passed, the score before and the hints used."""
+    head = assessment(FAILED, Page(), title="Attention", before=3.1).splitlines()[:2]
+
+    assert head[0] == "Attention  core/attention.py  cpu, seed 77"
+    assert head[1].startswith("4.6 / 10  █████████░░░")
+    assert head[1].endswith("1 of 4 checks passed, before: 3.1, 2 hints used")
+
+
+def test_what_did_not_pass_comes_first_with_its_message():
+    """Failures first with sign, word and message, then what was not run, then what passed."""
+    lines = assessment(FAILED, Page()).splitlines()
+    heads = [line.split()[:2] for line in lines if re.match(r"  [✗·✓] \w+ +\S", line) and line[4:12].strip() in (
+        "failed", "raised", "skipped", "passed")]  # fmt: skip
+
+    assert heads == [["✗", "failed"], ["✗", "raised"], ["·", "skipped"], ["✓", "passed"]]
+    assert "             Wrong: got 1, expected 2." in lines
+
+
+def test_below_the_checks_stand_the_most_useful_things():
+    """Prints, the failing input as it can be typed, strengths, named weaknesses with their id, and the next steps."""
+    text = assessment(FAILED, Page())
+    headings = [line for line in text.splitlines() if line in (
+        "Your prints", "Smallest failing input", "Strengths", "Weaknesses", "Next")]  # fmt: skip
+
+    assert headings == ["Your prints", "Smallest failing input", "Strengths", "Weaknesses", "Next"]
+    assert "  attention(torch.tensor([1.0]))\n  yours     torch.tensor([2.0])\n  expected  [1.0]" in text
+    assert "  ✗ Your `mask` is inverted.  [at-mask-inverted]" in text
+    assert "  1 Turn it round.  learn check attention" in text
+    assert "! torch.py beside your file is ignored." in text
+
+
+def test_nothing_is_said_twice():
+    """A traceback that stands under its check is not repeated under Weaknesses."""
+    assert assessment(FAILED, Page()).count("core/attention.py:7 in attention") == 1
+
+
+def test_a_check_on_several_inputs_is_one_line():
+    """Checks that differ in their brackets only are one line, which counts the inputs with the worst outcome."""
+    outcomes = ("passed", "failed", "failed")
+    many = [check(f"axis[{i}]", outcome, says="Is right.") for i, outcome in enumerate(outcomes)]
+
+    assert "  ✗ failed   Is right. (2 of 3 inputs)" in assessment(result(*many), Page())
+
+
+def test_functions_have_their_own_headings():
+    """In a lesson of several functions each has its checks; one with failures comes first."""
+    text = assessment(result(check("a", function="split"), check("b", "failed", "No.", function="merge")), Page())
+
+    assert text.index("\nmerge\n") < text.index("\nsplit\n")
+
+
+def test_long_messages_are_cut_unless_all_is_asked_for():
+    """A message of many lines is cut to a few, and the way to all of it is named; the fourth gets one line."""
+    checks = [check(f"no {i}", "failed", "\n".join(f"line {i}.{n}" for n in range(30))) for i in range(4)]
+    short, whole = (assessment(result(*checks), Page(everything=everything)) for everything in (False, True))
+
+    assert "line 0.6" in short
+    assert "line 0.7" not in short
+    assert "--verbose" in short
+    assert "line 3.0" in short
+    assert "line 3.1" not in short
+    assert "line 3.29" in whole
+
+
+def test_a_file_that_could_not_be_loaded_shows_no_checks():
+    """Checks that never ran are not listed one by one."""
+    skipped = [check(f"a{i}", "skipped", "Your file could not be loaded.") for i in range(5)]
+    text = assessment(result(*skipped, state="would-not-import", score=1.0), Page())
+
+    assert "could not be loaded, so nothing was checked" in text
+    assert "skipped" not in text
+
+
+def test_a_fault_of_ours_is_told_as_ours():
+    """A grader error has its own word, costs nothing, and names the doctor."""
+    broken = check("b", "grader-error", "The check itself failed.")
+    text = assessment(result(check("a"), broken, state="grader-error"), Page())
+
+    assert "1 of 1 check passed" in text
+    assert "! grader error" in text
+    assert "learn doctor" in text
+
+
+def test_no_score_is_said_in_words():
+    """Where nothing could be scored, there is no number."""
+    assert "No score" in assessment(result(state="grader-error", score=None), Page())
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_lines_fit_the_width(width):
+    """No line is longer than the terminal, and none ends in spaces."""
+    lines = assessment(FAILED, Page(width)).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_words_longer_than_the_width_are_not_broken():
+    """A long path stays whole, so that it can be copied and clicked."""
+    path = "/a/" + "very/" * 30 + "deep.py"
+    text = assessment(result(check("a", "raised", f"ValueError: no\n  {path}:3 in f\n    code"), file=path), Page(80))
+
+    assert f"               {path}:3\n               in f\n" in text
+    assert f"  {path}\n" in text
+
+
+def test_colour_changes_no_word():
+    """With colour and links the same text is there."""
+    colourful = assessment(FAILED, Page(colour=True, links=True))
+
+    assert "\x1b[31m" in colourful
+    assert "\x1b]8;" in colourful
+    assert [line.rstrip() for line in plain(colourful).splitlines()] == assessment(FAILED, Page()).splitlines()
+
+
+def test_without_colour_there_is_no_escape_sequence():
+    """A pipe gets text only."""
+    assert "\x1b" not in assessment(FAILED, Page(links=True))
+
+
+def test_ascii_signs():
+    """Where the encoding has no better signs, letters and punctuation stand in."""
+    text = assessment(FAILED, Page(signs=PLAIN_SIGNS))
+
+    assert "  x failed" in text
+    assert "#########..." in text
+    assert signs_for("ascii") == signs_for(None) == signs_for("no such thing") == PLAIN_SIGNS
+    assert signs_for("utf-8") == Signs()
+
+
+def test_what_a_learner_printed_is_shown_harmless():
+    """Control characters of prints and messages never reach the terminal."""
+    evil = "\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x07\x08\x9b31m\u202eabc"
+    text = assessment(
+        result(check("a", "failed", evil, output=evil), output=evil, weaknesses=(evil,)), Page(colour=True)
+    )
+
+    assert "\x1b[2J" not in text
+    assert not set("\x07\x08\x9b\u202e") & set(text)
+    assert "title" not in text
+    assert "red" in text
+
+
+def test_prints_are_cut():
+    """Of many printed lines a few are shown, with the number of the rest."""
+    printed = "".join(f"step {i}\n" for i in range(100))
+    text = assessment(result(check("a", "failed", "No.", output=printed), output=printed), Page())
+
+    assert "step 11\n" in text
+    assert "step 12\n" not in text
+    assert "... 88 more lines" in text
+
+
+def test_several_lessons_are_summed_up():
+    """A line for each lesson, then what is wrong with those that did not pass, each with its command."""
+    text = summary([FAILED, result(check("a"))], Page())
+
+    assert re.search(r"^✗ attention   4\.6  █+░+  1 of 4 checks passed$", text, re.MULTILINE)
+    assert re.search(r"^✓ attention  10\.0  █{10}  1 of 1 check passed$", text, re.MULTILINE)
+    assert "learn check attention\n  Your `mask` is inverted." in text
+
+
+def test_a_missing_lesson_is_summed_up():
+    """A lesson without a file has no score and says so."""
+    assert "no file for this lesson" in summary([result(state="missing", score=None, passed=False)], Page())
+
+
+# ---- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def test_json_is_the_result_and_ascii():
+    """What is printed is the documented object, safe in any encoding."""
+    text = to_json(FAILED)
+
+    assert json.loads(text) == json.loads(json.dumps(FAILED.to_dict()))
+    assert text.isascii()
+
+
+def test_json_of_several_lessons():
+    """Several lessons are one object, by lesson."""
+    assert json.loads(lessons_to_json([FAILED]))["lessons"]["attention"]["score"] == 4.6
+
+
+# ---- pieces ---------------------------------------------------------------------------------------------------------
+
+
+@given(st.text())
+def test_clean_text_has_no_control_characters(text):
+    """Whatever comes in, only newlines and printable characters come out."""
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]", clean(text))
+
+
+@given(st.text(alphabet=st.characters(categories=("L", "N", "P", "Zs"))))
+def test_clean_leaves_ordinary_text_alone(text):
+    """Letters, digits and punctuation of any language are kept."""
+    assert clean(text) == text
+
+
+def test_clean_shows_a_progress_bar_as_it_looked_last():
+    """Of a line overwritten by carriage returns the last state is kept."""
+    assert clean("10%\r50%\r100%\nnext\r\nlast\r") == "100%\nnext\nlast"
+
+
+@pytest.mark.parametrize("piece", ["\x1b]", "\x1b[", "\x1b[1;", "\x1bP", "a\r", "\x1b", "\x9b;"])
+def test_cleaning_takes_no_longer_for_text_made_to_be_slow(piece):
+    """A million characters of unfinished sequences are cleaned at once."""
+    before = time.process_time()
+    assert len(clean(piece * (1_000_000 // len(piece)))) <= LONGEST
+    assert time.process_time() - before < 1.0
+
+
+@given(st.floats(0, 1), st.integers(2, 40))
+def test_a_bar_is_full_only_when_all_is_done(share, cells):
+    """A bar has its length, something in it as soon as there is something, and is full only at the end."""
+    drawn = bar(share, cells, PLAIN_SIGNS)
+
+    assert len(drawn) == cells
+    assert (drawn.count("#") == cells) == (share == 1)
+    assert (drawn.count("#") == 0) == (share == 0)
+
+
+def test_small_words():
+    """Counts, scores and times read as people write them."""
+    now = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    times = {0: "just now", 300: "5 min ago", 7200: "2 h ago", 3 * 86400: "3 days ago", 90 * 86400: "2025-11-02"}
+
+    assert [counted(1, "check"), counted(0, "check")] == ["1 check", "0 checks"]
+    assert [score_text(10.0), score_text(5.4), score_text(None)] == ["10.0", "5.4", "-"]
+    assert {ago(now - timedelta(seconds=s), now) for s in times} == set(times.values())
