@@ -119,20 +119,13 @@ def _programs() -> Iterator[Finding]:
 
 def _isolation(course: Course | None) -> Iterator[Finding]:
     """Each layer: can it be had, and does it refuse what it is for? Comes before torch, which starts threads."""
-    from grader.judge.session import policy_for
-    from grader.worker.isolation import Policy, available, prove
+    from grader.judge.session import tried_layers
 
-    if course is None:
-        return
-    reasons = available()
-    policy: dict[str, Any] = policy_for(course, "cpu")
-    lists: dict[str, Any] = {key: tuple(policy.pop(key)) for key in ("readable", "layers")}
-    proved = prove(Policy(**policy, **lists))
-    for layer, reason in reasons.items():
+    for layer, (reason, got_through) in tried_layers(course).items() if course else ():
         if reason:
             yield Finding(layer, "note", f"not to be had here: {reason}")
-        elif proved[layer]:
-            yield Finding(layer, "broken", f"it does not hold: {proved[layer]}", "report this")
+        elif got_through:
+            yield Finding(layer, "broken", f"it does not hold: {got_through}", "report this")
         else:
             yield Finding(layer, "ok", "in force, and tried")
 
@@ -145,7 +138,7 @@ def _workers(course: Course | None) -> Iterator[Finding]:
     import time
 
     from grader.cli.working import Working
-    from grader.judge.session import with_workers
+    from grader.judge.session import describe_device, with_workers
 
     if course is None:
         return
@@ -157,7 +150,7 @@ def _workers(course: Course | None) -> Iterator[Finding]:
             seconds = time.monotonic() - started
             says = f"it answered after {seconds:.1f} s, with {', '.join(worker.layers or ()) or 'no isolation'}"
             worker.close()
-            yield _device(course, device)
+            yield Finding("device", "ok", describe_device(device, course.arrays))
             yield Finding("worker", "ok", says)
     except (SelfattendError, ImportError) as error:
         yield Finding("worker", "broken", str(error).split("\n")[0], "pip install --force-reinstall selfattend")
@@ -169,17 +162,6 @@ def _ask(worker: Worker) -> None:
     what: dict[str, Any] = {"name": "probe", "path": "probe.py", "source": source, "siblings": {}, "seed": 0}
     worker.request("load", **what, forbids=[], names=["answer"])
     worker.request("call", target="answer", args=[], kwargs={})
-
-
-def _device(course: Course, device: str) -> Finding:
-    if course.arrays != "torch":
-        return Finding("device", "ok", "cpu: this course computes with numpy")
-    import torch
-
-    if device == "cuda":
-        return Finding("device", "ok", f"cuda: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}")
-    built = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
-    return Finding("device", "ok", f"cpu: PyTorch is {built}, and no GPU is needed")
 
 
 # --- the course and the learner's own ---------------------------------------------------------------------------------

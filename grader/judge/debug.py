@@ -118,13 +118,10 @@ def replay(file: str) -> None:
     arrays, lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
 
     from grader.worker.acts import Actor
-    from grader.worker.loader import load
     from grader.worker.warm import import_arrays
 
     import_arrays(arrays)
-
-    siblings = {name: list(pair) for name, pair in submission.siblings.items()}
-    actor = Actor(load(lesson.name, submission.path, submission.source, siblings, seed % 2**31), lesson.forbids)
+    actor = Actor(_loaded(lesson.name, submission, seed), lesson.forbids)
     last = max(index for index, (act, _, _) in enumerate(failure.requests) if act in CALLS)
     for act, content, handle in failure.requests[:last]:
         reply = actor.act({"act": act, **content})
@@ -134,6 +131,20 @@ def replay(file: str) -> None:
     _put_under_pdb(actor, act, content)
     reply = actor.act({"act": act, **content})
     _tell(reply)
+
+
+def _loaded(name: str, submission: Submission, seed: int) -> dict[str, Any]:
+    """What the learner's file defines. The folders of their own modules stand last on the path, as in a worker."""
+    import importlib.util
+
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed % 2**31)
+    sys.path += sorted({str(Path(path).parent.absolute()) for path, _ in submission.siblings.values()})
+    spec = importlib.util.spec_from_file_location(name, Path(submission.path).absolute())
+    assert spec is not None and spec.loader is not None, f"{submission.path} is no Python file"
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return vars(module)
 
 
 def _put_under_pdb(actor: Any, act: str, content: dict[str, Any]) -> None:

@@ -128,6 +128,18 @@ def resolve_device(asked: str, arrays: str) -> str:
     return "cpu"
 
 
+def describe_device(device: str, arrays: str) -> str:
+    """A device that `resolve_device` gave, in words, with what the array library was built for."""
+    if arrays != "torch":
+        return f"{device}: this course computes with numpy"
+    import torch
+
+    if device == "cuda":
+        return f"cuda: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
+    built = f"for CUDA {torch.version.cuda}" if torch.version.cuda else "without CUDA"
+    return f"{device}: PyTorch is built {built}; no GPU is needed"
+
+
 def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
     """A launcher whose workers may use the GPU; no worker was leased yet."""
     policy = policy_for(course, "cuda")
@@ -158,6 +170,19 @@ def policy_for(course: Course, device: str) -> dict[str, Any]:
         "layers": [layer for layer in LAYERS if device == "cpu" or layer not in ("landlock", "seccomp")],
     }
     return policy | {"readable": _readable(course.root, room=LARGEST_POLICY - len(json.dumps(policy)))}
+
+
+def tried_layers(course: Course) -> dict[str, tuple[str, str]]:
+    """Each layer of the protection: why it cannot be had here, and what got through when it was tried.
+
+    Both are "" where it holds. Call it before torch is imported: it forks.
+    """
+    from grader.worker.isolation import Policy, available, prove
+
+    policy = policy_for(course, "cpu")
+    lists: dict[str, Any] = {key: tuple(policy.pop(key)) for key in ("readable", "layers")}
+    reasons, found = available(), prove(Policy(**policy, **lists))
+    return {layer: (reason, "" if reason else found[layer]) for layer, reason in reasons.items()}
 
 
 def _readable(course_root: Path, room: int) -> list[str]:

@@ -342,6 +342,12 @@ mistake(
     first_sum=lambda self, x, branch: branch,
 )
 mistake(
+    "bl-no-attention",
+    says="There is no attention in the block: every token goes its way alone.",
+    suggests="Add the attention branch before the network: `x + attn(...)`.",
+    attention=lambda self, y, mask: torch.zeros_like(y),
+)
+mistake(
     "bl-no-residual-ffn",
     says="What the network gives replaces the stream; the result of the attention step is not carried on.",
     suggests="Add the branch to what went by it: `h + ffn(...)`.",
@@ -683,6 +689,11 @@ for coding, name, function in (
     ("leaky ReLU", "leaky ReLU", F.leaky_relu),
     ("tanh", "tanh", torch.tanh),
     ("sigmoid", "the sigmoid", torch.sigmoid),
+    (
+        "√(2π)",
+        "GELU's tanh form with the constant √(2π), which is √(2/π)",
+        lambda z: 0.5 * z * (1 + torch.tanh((2 * torch.pi) ** 0.5 * (z + 0.044715 * z**3))),
+    ),
     ("erf unscaled", "x · ½(1 + erf(x)); Φ has erf(x / √2)", lambda z: z * 0.5 * (1 + torch.erf(z))),
 ):
     (block.mistake if coding == "ReLU" else alone)(
@@ -900,6 +911,40 @@ alone(
 )
 
 # --- mistakes: heads and projections ----------------------------------------------------------------------------------
+
+
+def with_weight(**taken):
+    """A `project` that takes another weight where `taken` says so."""
+    return lambda self, y, name: Block.project(self, y, taken.get(name, name))
+
+
+for coding, taken in (
+    ("wq for all three", {"wk": "wq", "wv": "wq"}),
+    ("wq for the keys", {"wk": "wq"}),
+    ("wq for the values", {"wv": "wq"}),
+    ("wk for the queries", {"wq": "wk"}),
+    ("wv for the keys", {"wk": "wv"}),
+):
+    alone(
+        "hd-projection-shared",
+        coding=coding,
+        says=f"Attention uses {coding}: queries, keys and values have a projection each.",
+        suggests="Queries come from `wq`, keys from `wk`, values from `wv`: look for a name that was copied.",
+        project=with_weight(**taken),
+    )
+for coding, taken in (
+    ("wk and wv", {"wk": "wv", "wv": "wk"}),
+    ("wq and wv", {"wq": "wv", "wv": "wq"}),
+    ("all three, in a ring", {"wq": "wk", "wk": "wv", "wv": "wq"}),
+    ("all three, in the other ring", {"wq": "wv", "wv": "wk", "wk": "wq"}),
+):
+    alone(
+        "hd-projections-exchanged",
+        coding=coding,
+        says=f"Attention exchanges its weights: {coding}.",
+        suggests="Queries come from `wq`, keys from `wk`, values from `wv`: check the order in which you name them.",
+        project=with_weight(**taken),
+    )
 
 
 def split_by_view(self, y):

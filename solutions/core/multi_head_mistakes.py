@@ -1134,7 +1134,7 @@ attend.mistake(
 attend.mistake(
     "at-always-causal",
     coding="unless a mask is given",
-    says="Without a mask you hide the future (`is_causal=mask is None`); with mask=None every query may attend to every "
+    says="Without a mask you hide the future (`is_causal=mask is None`); with mask=None every query may attend to each "
     "key.",
     suggests="Block only what `mask` blocks: leave `is_causal` at False.",
     version=causal_unless_given,

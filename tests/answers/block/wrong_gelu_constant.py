@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: bl-wrong-activation
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: hd-projections-exchanged
 import math
 
 import torch

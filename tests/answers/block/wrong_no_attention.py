@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: bl-no-attention
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: bl-no-module
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: hd-projection-shared
 import math
 
 import torch

@@ -1,0 +1,21 @@
+# wrong: tr-softmax-before-ce
+import torch
+import torch.nn.functional as F
+
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(inputs)
+    loss = torch.nn.NLLLoss()(F.softmax(logits, dim=-1).permute(0, 2, 1), targets)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(model, optimizer, batches):
+    losses = []
+    for inputs, targets in batches:
+        loss = train_step(model, optimizer, inputs, targets)
+        losses.append(loss)
+    return losses

@@ -1,0 +1,21 @@
+# wrong: tr-optimizer-recreated
+import torch
+import torch.nn.functional as F
+
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(model, optimizer, batches):
+    losses = []
+    for inputs, targets in batches:
+        loss = train_step(model, optimizer, inputs, targets)
+        losses.append(loss)
+    return losses

@@ -1,0 +1,21 @@
+# wrong: tr-roll-within-row
+import torch
+import torch.nn.functional as F
+
+
+def train_step(model, optimizer, inputs, targets):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(inputs)
+    loss = F.cross_entropy(logits.transpose(1, 2), torch.roll(inputs, shifts=-1, dims=1))
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def train(model, optimizer, batches):
+    losses = []
+    for inputs, targets in batches:
+        loss = train_step(model, optimizer, inputs, targets)
+        losses.append(loss)
+    return losses
