@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 from cli import ROOT, START, answer, environment, in_a_terminal, learn
 
 LOOP = "def argmax_2d(grid):\n    while True:\n        pass\n"
@@ -165,6 +166,17 @@ def test_softmax_from_start_to_solution(tmp_path):
     right = learn("check", cwd=tmp_path, course=None)
     assert right.returncode == 0
     assert right.stderr == ""
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no CUDA device")
+def test_softmax_on_a_gpu(tmp_path):
+    """Where there is a GPU, `auto` takes it, and the reference passes there."""
+    file = ROOT / "solutions/core/softmax.py"
+    done = learn("check", "softmax", "--file", str(file), "--json", cwd=tmp_path, course=None)
+
+    assert json.loads(done.stdout)["device"] == "cuda"
+    assert done.returncode == 0
 
 
 def test_the_demo_explains_itself(tmp_path):

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli import ROOT, START, answer, environment, in_a_terminal, learn, run_code, solve
+from cli import ROOT, START, TINY, answer, environment, in_a_terminal, learn, run_code, solve
+from click.testing import CliRunner
 from course_maker import make_course
 
 from grader.cli.learn import COMMANDS
+from grader.cli.learn import learn as learn_command
 
 
 @pytest.fixture
@@ -72,6 +74,17 @@ def test_a_workspace_of_another_course_is_refused(workspace):
 
     assert done.returncode == 2
     assert "belongs to the course" in done.stderr
+
+
+def test_the_command_works_inside_of_another_program(tmp_path, monkeypatch):
+    """As a click command, with click's own runner, errors keep their message and exit code."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SELFATTEND_COURSE", str(TINY))
+
+    assert CliRunner().invoke(learn_command, ["list"]).exit_code == 0
+    failed = CliRunner().invoke(learn_command, ["read", "argmax_3d"])
+    assert failed.exit_code == 2
+    assert 'did you mean "argmax_2d"?' in failed.output
 
 
 def test_the_version_is_told(tmp_path):

@@ -115,8 +115,25 @@ def test_a_worker_may_read_no_folder_that_holds_answers(tmp_path, monkeypatch):
 
     assert [Path(path).name for path in readable if path.startswith(str(site))] == ["numpy", "six.py", "torch"]
 
-    beside = dataclasses.replace(transformers(), root=site / "torch/deep/course")
-    assert str(site / "torch") not in session.policy_for(beside, "cpu")["readable"]
+    deep = dataclasses.replace(transformers(), root=site / "torch/deep/course")
+    assert str(site / "torch") not in session.policy_for(deep, "cpu")["readable"]
+
+    (tmp_path / "course/solutions").mkdir(parents=True)
+    (site / "linked").symlink_to(tmp_path / "course")
+    beside = dataclasses.replace(transformers(), root=tmp_path / "course")
+    assert str(site / "linked") not in session.policy_for(beside, "cpu")["readable"]
+
+
+def test_packages_may_lie_in_the_folder_of_the_course(tmp_path, monkeypatch):
+    """A virtual environment in a checkout is readable all the same: only the answers there are not."""
+    site = tmp_path / ".venv/lib/site-packages"
+    (site / "torch").mkdir(parents=True)
+    (tmp_path / "solutions").mkdir()
+    monkeypatch.setattr(session, "library_paths", lambda: [str(site), str(tmp_path)])
+    readable = session.policy_for(dataclasses.replace(transformers(), root=tmp_path), "cpu")["readable"]
+
+    assert str(site / "torch") in readable
+    assert str(tmp_path / "solutions") not in readable
 
 
 def test_the_policy_fits_into_a_message(tmp_path, monkeypatch, tiny):

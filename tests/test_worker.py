@@ -13,8 +13,10 @@ import torch
 from content import ROOT
 from workshop import course
 
-from grader.errors import WorkerCrashed, WorkerTimeout
+from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
+from grader.judge.launch import start_launcher
 from grader.judge.rand import Rand
+from grader.judge.session import policy_for
 from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=2.0)
@@ -334,6 +336,17 @@ def test_making_an_optimizer_does_not_import_the_compiler(launcher):
 
     assert not compiled
     assert weight == pytest.approx([0.899, 0.899], abs=1e-3)
+
+
+def test_a_worker_that_cannot_be_protected_is_our_fault():
+    """A layer that fails stops the worker before any learner's code, as a grader error and not as a crash."""
+    policy = policy_for(course(), "cpu") | {"writable": ["/no/such/folder"]}
+    launcher = start_launcher("torch", policy, LIMITS)
+    try:
+        with pytest.raises(GraderError):
+            loaded(launcher, "def f():\n    return 1\n")
+    finally:
+        launcher.close()
 
 
 @pytest.mark.gpu

@@ -111,7 +111,7 @@ def _chosen(this: Round, lessons: Sequence[str], file: Path | None) -> list[Less
         return list({lesson.name: lesson for name in lessons for lesson in [place.lesson(name)]}.values())
     if file is not None:
         return [place.lesson(file.name)]
-    place.root  # noqa: B018  raises where there is no workspace: then there is no lesson that one is at
+    place.needed_workspace()  # elsewhere there is no lesson that one is at
     return [place.lesson(None, this.progress)]
 
 

@@ -27,15 +27,14 @@ class Here:
     course: Course
     workspace: Workspace | None
 
-    @property
-    def root(self) -> Workspace:
+    def needed_workspace(self) -> Workspace:
         """The workspace. Raises WorkspaceError where there is none."""
         return self.workspace or find(current_folder())
 
     @contextmanager
     def store(self) -> Iterator[Store]:
         """The learner's progress; what its owner should know of the file is said. Raises WorkspaceError, StoreError."""
-        with Store.open(self.root.store_path, aliases=aliases(self.course)) as store:
+        with Store.open(self.needed_workspace().store_path, aliases=aliases(self.course)) as store:
             yield store
             for notice in store.notices:
                 click.echo(notice, err=True)

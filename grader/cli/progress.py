@@ -13,6 +13,7 @@ from grader.cli.position import next_step, show_next
 from grader.cli.screen import paint, put, signs, wrap
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.reports.plain import ago, bar, counted, score_text
+from grader.workspace import Workspace
 
 LAST_MISTAKES = 3
 
@@ -32,7 +33,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn progress --json
     """
     place = here(ctx)
-    place.root  # noqa: B018  without a workspace there is no progress, and this says so
+    workspace = place.needed_workspace()
     progress = place.progress()
     with place.store() as store:
         named = store.recent_mistakes(LAST_MISTAKES + len(progress))
@@ -40,7 +41,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         from grader.reports.to_json import dump
 
-        click.echo(dump(_object(place, progress, mistakes)))
+        click.echo(dump(_object(place, workspace, progress, mistakes)))
         return
     for number, track in enumerate(place.course.tracks):
         if number:
@@ -88,13 +89,15 @@ def _show_mistakes(mistakes: list[Mistake]) -> None:
         put(paint(f"  [{name}], {ago(when)}", "quiet"))
 
 
-def _object(place: Here, progress: dict[str, LessonProgress], mistakes: list[Mistake]) -> dict[str, Any]:
+def _object(
+    place: Here, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
+) -> dict[str, Any]:
     says, command_text = next_step(place, progress)
     current = place.current(progress)
     return {
         "schema": SCHEMA,
         "course": place.course.id,
-        "workspace": str(place.root.root),
+        "workspace": str(workspace.root),
         "solved": sum(known.solved for known in progress.values()),
         "total": len(progress),
         "tracks": [

@@ -27,11 +27,12 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
     """
     place = here(ctx)
     chosen = place.lesson(lesson)
-    path = place.root.exercise_path(chosen)
+    workspace = place.needed_workspace()
+    path = workspace.exercise_path(chosen)
     if not yes and not _agreed(shown(path), chosen.name):
         put("Nothing was changed.")
         return
-    backup = place.root.reset(chosen)
+    backup = workspace.reset(chosen)
     put(f"{paint(signs().passed, 'good')} {shown(path)} is the empty exercise again.")
     if backup is not None:
         put(f"  Your work: {shown(backup)}")

@@ -210,16 +210,35 @@ def _reformat(value: Any, expected: Any, notes: list[str]) -> Any:
         return NO_EVIDENCE
     if isinstance(expected, dict) and isinstance(value, dict):
         return {key: _reformat(value.get(key), item, notes) for key, item in expected.items()}
-    if isinstance(expected, list | tuple) and type(value) is type(expected) and len(value) == len(expected):
-        return type(expected)(_reformat(v, e, notes) for v, e in zip(value, expected, strict=True))
-    if not is_array(expected):
-        return value
-    found = _as_array(value, expected)
+    found = _as_asked(value, expected)
     if found is None:
         return value
     if found is not value:
-        notes.append(f"It returns {kind_of(value)}; return {kind_of(expected)}.")
+        wanted = "the number alone" if isinstance(expected, float) else kind_of(expected)
+        notes.append(f"It returns {kind_of(value)}; return {wanted}.")
+    if isinstance(expected, list | tuple):
+        return type(expected)(_reformat(v, e, notes) for v, e in zip(found, expected, strict=True))
     return found
+
+
+def _as_asked(value: Any, expected: Any) -> Any:
+    """`value` in the container and dtype of `expected`; None if there is no way to turn it into that."""
+    if is_array(expected):
+        return _as_array(value, expected)
+    if isinstance(expected, list | tuple):
+        return _as_sequence(value, expected)
+    if isinstance(expected, float) and isinstance(value, tuple):
+        floats = [item for item in value if isinstance(item, float)]
+        return floats[0] if len(floats) == 1 else None
+    return None
+
+
+def _as_sequence(value: Any, expected: list[Any] | tuple[Any, ...]) -> Any:
+    numbers = is_array(value) and value.ndim == 1 and all(isinstance(item, float) for item in expected)
+    found = value.tolist() if numbers else value
+    if not isinstance(found, list | tuple) or len(found) != len(expected):
+        return None
+    return found if type(found) is type(expected) else type(expected)(found)
 
 
 def _as_array(value: Any, expected: Any) -> Any:

@@ -70,5 +70,5 @@ def suggestions_for(
 def _after_passing(lesson: Lesson, following: str | None) -> tuple[Suggestion, ...]:
     compare = Suggestion("Compare your code with the reference.", f"learn solution {lesson.name}")
     if following is None:
-        return (Suggestion("You have solved every lesson. See where you stand.", "learn progress"), compare)
+        return (Suggestion("That was the last lesson. See where you stand.", "learn progress"), compare)
     return (Suggestion(f"Go on with {following}.", f"learn read {following}"), compare)

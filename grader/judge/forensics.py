@@ -78,6 +78,8 @@ def _constant_ratio(a: Any, e: Any) -> str:
     big = numpy.abs(e) > 1e-3
     if big.sum() < 3 or not numpy.isfinite(a).all():
         return ""
+    if not a.any():
+        return "Every value is 0."
     ratios = a[big] / e[big]
     ratio = float(numpy.median(ratios))
     if abs(ratio - 1) < 1e-3 or abs(ratio + 1) < 1e-3 or not numpy.allclose(ratios, ratio, rtol=RTOL):

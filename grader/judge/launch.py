@@ -50,6 +50,11 @@ class _Pending:
     rpc: socket.socket
     output_fd: int
 
+    def close(self) -> None:
+        """Let go of both ends: the worker, if there is one, sees that nobody waits for it."""
+        self.rpc.close()
+        os.close(self.output_fd)
+
 
 class ZygoteLauncher:
     """Forks workers from one warm process. `start` returns at once: the zygote imports while the caller does."""
@@ -102,7 +107,11 @@ class ZygoteLauncher:
 
     def _finish(self, pending: _Pending) -> Worker:
         while pending.job not in self._born:
-            self._read(READY_SECONDS)
+            message = self._read(READY_SECONDS)
+            if message.get("id") == pending.job and "refused" in message:
+                pending.close()
+                what = f"A worker could not be protected: {message['refused']}."
+                raise GraderError(what, next_step="learn doctor")
         pid, pidfd = self._born.pop(pending.job)
         self._jobs[pid] = pending.job
         return Worker(pid, pidfd, pending.rpc, pending.output_fd, self.limits, self._exit_code)
@@ -149,8 +158,7 @@ class ZygoteLauncher:
     def close(self) -> None:
         """End every worker and the zygote."""
         if self._ahead is not None:
-            self._ahead.rpc.close()
-            os.close(self._ahead.output_fd)
+            self._ahead.close()
         for _, pidfd in self._born.values():
             os.close(pidfd)
         self.control.close()

@@ -12,11 +12,12 @@ import math
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from grader.judge.examine import Judge
 
 DEVICES = ("auto", "cpu", "cuda")
-GRACE = 0.3  # seconds
+PATIENCE, HASTE = 5.0, 0.3  # seconds for the zygote to end, after work and after Ctrl-C: it may still be importing
 NOBODY = 65534  # whom a worker becomes when the judge is root
 LARGEST_POLICY = 60_000  # bytes; the zygote reads a job of at most 64 kB
 
@@ -95,9 +96,9 @@ def with_workers(course: Course, device: str = "auto") -> Iterator[tuple[Launche
                 launcher = _for_cuda(launcher, course)
             yield launcher, found
     except BaseException:
-        _end_at_once(launcher)
+        _end(launcher, HASTE)
         raise
-    launcher.close()
+    _end(launcher, PATIENCE)
 
 
 # --- the device -------------------------------------------------------------------------------------------------------
@@ -196,11 +197,13 @@ def _readable(course_root: Path, room: int) -> list[str]:
 def _installed(course_root: Path) -> Iterator[str]:
     """Each importable thing in the library folders by its own path, never a folder that also holds the answers."""
     here = Path(os.__file__).parent  # the standard library, which is allowed already
+    # not the course's folder as a whole: in a checkout the virtual environment often lies in it
+    answers = ((course_root / "solutions").resolve(), Path(__file__).resolve().parents[1])
     for folder in map(Path, library_paths()):
         if folder == here or folder.parent == here or not folder.is_dir():
             continue
         for entry in sorted(folder.iterdir()):
-            if not _is_ours(entry, course_root) and entry.suffix not in (
+            if not _is_ours(entry, answers) and entry.suffix not in (
                 ".dist-info",
                 ".egg-info",
                 ".pth",
@@ -209,22 +212,24 @@ def _installed(course_root: Path) -> Iterator[str]:
                 yield str(entry)
 
 
-def _is_ours(entry: Path, course_root: Path) -> bool:
-    """Whether the engine or the course lies there: the checks and the answers are in both."""
+def _is_ours(entry: Path, answers: tuple[Path, ...]) -> bool:
+    """Whether the engine or the course's answers lie in there, or it lies in them; links are followed."""
     if entry.name.lower().startswith(("grader", "selfattend", "__editable__")):
         return True
-    return course_root.is_relative_to(entry) or entry.is_relative_to(course_root)
+    real = entry.resolve()
+    return any(real.is_relative_to(folder) or folder.is_relative_to(real) for folder in answers)
 
 
 # --- ends and interruptions -------------------------------------------------------------------------------------------
 
 
-def _end_at_once(launcher: Launcher) -> None:
-    """End all processes. A zygote that serves ends its workers first; one that is still importing is not waited for."""
+def _end(launcher: Launcher, patience: float) -> None:
+    """End all processes. A zygote ends its workers and itself when it hears no more; one that is late is killed."""
     if isinstance(launcher, ZygoteLauncher):
-        launcher.control.close()
+        with suppress(OSError):  # it has died already
+            launcher.control.shutdown(socket.SHUT_WR)
         try:
-            launcher.process.wait(timeout=GRACE)
+            launcher.process.wait(timeout=patience)
         except subprocess.TimeoutExpired:
             launcher.process.kill()
     launcher.close()

@@ -195,7 +195,7 @@ def _diagnose_function(examination: Examination, function: str, bad: list[CheckR
     if not diagnosis.named:
         general = _by_value(function, bad, diagnosis)
         finding.named += general
-        finding.stages += [] if general or diagnosis.format_note else _stages(function, diagnosis)
+        finding.stages += [] if general or diagnosis.format_note else _stages(function, diagnosis, bad)
     examples = diagnostician.families[function].examples
     finding.counterexamples += _smallest(function, examples, subject, reference)
 
@@ -267,16 +267,18 @@ def _by_value(function: str, bad: list[CheckResult], diagnosis: Diagnosis) -> li
     return []
 
 
-def _stages(function: str, diagnosis: Diagnosis) -> list[str]:
-    """Where right ends and wrong begins, and what the numbers show there."""
+def _stages(function: str, diagnosis: Diagnosis, bad: list[CheckResult]) -> list[str]:
+    """Where right ends and wrong begins, and what the numbers show there; where they show nothing regular, what the
+    first check says that did not pass."""
     said = []
     if diagnosis.wrong:
         right = f"Right {_listed(diagnosis.right)}; wrong" if diagnosis.right else "Wrong"
         said.append(f"`{function}`: {right} {_listed(diagnosis.wrong[:3])}.")
-    if diagnosis.first_wrong is not None:
-        probe, actual, expected = diagnosis.first_wrong
-        said += [f"`{function}`, {probe.name}: {text}" for text in findings(actual, expected)]
-    return said
+    if diagnosis.first_wrong is None:
+        return said
+    probe, actual, expected = diagnosis.first_wrong
+    regular = [f"`{function}`, {probe.name}: {text}" for text in findings(actual, expected)]
+    return said + (regular or [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1])
 
 
 def _listed(stages: Sequence[str]) -> str:

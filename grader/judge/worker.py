@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from grader.errors import WorkerCrashed, WorkerOutOfMemory, WorkerTimeout
+from grader.errors import GraderError, WorkerCrashed, WorkerOutOfMemory, WorkerTimeout
 from grader.model import Limits
 from grader.worker import wire
 
@@ -69,6 +69,9 @@ class Worker:
 
     def _hello(self) -> tuple[str, ...]:
         hello = self._receive(time.monotonic() + READY_SECONDS)
+        if "refused" in hello:
+            self.kill()
+            raise GraderError(f"A worker could not be protected: {hello['refused']}.", next_step="learn doctor")
         layers = hello.get("layers")
         if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
             raise wire.ProtocolError("no greeting")

@@ -22,13 +22,17 @@ def become_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, foresig
     try:
         foresight = _arrange_descriptors(rpc_fd, output_fd, foresight)
         os.environ.clear()
-        in_force = isolation.apply(policy, foresight)
         sock = socket.socket(fileno=RPC_FD)
+        try:
+            in_force = isolation.apply(policy, foresight)
+        except (OSError, ValueError) as error:  # half protected is unprotected: no learner's code runs
+            wire.send(sock, {"refused": str(error)})
+            raise EOFError from error
         wire.send(sock, {"layers": list(in_force)})
         serve(sock)
         code = 0
     except (EOFError, OSError, wire.ProtocolError):
-        pass  # the judge went away, or a layer failed: an unprotected learner must not run
+        pass  # the judge went away
     finally:
         sys.stdout.flush()
         os._exit(code)

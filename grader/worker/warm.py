@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any
 
@@ -24,6 +25,8 @@ def import_arrays(arrays: str) -> None:
 
         torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
         torch.manual_seed(0)  # as above; starts no device
+        with contextlib.suppress(ImportError):
+            import torch.profiler._cupti_monitor  # else at the first step of an optimizer; newer torch only
         settle_torch()
 
 

@@ -29,6 +29,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def main(control_fd: int, arrays: str, paths: list[str]) -> None:
     """Import what exercises need, then serve fork requests until the judge goes away."""
+    gc.disable()  # imports make many objects that stay: looking for garbage among them costs a tenth of the time
     sys.path[:0] = paths
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     from grader.worker import isolation, serve, warm
@@ -42,6 +43,7 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
     control = socket.socket(fileno=control_fd)
     gc.collect()
     gc.freeze()
+    gc.enable()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:
         control.send(json.dumps({"refused": f"{threads} threads before the first fork"}).encode())
@@ -76,11 +78,20 @@ class Zygote:
                 self._end()
 
     def _serve_one(self) -> bool:
-        message, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
+        try:
+            message, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
+        except OSError:  # the judge went away with messages of ours unread
+            return False
         if not message:
             return False
         job = json.loads(message)
-        policy, foresight = self._foresee(job["policy"])
+        try:
+            policy, foresight = self._foresee(job["policy"])
+        except (OSError, ValueError) as error:
+            self.control.send(json.dumps({"id": job["id"], "refused": str(error)}).encode())
+            for fd in fds:
+                os.close(fd)
+            return True
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)

@@ -129,6 +129,8 @@ AT_STEP = {  # (there was a gradient at the step, one had been computed since th
 CAUSES = {
     "does not require grad": "the loss has no gradient",
     "modified by an inplace operation": "a parameter was changed before backward",
+    "Expected target size": "the classes of the logits are not on axis 1",
+    "only for scalar outputs": "the loss is not one number",
 }
 
 
@@ -746,6 +748,13 @@ mistake(
     score=total,
 )
 mistake(
+    "tr-reduction-none",
+    alone=True,
+    says='Your loss holds one number for each position (`reduction="none"`), and `backward` needs a single one.',
+    suggests=MEAN,
+    score=lambda logits, targets: functional.cross_entropy(logits, targets, reduction="none"),
+)
+mistake(
     "tr-reduction-sum",
     coding="over a row",
     alone=True,
@@ -935,7 +944,7 @@ def first_only(batches):
 
 def first_again_and_again(batches):
     kept = list(batches)
-    return [kept[0]] * len(kept)
+    return kept[:1] * len(kept)
 
 
 train.mistake(
@@ -964,7 +973,15 @@ train.mistake(
     coding="again and again",
     says="Every step is taken on the first batch; the others are never seen.",
     suggests="Unpack inputs and targets from each batch inside the loop.",
+    # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
+    only=tuple(probe.name for probe in train.probes if probe.name not in ("no batch", "batches from a generator")),
     version=train.build({"choose": first_again_and_again}),
+)
+train.mistake(
+    "tr-losses-not-kept",
+    says="Every step is taken, and its loss is dropped: the list that you return stays empty.",
+    suggests="Append what `train_step` returns to the list, inside the loop.",
+    version=train.build({"finish": lambda losses: []}),
 )
 # An average is the only way in which batches of unequal size could be weighed wrongly here.
 train.mistake(

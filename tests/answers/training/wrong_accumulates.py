@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-no-zero-grad
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-grad-blocked
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-losses-not-kept
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-loss-tensor-kept
 import torch
 import torch.nn.functional as F
 

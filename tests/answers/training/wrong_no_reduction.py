@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-reduction-none
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-optimizer-recreated
 import torch
 import torch.nn.functional as F
 

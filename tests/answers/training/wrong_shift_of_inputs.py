@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-last-position-dropped
 import torch
 import torch.nn.functional as F
 
