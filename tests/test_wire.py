@@ -39,7 +39,7 @@ def through_a_socket(message: dict) -> dict:
     with left, right:
         sender = threading.Thread(target=wire.send, args=(left, message))
         sender.start()
-        received = wire.receive(right, time.monotonic() + 10)
+        received = wire.Frames().receive(right, time.monotonic() + 10)
         sender.join(10)
     return received
 
@@ -173,7 +173,7 @@ def test_a_frame_that_claims_too_much_is_refused_unread(prefix):
     with left, right:
         left.sendall(prefix)
         with pytest.raises(wire.ProtocolError):
-            wire.receive(right, time.monotonic() + 5)
+            wire.Frames().receive(right, time.monotonic() + 5)
 
 
 def test_a_frame_that_never_ends_meets_the_deadline():
@@ -182,7 +182,7 @@ def test_a_frame_that_never_ends_meets_the_deadline():
     with left, right:
         left.sendall(wire.PREFIX.pack(100, 0) + b"{")
         with pytest.raises(TimeoutError):
-            wire.receive(right, time.monotonic() + 0.2)
+            wire.Frames().receive(right, time.monotonic() + 0.2)
 
 
 def test_a_closed_line_is_the_end():
@@ -192,7 +192,7 @@ def test_a_closed_line_is_the_end():
         left.sendall(b"\0" * 5)
         left.close()
         with pytest.raises(EOFError):
-            wire.receive(right, time.monotonic() + 5)
+            wire.Frames().receive(right, time.monotonic() + 5)
 
 
 def test_lone_surrogates_are_cleaned():

@@ -272,4 +272,5 @@ def _without_collections() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(20_000, 10, 10)  # a check makes many small objects and no garbage in circles
         gc.enable()

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import time
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +42,11 @@ class Worker:
         self._printed = bytearray()
         self._printed_total = 0
         self._next_id = 0
+        self._frames = wire.Frames()
         os.set_blocking(output_fd, False)
+        # a worker that does not read must not hold us up; set once, where a timeout for each call costs system calls
+        seconds, rest = divmod(limits.call_seconds, 1)
+        rpc.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", int(seconds), int(rest * 1e6)))
 
     def request(self, act: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
         """Ask for one act and wait for its reply. Raises WorkerTimeout, WorkerCrashed or WorkerOutOfMemory, and
@@ -53,10 +58,9 @@ class Worker:
             if self.layers is None:
                 self.layers = self._hello()
             deadline = time.monotonic() + (self.limits.call_seconds if seconds is None else seconds)
-            self.rpc.settimeout(max(0.001, deadline - time.monotonic()))
             wire.send(self.rpc, {"id": self._next_id, "act": act, **content})
             reply = self._receive(deadline)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             self.kill()
             raise WorkerTimeout(f"No answer within {self.limits.call_seconds:g} s.") from None
         except (EOFError, ConnectionError, wire.ProtocolError) as error:
@@ -78,7 +82,7 @@ class Worker:
         return tuple(layers)
 
     def _receive(self, deadline: float) -> dict[str, Any]:
-        while True:
+        while (message := self._frames.take()) is None:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError
@@ -86,9 +90,9 @@ class Worker:
             if self.output_fd in ready:
                 self._drain(once=True)
             if self.rpc.fileno() in ready:
-                reply = wire.receive(self.rpc, deadline)
-                self._drain()
-                return reply
+                self._frames.fill(self.rpc)
+        self._drain()
+        return message
 
     def _drain(self, once: bool = False) -> None:
         """Take what was printed. More than the limit is a flood: the worker is killed."""

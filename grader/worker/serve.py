@@ -65,9 +65,9 @@ def _arrange_descriptors(rpc_fd: int, output_fd: int, foresight: isolation.Fores
 
 def serve(sock: socket.socket) -> None:
     """Answer requests until the judge closes the line (EOFError)."""
-    actor = Actor({})
+    actor, frames = Actor({}), wire.Frames()
     while True:
-        request = wire.receive(sock)
+        request = frames.receive(sock)
         if request["act"] == "load":
             actor, reply = _load(request)
         else:

@@ -197,26 +197,41 @@ def send(sock: socket.socket, message: dict[str, Any]) -> None:
         sock.sendall(piece)
 
 
-def receive(sock: socket.socket, deadline: float | None = None) -> dict[str, Any]:
-    """Receive one frame. `deadline` is in `time.monotonic()` seconds; TimeoutError after it, EOFError at the end."""
-    header_length, body_length = PREFIX.unpack(_read(sock, PREFIX.size, deadline))
-    if header_length > MAX_HEADER or body_length > MAX_BODY:
-        raise ProtocolError("a frame larger than any of ours")
-    header = _read(sock, header_length, deadline)
-    return decode(header, _read(sock, body_length, deadline))
+class Frames:
+    """What comes from a socket, cut into frames. Small frames take one system call each."""
 
+    def __init__(self) -> None:
+        self._buffer = bytearray()
 
-def _read(sock: socket.socket, size: int, deadline: float | None) -> bytes:
-    pieces: list[bytes] = []
-    while size:
-        if deadline is not None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            sock.settimeout(left)
-        piece = sock.recv(min(size, 1 << 20))
+    def fill(self, sock: socket.socket) -> None:
+        """Take what is there (or wait for it, as the socket is set). EOFError at the end."""
+        piece = sock.recv(1 << 18)
         if not piece:
             raise EOFError
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
+        self._buffer += piece
+
+    def take(self) -> dict[str, Any] | None:
+        """The next whole frame as a message; None while there is none."""
+        if len(self._buffer) < PREFIX.size:
+            return None
+        header_length, body_length = PREFIX.unpack_from(self._buffer)
+        if header_length > MAX_HEADER or body_length > MAX_BODY:
+            raise ProtocolError("a frame larger than any of ours")
+        body_at = PREFIX.size + header_length
+        end = body_at + body_length
+        if len(self._buffer) < end:
+            return None
+        header, body = bytes(self._buffer[PREFIX.size : body_at]), bytes(self._buffer[body_at:end])
+        del self._buffer[:end]
+        return decode(header, body)
+
+    def receive(self, sock: socket.socket, deadline: float | None = None) -> dict[str, Any]:
+        """Wait for the next frame. `deadline` is in `time.monotonic()` seconds; TimeoutError after it."""
+        while (message := self.take()) is None:
+            if deadline is not None:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError
+                sock.settimeout(left)
+            self.fill(sock)
+        return message

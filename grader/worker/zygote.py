@@ -43,6 +43,7 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
     control = socket.socket(fileno=control_fd)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)  # a worker lives for a second: it need not look for garbage 70 times
     gc.enable()
     threads = len(list(Path("/proc/self/task").iterdir()))
     if threads != 1:

@@ -1,4 +1,4 @@
-# wrong: wrong-format
+# wrong: ?
 import torch
 import torch.nn.functional as F
 
