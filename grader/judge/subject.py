@@ -20,7 +20,7 @@ from typing import Any
 from grader.errors import WorkerCrashed, WorkerError, WorkerOutOfMemory, WorkerTimeout
 from grader.judge.worker import Worker
 from grader.worker.acts import Actor
-from grader.worker.arrays import brought_home, devices_of, duplicate, pack, unpack
+from grader.worker.arrays import brought_home, devices_of, duplicate, mapped, pack, unpack
 from grader.worker.wire import Handle
 
 
@@ -126,7 +126,8 @@ class Proxy:
 
     def _ask(self, args: tuple[Any, ...], kwargs: dict[str, Any], **more: Any) -> dict[str, Any]:
         self._subject.last_call = Call(self.shown, args, kwargs)
-        plain = [_handles(arg) for arg in args], {name: _handles(arg) for name, arg in kwargs.items()}
+        # objects of a subject travel as their handles
+        plain = mapped([list(args), kwargs], lambda leaf: leaf.handle if isinstance(leaf, Object) else leaf)
         return self._subject.ask("call", target=self._target, args=plain[0], kwargs=plain[1], **more)
 
 
@@ -169,17 +170,6 @@ class Object(Proxy):
     def eval(self) -> Object:
         """Put it into evaluation mode."""
         return self.train(False)
-
-
-def _handles(value: Any) -> Any:
-    """Objects of a subject travel as their handles."""
-    if isinstance(value, Object):
-        return value.handle
-    if isinstance(value, list):
-        return [_handles(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(_handles(item) for item in value)
-    return value
 
 
 class LocalSubject(Subject):

@@ -10,6 +10,7 @@ import traceback
 from typing import Any
 
 from grader.worker import described, elsewhere
+from grader.worker.arrays import mapped
 from grader.worker.forbid import ForbiddenCall, watch
 from grader.worker.wire import Array, Handle
 
@@ -53,7 +54,8 @@ class Actor:
             return _call_elsewhere(target, args, kwargs)
         if grad is None:
             value = target(*args, **kwargs)
-            return {"value": value, "after": [_data(args), _data(kwargs)] if request.get("after") else [[], {}]}
+            after = [mapped(args, _data), mapped(kwargs, _data)] if request.get("after") else [[], {}]
+            return {"value": value, "after": after}
         return _call_for_gradients(target, args, kwargs, grad)
 
     def act_build(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -130,25 +132,13 @@ class Actor:
 
     def _resolve(self, value: Any) -> Any:
         """Replace every handle by its object."""
-        if isinstance(value, Handle):
-            return self.objects[value.number]
-        if isinstance(value, list):
-            return [self._resolve(item) for item in value]
-        if isinstance(value, tuple):
-            return tuple(self._resolve(item) for item in value)
-        if isinstance(value, dict):
-            return {key: self._resolve(item) for key, item in value.items()}
-        return value
+        return mapped(value, lambda leaf: self.objects[leaf.number] if isinstance(leaf, Handle) else leaf)
 
 
-def _data(value: Any) -> Any:
-    """What of the arguments is plain data: modules and optimizers are not sent back."""
-    if isinstance(value, list | tuple):
-        return [_data(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _data(item) for key, item in value.items()}
-    is_data = value is None or isinstance(value, bool | int | float | str | Array) or hasattr(value, "dtype")
-    return value if is_data else None
+def _data(leaf: Any) -> Any:
+    """An argument, if it is plain data: modules and optimizers are not sent back."""
+    is_data = leaf is None or isinstance(leaf, bool | int | float | str | Array) or hasattr(leaf, "dtype")
+    return leaf if is_data else None
 
 
 def _call_elsewhere(target: Any, args: Any, kwargs: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from grader.worker.wire import ITEM_SIZES, Array, Handle, Opaque
@@ -63,17 +64,19 @@ def _pack_numpy(value: Any) -> Array | None:
     return Array("numpy", value.dtype.name, tuple(value.shape), numpy.ascontiguousarray(value).tobytes())
 
 
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Plain data with `change` made to everything in it that is not a list, a tuple or a dictionary."""
+    if isinstance(value, list | tuple):
+        made = [mapped(item, change) for item in value]
+        return made if isinstance(value, list) else tuple(made)  # a named tuple too becomes a plain one
+    if isinstance(value, dict):
+        return {key: mapped(item, change) for key, item in value.items()}
+    return change(value)
+
+
 def unpack(value: Any, device: str | None = None) -> Any:
     """The reverse of `pack`: fresh tensors and arrays. `device` moves the tensors there; else they are on the CPU."""
-    if isinstance(value, Array):
-        return _unpack_array(value, device)
-    if isinstance(value, list):
-        return [unpack(item, device) for item in value]
-    if isinstance(value, tuple):
-        return tuple(unpack(item, device) for item in value)
-    if isinstance(value, dict):
-        return {key: unpack(item, device) for key, item in value.items()}
-    return value
+    return mapped(value, lambda leaf: _unpack_array(leaf, device) if isinstance(leaf, Array) else leaf)
 
 
 def _unpack_array(array: Array, device: str | None) -> Any:
@@ -105,23 +108,15 @@ def devices_of(value: Any) -> set[str]:
 
 def brought_home(value: Any) -> Any:
     """Plain data with every tensor on the CPU; one without data (on `meta`) as `Opaque`."""
-    if isinstance(value, list):
-        return [brought_home(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(brought_home(item) for item in value)
-    if isinstance(value, dict):
-        return {key: brought_home(item) for key, item in value.items()}
-    return unpack(pack(value)) if devices_of(value) - {"cpu"} else value
+    return mapped(value, lambda leaf: unpack(pack(leaf)) if devices_of(leaf) - {"cpu"} else leaf)
 
 
 def duplicate(value: Any) -> Any:
     """A copy of plain data that shares no memory with it; handles and the like stay as they are."""
-    if isinstance(value, list):
-        return [duplicate(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(duplicate(item) for item in value)
-    if isinstance(value, dict):
-        return {key: duplicate(item) for key, item in value.items()}
-    if hasattr(value, "clone"):
-        return value.detach().clone()
-    return value.copy() if hasattr(value, "dtype") and hasattr(value, "copy") else value
+    return mapped(value, _copied)
+
+
+def _copied(leaf: Any) -> Any:
+    if hasattr(leaf, "clone"):
+        return leaf.detach().clone()
+    return leaf.copy() if hasattr(leaf, "dtype") and hasattr(leaf, "copy") else leaf

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from grader.worker.arrays import mapped
+
 DEVICE = "meta"  # what the tensors say of themselves, so that `device=x.device` asks for the same place
 SAME_DEVICE = "Expected all tensors to be on the same device, but found at least two devices, elsewhere and cpu"
 MOVES = ("_to_copy", "copy_")
@@ -28,13 +30,7 @@ def wrap(value: Any) -> Any:
     tensor_class, _, _ = _classes()
     import torch
 
-    if isinstance(value, list):
-        return [wrap(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(wrap(item) for item in value)
-    if isinstance(value, dict):
-        return {key: wrap(item) for key, item in value.items()}
-    return tensor_class(value.detach()) if isinstance(value, torch.Tensor) else value
+    return mapped(value, lambda leaf: tensor_class(leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf)
 
 
 def unwrap(value: Any) -> Any:
@@ -144,11 +140,11 @@ def _run(func: Any, args: Any, kwargs: Any) -> Any:
     device = kwargs.get("device")
     if device is not None and device.type == DEVICE:
         kwargs = {**kwargs, "device": "cpu"}
-    result = func(*_mapped(args, unwrap), **_mapped(kwargs, unwrap))
+    result = func(*mapped(args, unwrap), **mapped(kwargs, unwrap))
     there = bool(inside) if device is None else device.type == DEVICE
     if name.endswith("_") and tensors:
         return args[0]
-    return _mapped(result, wrap) if there else result
+    return wrap(result) if there else result
 
 
 def _tensors_in(value: Any) -> list[Any]:
@@ -159,11 +155,3 @@ def _tensors_in(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return [tensor for item in value for tensor in _tensors_in(item)]
     return []
-
-
-def _mapped(value: Any, change: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)(_mapped(item, change) for item in value)
-    if isinstance(value, dict):
-        return {key: _mapped(item, change) for key, item in value.items()}
-    return change(value)
