@@ -47,6 +47,21 @@ def is_running(pid: int) -> bool:
         return False
 
 
+def test_two_checks_at_once_are_both_kept(workspace):
+    """Two checks of one exercise at the same moment give the same verdict, and both attempts are kept."""
+    answer(workspace, "argmax_2d", "def argmax_2d(grid):\n    return 0, 0\n")
+    command = [sys.executable, "-c", START, "check", "argmax_2d", "--seed", "1", "--json"]
+    both = [
+        subprocess.Popen(command, cwd=workspace, env=environment(), stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    verdicts = [json.loads(process.communicate(timeout=60)[0]) for process in both]
+
+    assert [process.returncode for process in both] == [1, 1]
+    assert verdicts[0] | {"duration_s": 0} == verdicts[1] | {"duration_s": 0}
+    progress = json.loads(learn("progress", "--json", cwd=workspace).stdout)
+    assert next(lesson for lesson in progress["lessons"] if lesson["lesson"] == "argmax_2d")["attempts"] == 2
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads the tree of processes from /proc")
 @pytest.mark.parametrize("workers", [0, 1], ids=["while it starts", "while it checks"])
 def test_ctrl_c_leaves_no_process(workspace, workers):

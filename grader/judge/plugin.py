@@ -158,17 +158,28 @@ class _Driver:
 
 def collect_and_drive(root: Path, files: Iterable[Path], drive: Callable[[Bench], None]) -> None:
     """Collect the checks in `files` once, then call `drive(bench)`. Raises what `drive` raises."""
-    driver = _Driver(drive)
+    driver, files = _Driver(drive), list(files)
     arguments = [str(path) for path in files]
     arguments += ["-c", os.devnull, "--rootdir", str(root), "--noconftest", "--import-mode=importlib"]
     for name in WITHOUT:
         arguments += ["-p", f"no:{name}"]
+    before = set(sys.modules)
     with _quiet_environment():
         code = pytest.main(arguments, plugins=[driver, driver.bench, sys.modules[__name__]])
+    _forget(set(files), set(sys.modules) - before)
     if driver.error is not None:
         raise driver.error
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderError(f"pytest ended with {code!r} before the checks ran.", next_step="grader audit")
+
+
+def _forget(files: set[Path], names: set[str]) -> None:
+    """Take files of checks out of `sys.modules`: pytest names them by their place in the course, and another course
+    may have a lesson of the same name."""
+    for name in names:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is not None and Path(file) in files:
+            del sys.modules[name]
 
 
 @contextmanager
