@@ -26,7 +26,15 @@ def loaded(launcher, source: str, forbids: list[str] | None = None):
     """A worker with `source` loaded as module `work`."""
     worker = launcher.lease()
     reply = worker.request(
-        "load", name="work", path="work.py", source=source, seed=1, siblings={}, forbids=forbids or [], names=["f", "C"]
+        "load",
+        name="work",
+        path="work.py",
+        source=source,
+        seed=1,
+        siblings={},
+        forbids=forbids or [],
+        names=["f", "C"],
+        device="cpu",
     )
     assert "error" not in reply, reply
     return worker

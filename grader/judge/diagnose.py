@@ -84,9 +84,16 @@ class Diagnostician:
     def explain(self, family: Family, seen: Observations) -> list[Mistake]:
         """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain. What
         does not speak against the reference either has no mistake that could be named."""
-        if all(_agree(seen[probe.name], self.reference(family, probe), probe) for probe in family.probes):
+        wrong = [
+            seen[probe.name]
+            for probe in family.probes
+            if not _agree(seen[probe.name], self.reference(family, probe), probe)
+        ]
+        if not wrong:
             return []
-        for size in range(1, family.together + 1):
+        # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
+        most = 1 if all(isinstance(observation, Raised) for observation in wrong) else family.together
+        for size in range(1, most + 1):
             fits = [combination for combination in _combinations(family, size) if self._fits(family, combination, seen)]
             fits = [combination for combination in fits if size == 1 or self._confirmed(family, combination, seen)]
             if fits:

@@ -170,7 +170,7 @@ class Examination:
             reply = self.worker.request(
                 "load", name=self.lesson.name, path=source.path, source=source.source, seed=self.seed % 2**31,
                 siblings={name: list(pair) for name, pair in source.siblings.items()},
-                forbids=list(self.lesson.forbids), names=list(self.kinds),
+                forbids=list(self.lesson.forbids), names=list(self.kinds), device=self.judge.device,
             )  # fmt: skip
         except WorkerError as error:
             raise LearnerError(kind_of_error(error), "", error.what) from None

@@ -12,10 +12,10 @@ from types import CodeType, ModuleType
 from typing import Any
 
 
-def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int) -> dict[str, Any]:
+def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int, device: str = "cpu") -> dict[str, Any]:
     """Compile and run `source` as module `name`; returns its namespace. `siblings` maps a module name to
     [path, source]: the learner's other lessons, importable by name, never in the way of an installed package."""
-    _seed(seed)
+    _seed(seed, device)
     sys.meta_path.append(_Siblings(siblings))
     module = ModuleType(name)
     module.__file__ = path
@@ -30,13 +30,15 @@ def _compile(path: str, source: str) -> CodeType:
     return compile(source, path, "exec", dont_inherit=True)
 
 
-def _seed(seed: int) -> None:
+def _seed(seed: int, device: str) -> None:
     """Every random source that a learner's code may use starts from the run's seed."""
     random.seed(seed)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None:
         numpy.random.seed(seed % 2**32)
-    if torch is not None:
+    if torch is not None and device == "cpu":
+        torch.default_generator.manual_seed(seed)  # `torch.manual_seed` asks every kind of device (1 ms)
+    elif torch is not None:
         torch.manual_seed(seed)
 
 

@@ -87,7 +87,7 @@ def _flush() -> None:
 def _load(request: dict[str, Any]) -> tuple[Actor, dict[str, Any]]:
     files = frozenset({request["path"], *(path for path, _ in request["siblings"].values())})
     try:
-        namespace = load(request["name"], request["path"], request["source"], request["siblings"], request["seed"])
+        namespace = load(*(request[key] for key in ("name", "path", "source", "siblings", "seed", "device")))
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return Actor({}), {"error": describe_error(error, files)}
     actor = Actor(namespace, tuple(request["forbids"]), files)

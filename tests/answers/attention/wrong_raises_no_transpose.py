@@ -1,0 +1,9 @@
+# wrong: ?
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float('-inf'))
+    return torch.softmax(scores, dim=-1) @ v

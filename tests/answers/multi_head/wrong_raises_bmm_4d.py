@@ -1,0 +1,20 @@
+# wrong: ?
+import torch
+
+
+def split_heads(x, num_heads):
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+def merge_heads(x):
+    return torch.cat([x[:, i] for i in range(x.size(1))], dim=-1)
+
+
+def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    q = split_heads(x @ w_q.T, num_heads)
+    k = split_heads(x @ w_k.T, num_heads)
+    v = split_heads(x @ w_v.T, num_heads)
+    scores = torch.bmm(q, k.transpose(1, 2)) / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return merge_heads(torch.softmax(scores, dim=-1) @ v) @ w_o.T
