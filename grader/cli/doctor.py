@@ -14,7 +14,7 @@ from grader.cli.options import course_option, json_option
 from grader.cli.run import OUR_FAULT
 from grader.cli.screen import paint, put, signs, wrap
 from grader.cli.version import version
-from grader.errors import SelfattendError
+from grader.errors import GraderError, SelfattendError
 from grader.model import SCHEMA, Course
 from grader.reports.plain import counted
 
@@ -157,11 +157,12 @@ def _workers(course: Course | None) -> Iterator[Finding]:
 
 
 def _ask(worker: Worker) -> None:
-    """Load two lines and call them. Raises WorkerError."""
+    """Load two lines and call them. Raises WorkerError, GraderError for another answer than theirs."""
     source = "def answer():\n    return 42\n"
     what: dict[str, Any] = {"name": "probe", "path": "probe.py", "source": source, "siblings": {}, "seed": 0}
     worker.request("load", **what, forbids=[], names=["answer"], device="cpu")
-    worker.request("call", target="answer", args=[], kwargs={})
+    if worker.request("call", target="answer", args=[], kwargs={}).get("value") != 42:
+        raise GraderError("a worker does not answer what it was told to")
 
 
 # --- the course and the learner's own ---------------------------------------------------------------------------------

@@ -1,9 +1,0 @@
-# wrong: at-mask-as-zero-score
-import torch
-
-
-def scaled_dot_product_attention(q, k, v, mask=None):
-    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
-    if mask is not None:
-        scores = mask.float() * scores
-    return torch.softmax(scores, dim=-1) @ v
