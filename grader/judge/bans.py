@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,8 @@ def find_ban(source: str, function: str, forbids: Iterable[str]) -> Ban | None:
     text = _folded(source)
     if not any(name in text for name in wanted):
         return None  # the common case, without parsing
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    module = _parsed(source)
+    if module is None:
         return None
     aliases = _aliases(module)
     classes = {node.name for node in module.body if isinstance(node, ast.ClassDef)}
@@ -39,6 +39,14 @@ def find_ban(source: str, function: str, forbids: Iterable[str]) -> Ban | None:
             if name is not None and _folded(name) in wanted:
                 return Ban(wanted[_folded(name)], getattr(part, "lineno", 0))
     return None
+
+
+@lru_cache(maxsize=1)  # asked for each function of one file in turn
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
 
 
 def _folded(name: str) -> str:

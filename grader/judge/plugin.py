@@ -6,6 +6,7 @@ collects the checks of some lessons once and hands the caller a `Bench` to run t
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +29,9 @@ WITHOUT = (
     "monkeypatch", "nose", "pastebin", "recwarn", "setuponly", "setupplan", "stepwise", "terminal", "threadexception",
     "tmpdir", "unittest", "unraisableexception", "warnings",
 )  # fmt: skip
+
+
+OUR_FIXTURES = ("submission", "reference", "rand")
 
 
 class Check:
@@ -73,8 +77,10 @@ def _plain_arguments(item: pytest.Function) -> dict[str, Any] | None:
     """The parameters of a check that uses no fixtures but ours; None for one that does."""
     callspec = getattr(item, "callspec", None)
     parameters = dict(callspec.params) if callspec is not None else {}
-    others = set(item.fixturenames) - {"submission", "reference", "rand"} - set(parameters)
-    return None if others or item.cls is not None else parameters
+    asked = set(inspect.signature(item.obj).parameters)
+    # `request` is what our own fixtures ask for; any other name is a fixture that only pytest can set up
+    others = set(item.fixturenames) - set(OUR_FIXTURES) - set(parameters) - {"request"}
+    return None if others or "request" in asked or item.cls is not None else parameters
 
 
 class Bench:

@@ -14,6 +14,7 @@ Events of the log, in order:
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 Log = list[tuple[Any, ...]]
@@ -34,28 +35,9 @@ def make(spec: dict[str, Any], log: Log) -> Any:
 
 def _model(spec: dict[str, Any], log: Log) -> Any:
     import torch
-    from torch import nn
 
-    layers = {
-        "embedding": nn.Embedding, "linear": nn.Linear, "dropout": nn.Dropout, "layer_norm": nn.LayerNorm,
-        "tanh": nn.Tanh, "relu": nn.ReLU, "gelu": nn.GELU,
-    }  # fmt: skip
-
-    class Stack(nn.Module):
-        """A stack of layers that logs each forward pass and each gradient that comes back."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.layers = nn.Sequential(*(layers[name](*sizes) for name, *sizes in spec["layers"]))
-
-        def forward(self, inputs: Any) -> Any:
-            outputs = self.layers(inputs)
-            log.append(("forward", self.training, list(inputs.shape), outputs.requires_grad))
-            if outputs.requires_grad:
-                outputs.register_hook(lambda _gradient: log.append(("backward",)))
-            return outputs
-
-    model = Stack()
+    layers = [_layer_class(name)(*sizes) for name, *sizes in spec["layers"]]
+    model = _stack_class()(layers, log)
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
     if spec.get("state") is not None:
@@ -64,6 +46,38 @@ def _model(spec: dict[str, Any], log: Log) -> Any:
         model.to(spec["device"])
     model.train(spec.get("training", True))
     return model
+
+
+def _layer_class(name: str) -> Any:
+    from torch import nn
+
+    return {
+        "embedding": nn.Embedding, "linear": nn.Linear, "dropout": nn.Dropout, "layer_norm": nn.LayerNorm,
+        "tanh": nn.Tanh, "relu": nn.ReLU, "gelu": nn.GELU,
+    }[name]  # fmt: skip
+
+
+@cache
+def _stack_class() -> Any:
+    """Made once, and only where torch is used: making a class of modules costs as much as making a small model."""
+    from torch import nn
+
+    class Stack(nn.Module):
+        """A stack of layers that logs each forward pass and each gradient that comes back."""
+
+        def __init__(self, layers: list[nn.Module], log: Log) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(*layers)
+            self._log = log
+
+        def forward(self, inputs: Any) -> Any:
+            outputs, log = self.layers(inputs), self._log
+            log.append(("forward", self.training, list(inputs.shape), outputs.requires_grad))
+            if outputs.requires_grad:
+                outputs.register_hook(lambda _gradient: log.append(("backward",)))
+            return outputs
+
+    return Stack
 
 
 def _optimizer(spec: dict[str, Any], log: Log) -> Any:
