@@ -82,7 +82,3 @@ class WorkerTimeout(WorkerError):
 
 class WorkerCrashed(WorkerError):
     """It died, or sent what no worker sends."""
-
-
-class WorkerOutOfMemory(WorkerError):
-    """It hit its memory limit."""

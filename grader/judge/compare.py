@@ -214,7 +214,7 @@ def show(value: Any) -> str:
     """A small value as it can be typed again; a large one by its kind."""
     if is_array(value):
         array = to_numpy(value)
-        if array.size > 24:
+        if array.size > (36 if array.dtype.kind == "b" else 24):
             return kind_of(value).removeprefix("a ")
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
         return f"{name}({_nested(array.tolist())})"

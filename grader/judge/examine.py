@@ -71,6 +71,7 @@ class Judge:
         checks, lesson = finding.checks, examination.lesson
         passed = bool(checks) and all(check.passed for check in checks)
         following = verdicts.following_lesson(self.course, lesson.name)
+        uses = [name for name in examination.submission.siblings if name in self.course.lessons]
         return LessonResult(
             lesson=lesson.name,
             state=finding.state,
@@ -83,7 +84,7 @@ class Judge:
             mistakes=tuple(finding.named),
             strengths=strengths_of(checks),
             weaknesses=() if passed else weaknesses_of(checks, finding.named, finding.stages),
-            suggestions=suggestions_for(lesson, passed, finding.named, checks, following),
+            suggestions=suggestions_for(lesson, passed, finding.named, checks, following, uses),
             counterexamples=tuple(finding.counterexamples),
             output="".join(examination.printed),
             notes=(*examination.submission.notes, *finding.notes),
@@ -183,7 +184,7 @@ class Examination:
 
     def _run_check(self, check: Check, results: dict[str, CheckResult]) -> CheckResult:
         function = self.function_of(check)
-        unmet = [need for need in check.needs if need in results and not results[need].passed]
+        unmet = [results[need] for need in check.needs if need in results and not results[need].passed]
         reason = verdicts.cannot_run(self, function, unmet)
         if reason:
             outcome = "timed-out" if reason == verdicts.NO_TIME_LEFT else "skipped"

@@ -8,7 +8,7 @@ from grader.model import CheckResult, Lesson, Named, Suggestion
 
 EARNED = {
     "shape": "Shapes: every output has the right shape.",
-    "values": "Values: they equal the reference's on all inputs tried.",
+    "values": "Values: they equal the reference's on ordinary inputs.",
     "masking": "Masking: what is hidden stays hidden, and nothing else is.",
     "stability": "Numerical stability: extreme inputs give right answers.",
     "gradients": "Gradients: they flow, and equal the reference's.",
@@ -45,9 +45,15 @@ def weaknesses_of(checks: Sequence[CheckResult], mistakes: Sequence[Named], stag
 
 
 def suggestions_for(
-    lesson: Lesson, passed: bool, mistakes: Sequence[Named], checks: Sequence[CheckResult], following: str | None
+    lesson: Lesson,
+    passed: bool,
+    mistakes: Sequence[Named],
+    checks: Sequence[CheckResult],
+    following: str | None,
+    uses: Sequence[str] = (),
 ) -> tuple[Suggestion, ...]:
-    """At most three things to do, each with its command, the most useful first."""
+    """At most three things to do, each with its command, the most useful first. `uses`: the learner's other lessons
+    that this file imports, whose mistakes show here too."""
     if passed:
         return _after_passing(lesson, following)
     name = lesson.name
@@ -61,7 +67,11 @@ def suggestions_for(
             Suggestion("Stuck at the start? Take the mildest hint.", f"learn hint {name}"),
         )
     if any(check.outcome in ("raised", "timed-out") for check in checks):
-        found.append(Suggestion("Stand at the failing line, in the debugger.", f"learn check {name} --pdb"))
+        found.append(Suggestion("Step through the failing call, in the debugger.", f"learn check {name} --pdb"))
+    for other in uses:
+        found.insert(
+            1, Suggestion(f"It uses your {other}.py: see whether that passes by itself.", f"learn check {other}")
+        )
     hint = Suggestion("Take the next hint.", f"learn hint {name}")
     traps = Suggestion("Read the lesson's traps again.", f"learn read {name}")
     return tuple([*found, hint, traps][:3])

@@ -158,5 +158,9 @@ def _rows(a: Any, e: Any) -> str:
             bad = [i for i in range(size) if i not in right]
             if len(bad) == 1:
                 return f"Only {name} {bad[0]} is wrong."
-            return f"Right for {name} {', '.join(map(str, right[:6]))}; wrong for {', '.join(map(str, bad[:6]))}."
+            return f"Right for {name} {_first_of(right)}; wrong for {_first_of(bad)}."
     return ""
+
+
+def _first_of(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:6])) + (", ..." if len(numbers) > 6 else "")

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.errors import WorkerCrashed, WorkerError, WorkerOutOfMemory, WorkerTimeout
+from grader.errors import WorkerError, WorkerTimeout
 from grader.judge.worker import Worker
 from grader.worker.acts import Actor
 from grader.worker.arrays import brought_home, devices_of, duplicate, mapped, pack, unpack
@@ -218,12 +218,7 @@ class RemoteSubject(Subject):
 
 def kind_of_error(error: WorkerError) -> str:
     """The LearnerError kind of a worker that did not answer."""
-    if isinstance(error, WorkerTimeout):
-        return "timed-out"
-    if isinstance(error, WorkerOutOfMemory):
-        return "out-of-memory"
-    assert isinstance(error, WorkerCrashed)
-    return "crashed"
+    return "timed-out" if isinstance(error, WorkerTimeout) else "crashed"
 
 
 def learner_error(error: Any) -> LearnerError:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.judge.advice import advice_for
 from grader.judge.compare import is_array, kind_of, same, show
 from grader.judge.diagnose import Diagnosis
 from grader.judge.forensics import findings
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from grader.judge.examine import Examination
     from grader.judge.plugin import Check
 
+_PLACE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # a line of a traceback, as `describe` writes it
 NO_TIME_LEFT = "Not run: the time for this lesson was used up."
 MOST_DEATHS = 2  # after a worker has died this often on one function, its other checks are not run
 
@@ -68,7 +72,7 @@ def would_not_import(examination: Examination, checks: Sequence[Check], error: L
 def _import_mistake(examination: Examination, error: LearnerError) -> Named:
     where = "While your file was being loaded"
     if error.kind == "syntax":
-        return Named("syntax-error", "", f"Python cannot read your file.\n{describe(error)}", "Mend the line shown.")
+        return Named("syntax-error", "", f"Python cannot read your file.\n{describe(error)}", "Fix the line shown.")
     if error.kind == "timed-out":
         return Named("timeout", "", f"{where}, it did not come to an end. {error.text}",
                      'Put code that trains or tests behind `if __name__ == "__main__":`.')  # fmt: skip
@@ -80,13 +84,11 @@ def _import_mistake(examination: Examination, error: LearnerError) -> Named:
     if error.kind == "forbidden":
         return Named("forbidden-call", "", f"{where}, it called `{error.text}`, which this exercise forbids.",
                      "Write it yourself.")  # fmt: skip
-    advice = "Mend the line shown."
-    if error.type_name in ("ModuleNotFoundError", "ImportError"):
-        advice = "Use torch, numpy, the standard library, or your own earlier lessons beside this file."
+    advice = advice_for(f"{error.type_name}: {error.text}")
     return Named("exception", "", f"{where}, it raised an error.\n{describe(error)}", advice)
 
 
-def cannot_run(examination: Examination, function: str, unmet: Sequence[str]) -> str:
+def cannot_run(examination: Examination, function: str, unmet: Sequence[CheckResult]) -> str:
     """Why a check is not run at all; empty when it is."""
     kind, _ = examination.names["found"].get(function, ("missing", []))
     if kind == "missing":
@@ -94,7 +96,7 @@ def cannot_run(examination: Examination, function: str, unmet: Sequence[str]) ->
     if kind == "not-callable":
         return f"`{function}` is not a function."
     if unmet:
-        return f"Not run: it needs “{unmet[0].replace('_', ' ')}” to pass first."
+        return f"Not run before this passes: {unmet[0].says}"
     if examination.deaths.get(function, 0) >= MOST_DEATHS or time.monotonic() > examination.deadline:
         return NO_TIME_LEFT
     return ""
@@ -186,14 +188,14 @@ def _diagnose_function(examination: Examination, function: str, bad: list[CheckR
         return
     reference, diagnostician = examination.judge.materials(examination.lesson)
     if function not in diagnostician.families:
-        finding.named.extend(_by_value(function, bad, Diagnosis()))
+        finding.named.extend(_by_value(examination, function, bad, Diagnosis()))
         return
     diagnosis = diagnostician.diagnose(function, subject)
     finding.named += diagnosis.named
     if diagnosis.format_note:
         finding.named.append(_wrong_format(function, diagnosis.format_note))
     if not diagnosis.named:
-        general = _by_value(function, bad, diagnosis)
+        general = _by_value(examination, function, bad, diagnosis)
         finding.named += general
         finding.stages += [] if general or diagnosis.format_note else _stages(function, diagnosis, bad)
     examples = diagnostician.families[function].examples
@@ -205,8 +207,11 @@ def _missing(examination: Examination, function: str, bad: list[CheckResult]) ->
     if kind == "missing":
         close = difflib.get_close_matches(function, examination.names["public"], 1, 0.6)
         seen = f" There is a `{close[0]}`: is that the one?" if close else ""
-        return Named("missing-function", function, f"Your file does not define `{function}`.{seen}",
-                     f"Name it exactly `{function}`.")  # fmt: skip
+        lesson = examination.lesson.name
+        advice = (
+            f"Name it exactly `{function}`." if close else f"Write it; `learn reset {lesson}` brings the stub back."
+        )
+        return Named("missing-function", function, f"Your file does not define `{function}`.{seen}", advice)
     if kind == "not-callable":
         return Named(
             "missing-function", function, f"`{function}` is not a function.", f"Define it: `def {function}(...)`."
@@ -231,6 +236,10 @@ def _by_outcome(examination: Examination, function: str, bad: list[CheckResult])
     ran = [check for check in bad if check.outcome != "skipped"]
     # torch raises NotImplementedError too, for a dtype that an operation does not know: the learner's own line tells
     if ran and all(check.outcome == "raised" and "raise NotImplementedError" in check.message for check in ran):
+        other = _stub_beside(examination, ran[0])
+        if other:
+            what = f"`{function}` uses your {other}.py, and that is not written yet."
+            return Named("exception", function, what, f"Write {other}.py first: `learn read {other}`.")
         return Named("stub", function, f"`{function}` is not written yet.", f"Write `{function}`, then check again.")
     if "forbidden" in first:
         return Named("forbidden-call", function, first["forbidden"].message.splitlines()[0],
@@ -249,23 +258,42 @@ def _by_outcome(examination: Examination, function: str, bad: list[CheckResult])
     return None
 
 
+def _stub_beside(examination: Examination, check: CheckResult) -> str:
+    """The lesson whose stub raised, if it is another one that this file imports."""
+    places = [line.strip() for line in check.message.splitlines() if _PLACE.match(line)]
+    path = places[-1].rpartition(":")[0] if places else examination.submission.path
+    return "" if path == examination.submission.path else Path(path).stem
+
+
 def _wrong_format(function: str, note: str) -> Named:
     return Named(
         "wrong-format", function, f"`{function}`: {note}", "Give back exactly what the docstring's Returns says."
     )
 
 
-def _by_value(function: str, bad: list[CheckResult], diagnosis: Diagnosis) -> list[Named]:
+def _by_value(examination: Examination, function: str, bad: list[CheckResult], diagnosis: Diagnosis) -> list[Named]:
     """Mistakes of no lesson in particular: nothing returned, an error raised."""
     if diagnosis.format_note:
         return []
     if any("returned None" in check.message for check in bad) and not any(check.outcome == "raised" for check in bad):
         return [Named("returned-none", function, f"`{function}` returns None.", "End it with `return` and the result.")]
     raised = [check for check in bad if check.outcome == "raised"]
-    if raised:
-        text = raised[0].message.split("\nAsked:")[0]
-        return [Named("exception", function, f"`{function}` raises an error.\n{text}", "Mend the line shown.")]
-    return []
+    return [_exception(examination, function, raised[0])] if raised else []
+
+
+def _exception(examination: Examination, function: str, check: CheckResult) -> Named:
+    """An error that the function raises: what, where, and what it usually means. The place may be in another lesson's
+    file that this one imports."""
+    head, *rest = check.message.split("\nAsked:")[0].splitlines()
+    places = [line.strip() for line in rest if _PLACE.match(line)]
+    place = places[-1].split(" in ")[0] if places else ""
+    path = place.rpartition(":")[0]
+    where = f" ({place})" if place else ""
+    if path and path != examination.submission.path:
+        lesson = Path(path).stem
+        what = f"`{function}` uses your {Path(path).name}, which raises an error{where}: {head}"
+        return Named("exception", function, what, f"Fix {Path(path).name} first: `learn check {lesson}`.")
+    return Named("exception", function, f"`{function}` raises an error{where}: {head}", advice_for(head))
 
 
 def _stages(function: str, diagnosis: Diagnosis, bad: list[CheckResult]) -> list[str]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from grader.errors import GraderError, WorkerCrashed, WorkerOutOfMemory, WorkerTimeout
+from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
 from grader.model import Limits
 from grader.worker import wire
 
@@ -49,8 +49,8 @@ class Worker:
         rpc.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", int(seconds), int(rest * 1e6)))
 
     def request(self, act: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
-        """Ask for one act and wait for its reply. Raises WorkerTimeout, WorkerCrashed or WorkerOutOfMemory, and
-        the worker is then dead."""
+        """Ask for one act and wait for its reply. Raises WorkerTimeout or WorkerCrashed, and the worker
+        is then dead."""
         if not self.alive:
             raise WorkerCrashed("The worker has ended already.")
         self._next_id += 1
@@ -128,7 +128,7 @@ class Worker:
         if code == -signal.SIGXCPU:
             return WorkerTimeout("It used up its processor time.")
         if code == -signal.SIGKILL:
-            return WorkerOutOfMemory("The process was killed by the system, most likely for its memory.")
+            return WorkerCrashed("The process was killed: by itself, or by the system for want of memory.")
         if code < 0:
             return WorkerCrashed(f"The process died of signal {-code} ({signal.Signals(-code).name}).")
         return WorkerCrashed(f"The process ended itself (exit status {code}), as os._exit does.")

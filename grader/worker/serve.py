@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import warnings
 from typing import Any
 
 from grader.worker import isolation, wire
@@ -65,6 +66,8 @@ def _arrange_descriptors(rpc_fd: int, output_fd: int, foresight: isolation.Fores
 
 def serve(sock: socket.socket) -> None:
     """Answer requests until the judge closes the line (EOFError)."""
+    # a warning of torch is shown as what it says: the file and line would be ours, or torch's own
+    warnings.formatwarning = lambda message, category, *_more, **_named: f"{category.__name__}: {message}\n"
     actor, frames = Actor({}), wire.Frames()
     while True:
         request = frames.receive(sock)
