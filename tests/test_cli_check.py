@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli import START, TINY, answer, learn, run_code
+from cli import START, TINY, answer, learn, run_code, solve
 from course_maker import make_course
 
 WRONG = "def argmax_2d(grid):\n    print('a word', end=' ')\n    return int(grid.argmax()), 0\n"
@@ -180,6 +180,26 @@ def test_a_file_outside_of_a_workspace_is_checked_and_not_kept(tmp_path):
     assert learn("check", "--file", "argmax_2d.py", cwd=tmp_path).returncode == 0
     assert learn("check", "argmax_2d.py", cwd=tmp_path).returncode == 0
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_named_after_no_lesson_needs_one(tmp_path):
+    """A file called otherwise is answered with the command that says whose work it is."""
+    (tmp_path / "my try.py").write_text("")
+    done = learn("check", "--file", "my try.py", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "learn check LESSON --file 'my try.py'" in done.stderr
+
+
+def test_the_next_lesson_is_one_that_is_not_solved(workspace):
+    """After success the first lesson not solved is next, as text and as JSON; none is left after the last."""
+    solve(workspace, "argmax_2d")
+    assert "learn read moving_average" in learn("check", "argmax_2d", cwd=workspace).stdout
+
+    answer(workspace, "moving_average")
+    said = json.loads(learn("check", "moving_average", "--json", cwd=workspace).stdout)
+    assert said["suggestions"][0]["command"] == "learn progress"
+    assert "Every lesson is solved." in learn("check", "argmax_2d", cwd=workspace).stdout
 
 
 def test_outside_of_a_workspace_a_file_is_needed(tmp_path):

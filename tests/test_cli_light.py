@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from datetime import UTC, datetime
 
 import pytest
@@ -89,7 +90,7 @@ def test_start_says_what_it_wrote_and_keeps_what_is_there(tmp_path):
     again = learn("start", cwd=tmp_path / "work")
 
     assert "1 exercise written" in again.stdout
-    assert "1 file of yours kept" in again.stdout
+    assert "1 file of yours kept as it is." in again.stdout
     assert (tmp_path / "work/basics/moving_average.py").read_text() == "mine"
     assert "Nothing to add" in learn("start", cwd=tmp_path / "work").stdout
 
@@ -99,9 +100,10 @@ def test_list_shows_lessons_in_order_with_their_state(workspace):
     solve(workspace, "argmax_2d")
     lines = learn("list", cwd=workspace).stdout.splitlines()
 
-    assert [line.split()[1] for line in lines[1:]] == LESSONS
+    assert [line.split()[1:3] for line in lines[1:3]] == [["1", LESSONS[0]], ["2", LESSONS[1]]]
     assert "solved" in lines[2]
     assert "solved" not in lines[1]
+    assert lines[-1].strip() == "learn read moving_average"
 
 
 def test_list_as_json(workspace):
@@ -121,6 +123,12 @@ def test_list_works_outside_of_a_workspace(tmp_path):
 
     assert done.returncode == 0
     assert "argmax_2d" in done.stdout
+    assert "learn start" in done.stdout
+
+
+def test_the_command_to_go_there_can_be_typed(tmp_path):
+    """A folder with a space in its name is quoted."""
+    assert "cd 'with space'" in learn("start", "with space", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize("lesson", ["softmax", "causal_mask", "multi_head", "training"])
@@ -135,11 +143,19 @@ def test_a_lesson_in_a_pipe_is_plain_text_of_80_columns(tmp_path, lesson):
     assert f"learn check {lesson}" in done.stdout
 
 
+def test_code_what_it_prints_and_names_are_told_apart(tmp_path):
+    """Output has a word above it; in a pipe, code within a sentence keeps its backticks."""
+    text = learn("read", "softmax", cwd=tmp_path, course=ROOT).stdout
+
+    assert re.search(r"^  output:\n  tensor\(", text, re.MULTILINE)
+    assert "`dim" in text
+
+
 def test_a_lesson_may_be_named_loosely(workspace):
-    """A hyphen, a beginning and a file's name all find the lesson."""
+    """A hyphen, a beginning, a file's name and the number in the list all find the lesson."""
     texts = {
         learn("read", name, cwd=workspace).stdout
-        for name in ("moving_average", "moving-average", "mov", "basics/moving_average.py")
+        for name in ("moving_average", "moving-average", "mov", "basics/moving_average.py", "1")
     }
 
     assert len(texts) == 1
@@ -183,6 +199,32 @@ def test_a_hint_can_be_read_again(workspace):
 
     assert learn("hint", "moving_average", "--rung", "1", cwd=workspace).stdout == first
     assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][0]["hints_used"] == 1
+
+
+def test_a_rung_beyond_the_ladder(workspace):
+    """Asked for hint 9 of 3, the command says how many there are."""
+    done = learn("hint", "moving_average", "--rung", "9", cwd=workspace)
+
+    assert done.returncode == 2
+    assert "only 3 hints" in done.stderr
+    assert "--rung 3" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "table"), [
+    (("hint", "moving_average"), "hints"),
+    (("solution", "moving_average", "--give-up"), "solutions_shown"),
+])  # fmt: skip
+def test_what_cannot_be_recorded_is_shown_all_the_same(workspace, command, table):
+    """Where the progress cannot be written, the hint and the reference are shown, then a warning."""
+    shown = learn(*command, cwd=workspace).stdout.splitlines()
+    with sqlite3.connect(workspace / ".selfattend/progress.db") as file:
+        file.execute(f"DELETE FROM {table}")
+        file.execute(f"CREATE TRIGGER t BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no more'); END")
+    done = learn(*command, cwd=workspace)
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[:3] == shown[:3]
+    assert done.stderr.startswith("! Your progress was not saved: no more")
 
 
 def test_a_hint_as_json(workspace):
@@ -299,6 +341,16 @@ def test_progress_shows_every_lesson_and_the_next_thing(workspace):
     assert "[returned-none]" in said
     assert "learn hint argmax_2d" in said
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_mistakes_of_solved_lessons_are_history(workspace):
+    """A mistake is shown until its lesson is solved."""
+    answer(workspace, "argmax_2d", "def argmax_2d(grid):\n    return None\n")
+    learn("check", "argmax_2d", cwd=workspace)
+    assert "Mistakes named last" in learn("progress", cwd=workspace).stdout
+
+    solve(workspace, "argmax_2d")
+    assert "Mistakes named last" not in learn("progress", cwd=workspace).stdout
 
 
 def test_progress_needs_a_workspace(tmp_path):

@@ -101,6 +101,18 @@ def test_the_debugger_stands_at_the_failing_call(workspace):
     assert "argmax_2d.py(2)argmax_2d()" in text
     assert "numpy.ndarray" in text
     assert "AttributeError" in text
+    assert "argmax_2d.py(3)argmax_2d()" in text
+
+
+@pytest.mark.parametrize("key", ["q\n", "\x04"], ids=["q", "Ctrl-D"])
+def test_leaving_the_debugger_is_no_result(workspace, key):
+    """Who leaves before the end is told so, and of no value that nothing returned."""
+    answer(workspace, "argmax_2d", "def argmax_2d(grid):\n    rows = len(grid)\n    return rows\n")
+    text, code = in_a_terminal("check", "argmax_2d", "--pdb", cwd=workspace, keys=("(Pdb)", key))
+
+    assert code == 1
+    assert "You left the debugger." in text
+    assert "The call returned" not in text
 
 
 @pytest.mark.parametrize(("lesson", "change", "stop"), [
@@ -153,6 +165,17 @@ def test_a_terminal_gets_our_colours_and_not_the_learners(workspace):
     assert "\x1b[2J" not in text
     assert "shown" in text
     assert "hidden" not in text
+
+
+def test_the_line_that_says_what_is_being_done(workspace):
+    """While code hangs, it is the learner's code that is said to run; the line is gone in the end."""
+    answer(workspace, "argmax_2d", LOOP)
+    text, _ = in_a_terminal("check", "argmax_2d", cwd=workspace)
+    several, _ = in_a_terminal("check", "--all", cwd=workspace)
+
+    assert "Running your code" in text
+    assert "Checking argmax_2d (2 of 2)" in several
+    assert "✗ timed out" in text
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -225,6 +248,15 @@ def test_the_doctor_looks_at_everything(workspace):
     assert report["ok"] is True
     assert names >= {"Python", "torch", "course", "landlock", "seccomp", "device", "worker", "workspace", "progress"}
     assert "Everything needed works." in learn("doctor", cwd=workspace).stdout
+
+
+def test_the_doctor_on_a_terminal_draws_one_sign(workspace):
+    """What works has the same sign in every row, also after the line that says what is being done."""
+    text, code = in_a_terminal("doctor", cwd=workspace)
+
+    assert code == 0
+    assert "+ ok" not in text
+    assert re.search(r"^\S*✓ ok +\S* worker", text.replace("\x1b[2K", "\n"), re.MULTILINE)
 
 
 def test_the_doctor_finds_what_is_broken(tmp_path):

@@ -37,6 +37,22 @@ def test_every_help_has_an_example(tmp_path, command):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("program", ["learn", "grade"])
+def test_help_is_short_and_whole(tmp_path, program):
+    """Every command takes -h, the list of commands cuts no phrase, and examples name the program that was asked."""
+    start = f"from grader.cli.{program} import main; import sys; sys.argv = [{{!r}}, *sys.argv[1:]]; main()"
+    name = {"grade": "grader"}.get(program, program)
+
+    def said(*arguments: str) -> str:
+        command = [sys.executable, "-c", start.format(name), *arguments, "-h"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "..." not in said().partition("Commands:")[2]
+    assert f"    {name} doctor" in said("doctor")
+
+
 def test_the_help_lists_every_command_and_tells_of_completion(tmp_path):
     """`learn --help` names all commands, with what each does, and how Tab is switched on."""
     said = learn("--help", cwd=tmp_path).stdout

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
 from grader.reports.page import Page
-from grader.reports.plain import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, counted, score_text, signs_for
+from grader.reports.plain import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, counted, score_bar, score_text, signs_for
 from grader.reports.to_json import lessons_to_json, to_json
 from grader.reports.to_terminal import assessment, summary
 
@@ -71,7 +71,7 @@ def test_the_head_says_lesson_score_device_and_seed():
     head = assessment(FAILED, Page(), title="Attention", before=3.1).splitlines()[:2]
 
     assert head[0] == "Attention  core/attention.py  cpu, seed 77"
-    assert head[1].startswith("4.6 / 10  █████████░░░")
+    assert head[1].startswith("4.6 / 10  ████████░░░")
     assert head[1].endswith("1 of 4 checks passed, before: 3.1, 2 hints used")
 
 
@@ -109,6 +109,31 @@ def test_a_check_on_several_inputs_is_one_line():
     many = [check(f"axis[{i}]", outcome, says="Is right.") for i, outcome in enumerate(outcomes)]
 
     assert "  ✗ failed   Is right. (2 of 3 inputs)" in assessment(result(*many), Page())
+
+
+def test_the_count_of_checks_agrees_with_the_lines():
+    """A check on several inputs counts once, and as passed only if it passes on all."""
+    many = [check(f"axis[{i}]", outcome, says="Is right.") for i, outcome in enumerate(("passed", "failed"))]
+    more = [check(f"size[{i}]", says="Is right too.") for i in range(3)]
+
+    assert "  1 of 2 checks passed" in assessment(result(*many, *more), Page())
+    assert "  1 of 2 checks passed" in summary([result(*many, *more)], Page())
+
+
+@pytest.mark.parametrize("outcome", ["failed", "timed-out", "out-of-memory"])
+def test_sentences_stand_under_each_other(outcome):
+    """The column of the outcomes is as wide as its longest word, also above a message."""
+    text = assessment(result(check("a", outcome, "The message."), check("b")), Page())
+    parts = ("Is right", "The message")
+    columns = {line.index(part) for line in text.splitlines()[3:6] for part in parts if part in line}
+
+    assert len(columns) == 1
+
+
+def test_nothing_earned_fills_nothing():
+    """The bar shows the share of the points that was earned: 1.0, the lowest score, is an empty bar."""
+    assert "1.0 / 10  ░░░" in assessment(result(check("a", "failed", "No."), score=1.0), Page())
+    assert [score_bar(score, 9, PLAIN_SIGNS).count("#") for score in (None, 1.0, 5.5, 9.9, 10.0)] == [0, 0, 4, 8, 9]
 
 
 def test_functions_have_their_own_headings():
@@ -192,7 +217,7 @@ def test_ascii_signs():
     text = assessment(FAILED, Page(signs=PLAIN_SIGNS))
 
     assert "  x failed" in text
-    assert "#########..." in text
+    assert " ########..." in text
     assert signs_for("ascii") == signs_for(None) == signs_for("no such thing") == PLAIN_SIGNS
     assert signs_for("utf-8") == Signs()
 

@@ -1,7 +1,9 @@
-"""Multi-head attention: several attentions side by side, then joined and mixed.
+"""Multi-head attention: several attentions side by side, joined and mixed.
 
-The lesson: learn read multi_head        Your work, checked: learn check multi_head
-Your own earlier work may serve here: from attention import scaled_dot_product_attention
+The lesson:          learn read multi_head
+Your work, checked:  learn check multi_head
+Your own earlier work may serve here:
+    from attention import scaled_dot_product_attention
 """
 
 import torch
@@ -10,8 +12,8 @@ import torch
 def split_heads(x, num_heads):
     """Give every head its own group of features.
 
-    Head h takes the neighbouring columns h·d ... (h+1)·d − 1 of the last axis, where
-    d = D / H:
+    Head h takes the neighbouring columns h·d ... (h+1)·d − 1 of the last
+    axis, where d = D / H:
 
         out[b, h, t, i] = x[b, t, h·d + i]
 
@@ -20,41 +22,48 @@ def split_heads(x, num_heads):
         num_heads: H, an integer that divides D.
 
     Returns
-        shape (B, H, T, d): batch, head, position, feature, with the dtype and device
-        of `x`. Batch and heads stay separate axes. `x` is not changed, and gradients
-        flow through the result.
+        shape (B, H, T, d): batch, head, position, feature, with the dtype
+        and device of `x`. Batch and heads stay separate axes. `x` is not
+        changed, and gradients flow through the result.
 
-    Allowed: everything that moves axes (view, reshape, transpose, permute, chunk, ...).
-    Not allowed: torch.nn.MultiheadAttention and multi_head_attention_forward.
+    Allowed: everything that moves axes (view, reshape, transpose, permute,
+    chunk, ...).
+    Not allowed: torch.nn.MultiheadAttention, multi_head_attention_forward.
 
-    >>> x = torch.arange(12).view(1, 3, 4)          # three tokens of four features
-    >>> split_heads(x, 2)[0, 0].tolist()            # head 0: the first two of each token
+    Three tokens of four features. Head 0 takes the first two features of
+    each token, head 1 the last two.
+
+    >>> x = torch.arange(12).view(1, 3, 4)
+    >>> split_heads(x, 2)[0, 0].tolist()
     [[0, 1], [4, 5], [8, 9]]
-    >>> split_heads(x, 2)[0, 1].tolist()            # head 1: the last two of each token
+    >>> split_heads(x, 2)[0, 1].tolist()
     [[2, 3], [6, 7], [10, 11]]
     """
     raise NotImplementedError("split_heads: not written yet")
 
 
 def merge_heads(x):
-    """Put the heads' results back side by side: the inverse of `split_heads`.
+    """Put the heads' results back side by side: `split_heads` undone.
 
         out[b, t, h·d + i] = x[b, h, t, i]
 
-    Head 0's features come first, then head 1's, and so on: nothing is averaged, and
-    nothing is lost.
+    Head 0's features come first, then head 1's, and so on: nothing is
+    averaged, and nothing is lost.
 
     Arguments
-        x: shape (B, H, T, d), any dtype: newly made and contiguous, or a transposed view.
+        x: shape (B, H, T, d), any dtype: newly made and contiguous, or a
+           transposed view.
 
     Returns
-        shape (B, T, D) with D = H·d, and the dtype and device of `x`. `x` is not
-        changed, and gradients flow through the result.
+        shape (B, T, D) with D = H·d, and the dtype and device of `x`. `x`
+        is not changed, and gradients flow through the result.
 
     Allowed: everything that moves axes.
-    Not allowed: torch.nn.MultiheadAttention and multi_head_attention_forward.
+    Not allowed: torch.nn.MultiheadAttention, multi_head_attention_forward.
 
-    >>> head_0 = [[0, 1], [4, 5], [8, 9]]           # three tokens of two features
+    Two heads, with two features for each of three tokens.
+
+    >>> head_0 = [[0, 1], [4, 5], [8, 9]]
     >>> head_1 = [[2, 3], [6, 7], [10, 11]]
     >>> merge_heads(torch.tensor([[head_0, head_1]])).tolist()
     [[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]]
@@ -65,32 +74,36 @@ def merge_heads(x):
 def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     """Multi-head self-attention over a batch of sequences, without biases.
 
-        Q = x W_qᵀ,  K = x W_kᵀ,  V = x W_vᵀ         (B, T, D) each; then split into heads
-        head_h = softmax(Q_h K_hᵀ / √d) V_h          (B, T, d) each, d = D / H
-        out = [head_0, head_1, ..., head_(H−1)] W_oᵀ    joined: (B, T, D)
+        Q = x W_qᵀ,  K = x W_kᵀ,  V = x W_vᵀ    (B, T, D) each; then split
+        head_h = softmax(Q_h K_hᵀ / √d) V_h     (B, T, d) each, d = D / H
+        out = [head_0, ..., head_(H−1)] W_oᵀ    joined: (B, T, D)
 
     Arguments
         x: shape (B, T, D), floating point.
-        w_q, w_k, w_v, w_o: shape (D, D) each, laid out (out, in) as in torch.nn.Linear:
-           y = x Wᵀ.
+        w_q, w_k, w_v, w_o: shape (D, D) each, laid out (out, in) as in
+           torch.nn.Linear: y = x Wᵀ.
         num_heads: H, an integer that divides D.
-        mask: None (every query may attend to every key), or a Boolean tensor that
-           broadcasts to (B, H, T, T): rows are queries, columns are keys, and
-           True = this query may attend to this key. So (T, T) serves all sequences
-           and heads alike, (B, 1, 1, T) hides each sequence's padding, (B, 1, T, T)
-           is one mask for each sequence. A blocked key gets weight exactly 0. Every
-           query has at least one key that it may attend to.
+        mask: None (every query may attend to every key), or a Boolean
+           tensor that broadcasts to (B, H, T, T): rows are queries, columns
+           are keys, and True = this query may attend to this key. So (T, T)
+           serves all sequences and heads alike, (B, 1, 1, T) hides each
+           sequence's padding, (B, 1, T, T) is one mask for each sequence. A
+           blocked key gets weight exactly 0. Every query has at least one
+           key that it may attend to.
 
     Returns
-        only the output: a new tensor of shape (B, T, D), with the dtype and device of
-        `x`. The inputs are not changed; no dropout; gradients flow to `x` and to all
-        four weights.
+        only the output: a new tensor of shape (B, T, D), with the dtype and
+        device of `x`. The inputs are not changed; no dropout; gradients
+        flow to `x` and to all four weights.
 
-    Allowed: your own scaled_dot_product_attention or that of torch.nn.functional.
+    Allowed: your own scaled_dot_product_attention or the one in
+    torch.nn.functional.
     Not allowed: a call that does it whole (torch.nn.MultiheadAttention,
     multi_head_attention_forward).
 
-    >>> x = eye = torch.eye(2)                      # two tokens, D = 2, all weights I
+    Two tokens, D = 2, and every weight matrix is the identity.
+
+    >>> x = eye = torch.eye(2)
     >>> multi_head_attention(x[None], eye, eye, eye, eye, num_heads=2)
     tensor([[[0.7311, 0.5000],
              [0.5000, 0.7311]]])

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.here import Here, current_folder, here, shown
 from grader.cli.options import course_option, json_option, lesson_argument
 from grader.cli.run import OUR_FAULT
-from grader.cli.screen import is_terminal, page, put, wrap
-from grader.errors import StoreError, SubmissionError, WorkspaceError
-from grader.model import Lesson, LessonProgress, LessonResult, Submission
+from grader.cli.screen import is_terminal, page, put, warn, wrap
+from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
+from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.submission import read_submission
+
+if TYPE_CHECKING:
+    from grader.judge.examine import Judge
 
 NOT_YET = 1
 MISSING = 2
@@ -51,7 +56,7 @@ class Round:
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True,
               help="Where your code runs; auto takes a GPU where there is one.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat a run with the same random inputs.")
-@click.option("--pdb", "debug", is_flag=True, help="Stand in the debugger at the first call that fails.")
+@click.option("--pdb", "debug", is_flag=True, help="Open the debugger at the first call that fails.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all of every message and of what your code printed.")
 @json_option
 @course_option
@@ -60,7 +65,7 @@ def command(
     ctx: click.Context, lessons: tuple[str, ...], file: Path | None, everything: bool, device: str, seed: int | None,
     debug: bool, verbose: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Check your work on LESSON and assess it: score, mistakes by name, what to do next.
+    """Check your work: a score, mistakes by name, what to do next.
 
     Without LESSON, the one you are at. In a workspace the result is kept. Your code runs in a process of its own,
     shut off from your files and the network as far as this system can.
@@ -110,9 +115,20 @@ def _chosen(this: Round, lessons: Sequence[str], file: Path | None) -> list[Less
     if lessons:
         return list({lesson.name: lesson for name in lessons for lesson in [place.lesson(name)]}.values())
     if file is not None:
-        return [place.lesson(file.name)]
+        return [_lesson_of(place, file)]
     place.needed_workspace()  # elsewhere there is no lesson that one is at
     return [place.lesson(None, this.progress)]
+
+
+def _lesson_of(place: Here, file: Path) -> Lesson:
+    """The lesson that a file is named after. Raises UsageError if it is named after none."""
+    try:
+        return place.lesson(file.name)
+    except UnknownLesson:
+        raise UsageError(
+            f'"{file.name}" is not named after a lesson: say which lesson it is your work on',
+            next_step=f"learn check LESSON --file {shlex.quote(str(file))}",
+        ) from None
 
 
 def _file_of(place: Here, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
@@ -156,23 +172,26 @@ def _missing(lesson: Lesson, request: Request, path: str, error: SubmissionError
 
 def _judge(this: Round, several: bool) -> None:
     from grader.cli.working import Working
-    from grader.judge.session import check_lessons
+    from grader.judge.session import judge_with
 
+    chosen = {lesson.name: lesson for lesson, _, _ in this.jobs}.values()
     with Working("Starting PyTorch" if this.place.course.arrays == "torch" else "Starting") as working:
 
         def take(result: LessonResult) -> None:
             this.results.append(result)
             _keep(this, result)
-            if several:
-                working.say(f"Checked {result.lesson}: {len(this.results)} of {len(this.jobs)}")
-            else:
+            if not several:
                 working.stop()
                 _show(this, several)
 
+        def drive(judge: Judge) -> None:
+            for number, (lesson, submission, hints_used) in enumerate(this.jobs, 1):
+                now = f"Checking {lesson.name} ({number} of {len(this.jobs)})" if several else "Running your code"
+                working.say(now)
+                take(judge.examine(lesson, submission, this.request.seed, hints_used))
+
         if this.jobs:
-            check_lessons(
-                this.place.course, this.jobs, seed=this.request.seed, device=this.request.device, on_result=take
-            )
+            judge_with(this.place.course, chosen, drive, device=this.request.device)
     if several:
         order = list(this.place.course.lessons)
         this.results.sort(key=lambda result: order.index(result.lesson))
@@ -187,14 +206,26 @@ def _keep(this: Round, result: LessonResult) -> None:
 
     source = next(submission.source for lesson, submission, _ in this.jobs if lesson.name == result.lesson)
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-    try:
-        with this.place.store() as store:
-            store.record_attempt(result, digest, datetime.now(UTC))
-    except StoreError as error:
-        this.troubles.append(str(error))
+    trouble = this.place.record(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
+    this.troubles += filter(None, [trouble])
+
+
+def _with_next_lesson(this: Round, result: LessonResult) -> LessonResult:
+    """A verdict that passed, with the first lesson that this learner has not solved as the next; the judge, which
+    knows no progress, suggested the one that follows in the syllabus."""
+    if this.place.workspace is None or not result.passed:
+        return result
+    solved = {name for name, known in this.progress.items() if known.solved}
+    solved |= {other.lesson for other in this.results if other.passed}
+    name = next((name for name in this.place.course.lessons if name not in solved), None)
+    first = Suggestion("Every lesson is solved. See where you stand.", "learn progress")
+    if name is not None:
+        first = Suggestion(f"Go on with {name}.", f"learn read {name}")
+    return replace(result, suggestions=(first, *result.suggestions[1:]))
 
 
 def _show(this: Round, several: bool) -> None:
+    this.results = [_with_next_lesson(this, result) for result in this.results]
     if this.request.as_json:
         from grader.reports.to_json import lessons_to_json, to_json
 
@@ -203,9 +234,9 @@ def _show(this: Round, several: bool) -> None:
         _show_several(this)
     else:
         _show_one(this, this.results[0])
-    for trouble in this.troubles:
-        click.echo(trouble, err=True)
     sys.stdout.flush()
+    for trouble in this.troubles:
+        warn(trouble)
 
 
 def _show_several(this: Round) -> None:

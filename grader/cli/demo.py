@@ -1,7 +1,8 @@
-"""`learn demo`: what an assessment looks like, on an attempt that comes along."""
+"""`learn demo`: what an assessment looks like, on the bundled flawed attempt."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -22,7 +23,9 @@ SEED = 1  # always the same numbers: the demo may stand in a document
 @course_option
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Assess a flawed attempt that comes along, to show what an assessment looks like. Nothing is written or kept.
+    """Assess the bundled flawed attempt, to show what it looks like.
+
+    Nothing is written or kept.
 
     \b
     Example:
@@ -56,7 +59,7 @@ def _introduce(lesson: Lesson, file: Path) -> None:
     put()
     put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
     put()
-    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shown(file)} --seed {SEED}", "command"))
+    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(shown(file))} --seed {SEED}", "command"))
     put()
     sys.stdout.flush()
 

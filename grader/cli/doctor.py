@@ -41,9 +41,9 @@ class Finding:
 @course_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Look whether everything works here: Python, PyTorch, the device, the isolation, the course, your progress.
+    """Check whether everything works here.
 
-    Exit code 0 unless something is broken.
+    Python, PyTorch, the device, the isolation, the course and your progress. Exit code 0 unless something is broken.
 
     \b
     Example:
@@ -123,7 +123,7 @@ def _isolation(course: Course | None) -> Iterator[Finding]:
 
     for layer, (reason, got_through) in tried_layers(course).items() if course else ():
         if reason:
-            yield Finding(layer, "note", f"not to be had here: {reason}")
+            yield Finding(layer, "note", f"not available here: {reason}")
         elif got_through:
             yield Finding(layer, "broken", f"it does not hold: {got_through}", "report this")
         else:
@@ -150,8 +150,8 @@ def _workers(course: Course | None) -> Iterator[Finding]:
             seconds = time.monotonic() - started
             says = f"it answered after {seconds:.1f} s, with {', '.join(worker.layers or ()) or 'no isolation'}"
             worker.close()
-            yield Finding("device", "ok", describe_device(device, course.arrays))
-            yield Finding("worker", "ok", says)
+        yield Finding("device", "ok", describe_device(device, course.arrays))  # only now that the spinner is gone
+        yield Finding("worker", "ok", says)
     except (SelfattendError, ImportError) as error:
         yield Finding("worker", "broken", str(error).split("\n")[0], "pip install --force-reinstall selfattend")
 

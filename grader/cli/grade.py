@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import click
 
-from grader.cli.group import LazyGroup
+from grader.cli.group import HELP_OPTIONS, LazyGroup
 from grader.cli.options import course_option
 from grader.cli.run import run
 
@@ -14,7 +14,7 @@ COMMANDS = {
     "run": "grader.cli.grade_run",
     "audit": "grader.cli.grade_audit",
     "new": "grader.cli.grade_new",
-    "doctor": "grader.cli.doctor",
+    "doctor": "grader.cli.grade_doctor",
 }
 
 
@@ -26,12 +26,11 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, commands_in=COMMANDS, context_settings={"max_content_width": 100})
+@click.group(cls=LazyGroup, commands_in=COMMANDS, context_settings=HELP_OPTIONS | {"max_content_width": 100})
 @course_option
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
 )
-@click.help_option("-h", "--help")
 def grader() -> None:
     """Grade a class, and keep the course itself honest.
 

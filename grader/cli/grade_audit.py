@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 @course_option
 @click.pass_context
 def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_json: bool) -> None:
-    """Grade the grader: prove that the checks of COURSE (a folder) do their work.
+    """Grade the grader: prove that a course's checks do their work.
+
+    COURSE is a folder; without it, the course in use.
 
     For every lesson: its files are there, the stub fails, the reference scores 10.0, every known mistake is rejected
     and named as itself, every correct alternative passes. Exit status 0 if all of it holds, 1 if not.

@@ -15,9 +15,9 @@ from grader.cli.screen import paint, put, signs, wrap
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, track: str | None) -> None:
-    """Write the files of a new LESSON from a template, and put it last in its track.
+    """Write the files of a new LESSON from a template.
 
-    Nothing is overwritten. What the lesson still lacks is then said by `grader audit`.
+    It is put last in its track. Nothing is overwritten. `grader audit` then says what the lesson still lacks.
 
     \b
     Example:

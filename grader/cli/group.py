@@ -11,6 +11,8 @@ import click
 from grader.cli.run import Complaint
 from grader.errors import SelfattendError
 
+HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a group's commands inherit them
+
 
 class LazyGroup(click.Group):
     """`commands_in` maps a command's name to the module that defines it, as a command called `command`."""

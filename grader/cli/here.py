@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from grader.cli.options import COURSE
+from grader.cli.screen import warn
 from grader.course import aliases, find_lesson, load, locate
 from grader.course.files import is_file
-from grader.errors import WorkspaceError
+from grader.errors import StoreError, WorkspaceError
 from grader.model import Course, Lesson, LessonProgress
 from grader.store import Store
 from grader.workspace import FOLDER, MARK, Workspace, find
@@ -37,7 +38,16 @@ class Here:
         with Store.open(self.needed_workspace().store_path, aliases=aliases(self.course)) as store:
             yield store
             for notice in store.notices:
-                click.echo(notice, err=True)
+                warn(notice)
+
+    def record(self, what: Callable[[Store], None]) -> str:
+        """Keep something in the store; why that failed, or "". What was asked for is to be shown in either case."""
+        try:
+            with self.store() as store:
+                what(store)
+        except StoreError as error:
+            return str(error)
+        return ""
 
     def progress(self) -> dict[str, LessonProgress]:
         """Every lesson's progress by its name; nothing done yet where there is no workspace."""
@@ -85,7 +95,7 @@ def here(ctx: click.Context) -> Here:
 
 
 def course_of(ctx: click.Context) -> Course:
-    """The course that was asked for with --course or the environment, else the one that comes along."""
+    """The course that was asked for with --course or the environment, else the bundled one."""
     return load(locate(ctx.meta.get(COURSE)))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 
 import click
 
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, json_option, lesson_argument
-from grader.cli.screen import paint, put, wrap
+from grader.cli.screen import paint, put, warn, wrap
 from grader.errors import UsageError
 from grader.model import SCHEMA, Lesson
+from grader.reports.plain import counted
 from grader.store import Store
 
 
@@ -22,9 +24,9 @@ from grader.store import Store
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str | None, function: str | None, rung: int | None, as_json: bool) -> None:
-    """Show the next hint for LESSON (without it, the one you are at): each gives away a little more.
+    """Show the next hint for LESSON: each gives away a little more.
 
-    How many you have used is kept, and the assessment mentions it.
+    Without LESSON, the one you are at. How many you have used is kept, and the assessment mentions it.
 
     \b
     Example:
@@ -39,11 +41,25 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
     if function is not None and function not in ladders:
         raise _unknown_function(chosen, function, list(ladders))
     name, number = _next(place, chosen, function, rung)
-    number = min(number, len(ladders[name]))
+    number = _on_the_ladder(chosen, name, number, asked=rung is not None)
+    trouble = ""
     if place.workspace is not None:
-        with place.store() as store:
-            store.record_hint(chosen.name, name, number, datetime.now(UTC))
-    _show(place, chosen, name, number, as_json)
+        trouble = place.record(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
+    _show(chosen, name, number, as_json, kept=place.workspace is not None and not trouble)
+    if trouble:
+        sys.stdout.flush()
+        warn(trouble)
+
+
+def _on_the_ladder(lesson: Lesson, function: str, number: int, *, asked: bool) -> int:
+    """The number of a hint that there is: past the last the last. Raises UsageError if that very one was asked for."""
+    last = len(lesson.hints[function])
+    if asked and number > last:
+        raise UsageError(
+            f"there {'is' if last == 1 else 'are'} only {counted(last, 'hint')} for `{function}`",
+            next_step=f"learn hint {lesson.name} --function {function} --rung {last}",
+        )
+    return min(number, last)
 
 
 def _next(place: Here, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
@@ -84,7 +100,7 @@ def _unknown_function(lesson: Lesson, function: str, names: list[str]) -> UsageE
     )
 
 
-def _show(place: Here, lesson: Lesson, function: str, number: int, as_json: bool) -> None:
+def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool) -> None:
     ladder = lesson.hints[function]
     if as_json:
         from grader.reports.to_json import dump
@@ -98,7 +114,8 @@ def _show(place: Here, lesson: Lesson, function: str, number: int, as_json: bool
     put()
     if number == len(ladder):
         put(wrap(f"That was the last one. The reference, if you give up: `learn solution {lesson.name} --give-up`"))
-    elif place.workspace is None:
-        put(wrap(f"Outside a workspace nothing is kept. The next hint: `learn hint {lesson.name} --rung {number + 1}`"))
+    elif not kept:  # outside a workspace, or in one that cannot be written
+        more = f"learn hint {lesson.name} --function {function} --rung {number + 1}"
+        put(wrap(f"Nothing is kept here. The next hint: `{more}`"))
     else:
         put("Next  " + paint(f"learn check {lesson.name}", "command"))

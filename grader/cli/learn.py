@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import click
 
-from grader.cli.group import LazyGroup
+from grader.cli.group import HELP_OPTIONS, LazyGroup
 from grader.cli.options import course_option
 from grader.cli.run import run
 
@@ -37,10 +37,13 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG)
+@click.group(
+    cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG, context_settings=HELP_OPTIONS
+)
 @course_option
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Say which it is.")
-@click.help_option("-h", "--help")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
+)
 @click.pass_context
 def learn(ctx: click.Context) -> None:
     """Transformers from scratch, with a judge that names your mistake.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, json_option
+from grader.cli.position import next_step, show_next
 from grader.cli.screen import paint, put, signs, width
-from grader.model import SCHEMA, Lesson, LessonProgress
+from grader.model import SCHEMA, Course, Lesson, LessonProgress
 from grader.reports.plain import score_text
 
 
@@ -38,7 +40,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
             put()
         put(paint(track.title, "strong"))
         for name in track.lessons:
-            put(_line(place.course.lessons[name], progress[name], max(map(len, place.course.lessons))))
+            put(_line(place.course, place.course.lessons[name], progress))
+    show_next(*next_step(place, progress))
 
 
 def _object(place: Here, lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
@@ -57,15 +60,24 @@ def _object(place: Here, lesson: Lesson, known: LessonProgress) -> dict[str, Any
     }
 
 
-def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
-    if known.solved:
-        sign, style, state = signs().passed, "good", "solved"
-    elif known.attempts:
-        sign, style, state = signs().trouble, "strong", f"best {score_text(known.best_score)}"
-    else:
-        sign, style, state = signs().skipped, "quiet", ""
+def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
+    names, known = list(course.lessons), progress[lesson.name]
+    longest, number, digits = max(map(len, names)), names.index(lesson.name) + 1, len(str(len(names)))
+    states = {name: _state(progress[name]) for name in names}
+    column = max(len(says) for _, _, says in states.values())  # none where nothing was begun: the titles need the room
+    sign, style, says = states[lesson.name]
+    state = f"{says:<{column}}  " if column else ""
     title = f"{lesson.title} ({lesson.minutes} min)"
-    needs = f"after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
-    line = f"  {paint(sign, style)} {lesson.name:<{longest}}  {state:<8}  {title}"
-    room = width() - (longest + 16 + len(title))
-    return line + (paint(f"  {needs}", "quiet") if needs and len(needs) <= room else "")
+    line = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}{title}"
+    needs = f"  after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
+    room = width() - len("  * ") - len(line)
+    return f"  {paint(sign, style)} {line}" + (paint(needs, "quiet") if len(needs) <= room else "")
+
+
+def _state(known: LessonProgress) -> tuple[str, str, str]:
+    """The sign, its style, and the words."""
+    if known.solved:
+        return signs().passed, "good", "solved"
+    if known.attempts:
+        return signs().trouble, "strong", f"best {score_text(known.best_score)}"
+    return signs().skipped, "quiet", ""

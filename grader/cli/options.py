@@ -30,7 +30,7 @@ def course_option(function: F) -> F:
         expose_value=False,
         callback=_remember,
         is_eager=True,
-        help="The course to use; without it SELFATTEND_COURSE, else the one that comes along.",
+        help="The course to use; without it SELFATTEND_COURSE, else the bundled one.",
     )(function)
 
 

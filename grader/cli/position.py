@@ -18,7 +18,7 @@ def show_position(ctx: click.Context) -> None:
     if place.workspace is None:
         total = len(place.course.lessons)
         put(wrap(f"{counted(total, 'lesson')}. This folder is no workspace yet: that is where your work will be."))
-        show_next("make one, here or in a new folder", "learn start my-transformer")
+        show_next(*next_step(place, progress))
         return
     solved = sum(known.solved for known in progress.values())
     put(f"{bar(solved / len(progress), 20, signs())}  {solved} of {counted(len(progress), 'lesson')} solved")
@@ -37,11 +37,12 @@ def show_next(says: str, command: str) -> None:
 
 def next_step(place: Here, progress: dict[str, LessonProgress]) -> tuple[str, str]:
     """What to do next and the command for it."""
+    if place.workspace is None:
+        return "make a workspace, here or in a new folder", "learn start my-transformer"
     lesson = place.current(progress)
     if lesson is None:
         return "you have solved every lesson; see all of it at a glance", "learn progress"
     known = progress[lesson.name]
-    assert place.workspace is not None
     if not place.workspace.exercise_path(lesson).is_file():
         return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"
     if not place.edited(lesson):

@@ -12,10 +12,11 @@ from grader.cli.options import course_option, json_option
 from grader.cli.position import next_step, show_next
 from grader.cli.screen import paint, put, signs, wrap
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
-from grader.reports.plain import ago, bar, counted, score_text
+from grader.reports.plain import ago, bar, counted, score_bar, score_text
 from grader.workspace import Workspace
 
 LAST_MISTAKES = 3
+MANY_MISTAKES = 1000  # to choose those from
 
 Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
 
@@ -25,7 +26,7 @@ Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
 @course_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Show every lesson's best score, the mistakes named last, and what is next.
+    """Show best scores, the mistakes named last, and what is next.
 
     \b
     Example:
@@ -36,8 +37,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
     workspace = place.needed_workspace()
     progress = place.progress()
     with place.store() as store:
-        named = store.recent_mistakes(LAST_MISTAKES + len(progress))
-    mistakes = [mistake for mistake in named if mistake[1] != "stub"][:LAST_MISTAKES]
+        named = store.recent_mistakes(MANY_MISTAKES)
+    mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:LAST_MISTAKES]
     if as_json:
         from grader.reports.to_json import dump
 
@@ -49,6 +50,12 @@ def command(ctx: click.Context, as_json: bool) -> None:
         _show_track(place, track, progress)
     _show_mistakes(mistakes)
     show_next(*next_step(place, progress))
+
+
+def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
+    """Whether a mistake is still worth a look: work was begun, and the lesson is not solved by now."""
+    lesson, name, _, _ = mistake
+    return name != "stub" and lesson in progress and not progress[lesson].solved
 
 
 def _show_track(place: Here, track: Track, progress: dict[str, LessonProgress]) -> None:
@@ -69,7 +76,7 @@ def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
         sign, style = signs().passed, "good"
     elif known.attempts:
         sign, style = signs().trouble, "strong"
-    filled = bar((known.best_score or 0) / 10, 10, signs())
+    filled = score_bar(known.best_score, 10, signs())
     hints = f"{known.hints_used}/{len(lesson.all_hints)}"
     when = ago(known.last_when) if known.last_when else ""
     helped = ", solution seen" if known.solution_seen and known.gave_up else ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from typing import ClassVar
 
+from markdown_it.token import Token as Piece
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -86,9 +88,20 @@ def _render(content: RenderableType, columns: int) -> str:
 
 
 class _Code(CodeBlock):
-    """Code set in by two, in our colours."""
+    """Code set in by two, in our colours; what it prints is told from it by a word above."""
+
+    is_output = False
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Piece) -> _Code:
+        block = super().create(markdown, token)
+        assert isinstance(block, _Code)
+        block.is_output = bool(token.meta.get("output"))
+        return block
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.is_output:
+            yield Text("  output:", "dim")
         yield Padding(_python(str(self.text), self.lexer_name), (0, 0, 0, 2))
 
 
@@ -117,3 +130,13 @@ class _Lesson(Markdown):
         **Markdown.elements,
         "fence": _Code, "code_block": _Code, "heading_open": _Heading, "table_open": _Table,
     }  # fmt: skip
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        for before, token in pairwise(self.parsed):
+            if before.type == token.type == "fence" and (before.info, token.info) == ("python", "text"):
+                token.meta["output"] = True
+        if not colourful():
+            for piece in [child for token in self.parsed for child in token.children or ()]:
+                if piece.type == "code_inline":
+                    piece.content = f"`{piece.content}`"  # nothing else sets it off from the words around it

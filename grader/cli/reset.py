@@ -18,7 +18,9 @@ from grader.errors import UsageError
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, yes: bool) -> None:
-    """Put the empty exercise of LESSON back in place. Your work is kept beside it.
+    """Put the empty exercise of LESSON back in place.
+
+    Your work is kept beside it.
 
     \b
     Example:
@@ -39,10 +41,10 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
 
 
 def _agreed(file: str, lesson: str) -> bool:
-    """The answer of whoever sits there. Raises UsageError if nobody does."""
+    """The answer of whoever sits there. Raises UsageError if there is none to ask."""
     try:
         return click.confirm(f"Put the empty exercise back in {file}? Your work is kept beside it.", default=False)
     except click.Abort:
         if sys.stdin.isatty():  # Ctrl-C or Ctrl-D: there is somebody
             raise
-        raise UsageError("nobody is there to be asked", next_step=f"learn reset {lesson} --yes") from None
+        raise UsageError("there is no terminal to ask", next_step=f"learn reset {lesson} --yes") from None

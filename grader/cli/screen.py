@@ -74,6 +74,12 @@ def put(text: str = "") -> None:
     click.echo(text, color=True)  # what is in the text was decided by `paint`
 
 
+def warn(text: str) -> None:
+    """Something that went wrong without stopping the command, on standard error."""
+    sign = signs_for(getattr(sys.stderr, "encoding", None)).trouble
+    click.echo(f"{sign} {text[:1].upper()}{text[1:]}", err=True)
+
+
 def wrap(text: str, indent: int = 0) -> str:
     """Prose in lines, indented, words and `code` whole, the code set off."""
     import textwrap
@@ -89,8 +95,16 @@ def show_paged(text: str, pager: bool) -> None:
     """A long text: through the pager if the terminal is smaller than it."""
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
-        if "R" not in os.environ.get("LESS", ""):
-            os.environ["LESS"] = f"{os.environ.get('LESS', '')} -R".strip()  # else less shows our colours as signs
+        os.environ["LESS"] = _for_less(os.environ.get("LESS", ""))
         click.echo_via_pager(text, color=colourful())
     else:
         click.echo(text, nl=False, color=True)
+
+
+def _for_less(options: str) -> str:
+    """The options for less: colours not shown as signs, and a prompt that says how to leave, unless there is one."""
+    if "R" not in options:
+        options += " -R"
+    if "P" not in options:
+        options += " -Psspace goes on, q leaves$"
+    return options.strip()

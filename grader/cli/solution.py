@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 
 import click
 
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, lesson_argument, pager_option
-from grader.cli.screen import show_paged
+from grader.cli.screen import show_paged, warn
 from grader.course.files import is_file, read_file
 from grader.errors import UsageError
 from grader.model import Lesson
@@ -21,7 +22,7 @@ from grader.model import Lesson
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None:
-    """Show the reference for LESSON, after you have solved it or given up.
+    """Show the reference, after you have solved LESSON or given up.
 
     \b
     Example:
@@ -33,12 +34,16 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
     if not is_file(chosen.solution_path):
         raise UsageError("this copy of the course has no solutions in it", next_step=f"learn hint {chosen.name}")
     solved = _may_see(place, chosen, give_up)
+    trouble = ""
     if place.workspace is not None:
-        with place.store() as store:
-            store.record_solution_shown(chosen.name, gave_up=not solved, when=datetime.now(UTC))
+        now = datetime.now(UTC)
+        trouble = place.record(lambda store: store.record_solution_shown(chosen.name, gave_up=not solved, when=now))
     from grader.cli.rendered import source  # only now: it imports rich
 
     show_paged(source(read_file(chosen.solution_path)), pager)
+    if trouble:
+        sys.stdout.flush()
+        warn(trouble)
 
 
 def _may_see(place: Here, lesson: Lesson, give_up: bool) -> bool:

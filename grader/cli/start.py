@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -18,9 +19,9 @@ from grader.reports.plain import counted
 @course_option
 @click.pass_context
 def command(ctx: click.Context, directory: Path | None) -> None:
-    """Make DIR (or this folder) a workspace with every exercise in it.
+    """Make DIR, or this folder, a workspace with every exercise.
 
-    A file that is there already is never overwritten: called again, it adds what a newer version of the course brings.
+    A file that is already there is never overwritten. Run it again to add what a newer version of the course brings.
 
     \b
     Example:
@@ -34,7 +35,7 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     root = changes.workspace.root
     where = "this folder" if root == folder else shown(root)
     if changes.written:
-        kept = f", {counted(len(changes.kept), 'file')} of yours kept as they are" if changes.kept else ""
+        kept = f", {_kept(len(changes.kept))}" if changes.kept else ""
         put(f"{paint(signs().passed, 'good')} {counted(len(changes.written), 'exercise')} written to {where}{kept}.")
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
@@ -42,10 +43,14 @@ def command(ctx: click.Context, directory: Path | None) -> None:
         put(wrap(f"{shown(path)} begins with your work on the lesson's former name.", 2))
     put()
     if root != folder:
-        put("Next  " + paint(f"cd {shown(root)}", "command"))
+        put("Next  " + paint(f"cd {shlex.quote(shown(root))}", "command"))
         put("      " + paint(f"learn read {_first(course)}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
+
+
+def _kept(number: int) -> str:
+    return f"{counted(number, 'file')} of yours kept as {'it is' if number == 1 else 'they are'}"
 
 
 def _first(course: Course) -> str:

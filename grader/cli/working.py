@@ -12,7 +12,8 @@ from grader.cli.screen import colourful, is_terminal
 from grader.reports.plain import PLAIN_SIGNS, signs_for
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from rich.live import Live
+    from rich.spinner import Spinner
 
 PATIENCE = 0.5  # seconds
 
@@ -22,7 +23,8 @@ class Working:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._status: Status | None = None
+        self._spinner: Spinner | None = None
+        self._live: Live | None = None
         self._over = False
         self._lock = threading.Lock()
         self._timer = threading.Timer(PATIENCE, self._show)
@@ -42,25 +44,29 @@ class Working:
         """What is being done now."""
         with self._lock:
             self._text = text
-            if self._status is not None:
-                self._status.update(text)
+            if self._spinner is not None:
+                self._spinner.update(text=text)
 
     def stop(self) -> None:
         """Take the line away for good."""
         self._timer.cancel()
         with self._lock:
             self._over = True
-            if self._status is not None:
-                self._status.stop()
-                self._status = None
+            if self._live is not None:
+                self._live.stop()
+                self._live = None
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.status import Status
+        from rich.live import Live
+        from rich.spinner import Spinner
 
         with self._lock:
             if not self._over:
                 console = Console(stderr=True, color_system="standard" if colourful(sys.stderr) else None)
                 plain = signs_for(sys.stderr.encoding) == PLAIN_SIGNS
-                self._status = Status(self._text, console=console, spinner="line" if plain else "dots")
-                self._status.start()
+                self._spinner = Spinner("line" if plain else "dots", self._text, style="green")
+                # standard output stays as it is: behind a stand-in of rich its encoding, and so our signs, are lost
+                self._live = Live(self._spinner, console=console, refresh_per_second=12.5, transient=True,
+                                  redirect_stdout=False)  # fmt: skip
+                self._live.start()

@@ -12,7 +12,7 @@ def aliases(course: Course) -> dict[str, str]:
 
 
 def find_lesson(course: Course, name: str) -> Lesson:
-    """The lesson meant by `name`: its name, an alias, or a beginning that only one lesson has.
+    """The lesson meant by `name`: its name, an alias, its number, or a beginning that only one lesson has.
 
     Case does not matter, nor do hyphens; a file name of the workspace (`core/attention.py`) will do as well.
     Raises UnknownLesson with the nearest names.
@@ -21,11 +21,21 @@ def find_lesson(course: Course, name: str) -> Lesson:
     names = {known: known for known in course.lessons} | aliases(course)
     if key in names:
         return course.lessons[names[key]]
+    if name.strip().isdecimal():
+        return _numbered(course, int(name))
     matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
     if len(matching) == 1:
         return course.lessons[next(iter(matching))]
     guesses = list(matching) or _nearest(key, names)
     raise UnknownLesson(_complaint(name, guesses, ambiguous=bool(matching)), next_step="learn list")
+
+
+def _numbered(course: Course, number: int) -> Lesson:
+    """Lesson `number` of the syllabus, from 1. Raises UnknownLesson."""
+    lessons = list(course.lessons.values())
+    if not 1 <= number <= len(lessons):
+        raise UnknownLesson(f"there is no lesson {number}: the lessons are 1 to {len(lessons)}", next_step="learn list")
+    return lessons[number - 1]
 
 
 def _key(name: str) -> str:

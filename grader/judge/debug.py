@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Course, Lesson, Submission
@@ -39,7 +40,7 @@ class Failure:
 def stand_at_failure(
     course: Course, lesson: Lesson, submission: Submission, seed: int, say: Callable[[str], None]
 ) -> None:
-    """Open pdb at the first line of the first failing call; returns when the learner leaves it.
+    """Open pdb at the first line of the first failing call, then where it raises; returns when the learner leaves it.
 
     `say` gets the sentences for the learner. Needs a terminal.
     """
@@ -50,8 +51,10 @@ def stand_at_failure(
     if not failure.requests:
         say("No failing check got as far as a call, so there is no place to stand at: see the message above.")
         return
-    say(f"The debugger, at: {failure.says}")
-    say("Here your code runs without isolation, as `python` would run it. n: next line, p NAME: print, q: quit.")
+    say(f"The check that fails: {failure.says}")
+    say("You stand at the first line of the call that it made. n: next line, p NAME: print, q: quit.")
+    say("c: run on; if the call raises an error, you stand at the line that raised it.")
+    say("Here your code runs without isolation, as `python` would run it.")
     _in_a_child(pickle.dumps((course.arrays, lesson, submission, seed, failure)))
 
 
@@ -128,7 +131,7 @@ def replay(file: str) -> None:
         if handle and "handle" in reply:
             actor.objects[handle] = actor.objects[reply["handle"]]
     act, content, _ = failure.requests[last]
-    _put_under_pdb(actor, act, content)
+    _put_under_pdb(actor, act, content, str(Path(submission.path).absolute()))
     reply = actor.act({"act": act, **content})
     _tell(reply)
 
@@ -147,32 +150,54 @@ def _loaded(name: str, submission: Submission, seed: int) -> dict[str, Any]:
     return vars(module)
 
 
-def _put_under_pdb(actor: Any, act: str, content: dict[str, Any]) -> None:
+def _put_under_pdb(actor: Any, act: str, content: dict[str, Any], file: str) -> None:
     """Let the thing that is about to be called stop at its first line."""
     target = content["name"] if act == "build" else content["target"]
     if isinstance(target, str):
-        actor.namespace[target] = _debugged(actor.namespace[target])
+        actor.namespace[target] = _debugged(actor.namespace[target], file)
     else:
         thing = actor.objects[target.number]
-        thing.forward = _debugged(thing.forward)
+        thing.forward = _debugged(thing.forward, file)
 
 
-def _debugged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` under pdb from its first line, and again where it raises."""
-    import bdb
+def _debugged(function: Callable[..., Any], file: str) -> Callable[..., Any]:
+    """`function` under pdb from its first line, and again at the line of the learner's `file` that raises."""
     import pdb  # noqa: T100  this is what was asked for
 
+    class Debugger(pdb.Pdb):
+        left = False
+
+        def set_quit(self) -> None:
+            """By `q` or Ctrl-D. pdb itself would go on as if the call had returned None."""
+            self.left = True
+            super().set_quit()
+
     def call(*args: Any, **kwargs: Any) -> Any:
+        debugger = Debugger()
         try:
-            return pdb.runcall(function, *args, **kwargs)
-        except bdb.BdbQuit:
-            os._exit(0)
+            result = debugger.runcall(function, *args, **kwargs)
         except Exception as error:
-            print(f"{type(error).__name__}: {error}\nIt was raised here:")
-            pdb.post_mortem(error.__traceback__)
-            raise
+            if not debugger.left:
+                print(f"\n{type(error).__name__}: {error}\nYou stand at the line that raised it; q: quit.")
+                pdb.post_mortem(_up_to(file, error.__traceback__))
+                raise
+        if debugger.left:
+            print("\nYou left the debugger.", flush=True)
+            os._exit(0)
+        return result
 
     return call
+
+
+def _up_to(file: str, traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without what lies below the last line of `file`: there nothing is the learner's."""
+    last, place = None, traceback
+    while place is not None:
+        last = place if place.tb_frame.f_code.co_filename == file else last
+        place = place.tb_next
+    if last is not None:
+        last.tb_next = None
+    return traceback
 
 
 def _tell(reply: dict[str, Any]) -> None:

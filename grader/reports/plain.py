@@ -68,6 +68,11 @@ def bar(share: float, cells: int, signs: Signs) -> str:
     return signs.full * full + signs.empty * (cells - full)
 
 
+def score_bar(score: float | None, cells: int, signs: Signs) -> str:
+    """A score from 1 to 10 as the share of the points earned: 1.0 fills nothing."""
+    return bar(0.0 if score is None else (score - 1) / 9, cells, signs)
+
+
 def counted(number: int, noun: str) -> str:
     """`1 check`, `2 checks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

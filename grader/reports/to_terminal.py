@@ -12,9 +12,10 @@ from rich.text import Text
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named
 from grader.reports.page import BAD, COMMAND, GOOD, QUIET, STRONG, TROUBLE, Page, heading, prose
-from grader.reports.plain import bar, clean, counted, score_text
+from grader.reports.plain import clean, counted, score_bar, score_text
 
 BAR_CELLS = 20
+SHORTEST_COLUMN = 8  # of the outcomes' words
 MESSAGE_LINES = 7  # of one check's message, unless all is asked for
 FULL_MESSAGES = 3  # checks whose message is shown in several lines; the others get one
 PRINT_LINES = 12
@@ -37,7 +38,7 @@ _PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 
 def assessment(result: LessonResult, page: Page, *, title: str = "", before: float | None = None) -> str:
     """The whole assessment of one lesson. `before` is the score of the attempt before this one."""
-    said = _Said(page)
+    said = _Said(page, indent=_word_column(result.checks) + 5)
     lines = [*_head(result, page, title), *_score(result, page, before), *_notes(result, page)]
     lines += _checks(result, page, said)
     lines += _prints(result, page)
@@ -56,9 +57,8 @@ def summary(results: Sequence[LessonResult], page: Page) -> str:
     for result in results:
         style = GOOD if result.passed else BAD
         sign = page.signs.passed if result.passed else page.signs.failed
-        passed = sum(check.passed for check in result.checks)
-        counts = f"{passed} of {counted(len(result.checks), 'check')} passed" if result.checks else "not checked"
-        score = f"{score_text(result.score):>4}  {bar((result.score or 0) / 10, 10, page.signs)}"
+        counts = _counts(result.checks) if result.checks else "not checked"
+        score = f"{score_text(result.score):>4}  {score_bar(result.score, 10, page.signs)}"
         name = f"{result.lesson:<{longest}}  "
         lines.append(Text.assemble((f"{sign} ", style), (name, STRONG), f"{score}  {counts}"))
     for result in results:
@@ -87,16 +87,21 @@ def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]
         line = Text("No score", STRONG)
     else:
         style = GOOD if result.passed else ""
-        filled = bar(result.score / 10, BAR_CELLS, page.signs)
+        filled = score_bar(result.score, BAR_CELLS, page.signs)
         line = Text.assemble((f"{score_text(result.score)} / 10", f"{STRONG} {style}"), "  ", (filled, style))
-    mattering = [check for check in result.checks if check.outcome != "grader-error"]
-    facts = [f"{sum(check.passed for check in mattering)} of {counted(len(mattering), 'check')} passed"]
+    facts = [_counts([check for check in result.checks if check.outcome != "grader-error"])]
     if before is not None and before != result.score:
         facts.append(f"before: {score_text(before)}")
     if result.hints_used:
         facts.append(f"{counted(result.hints_used, 'hint')} used")
     said = Text(", ".join(facts))
     return [line.append("  ").append_text(said)] if line.cell_len + said.cell_len + 2 <= page.columns else [line, said]
+
+
+def _counts(checks: Sequence[CheckResult]) -> str:
+    """How many checks passed, counted as they are listed: one that runs on several inputs is one, and passes on all."""
+    groups = _groups(checks)
+    return f"{sum(all(check.passed for check in group) for group in groups)} of {counted(len(groups), 'check')} passed"
 
 
 def _notes(result: LessonResult, page: Page) -> list[Text]:
@@ -112,22 +117,28 @@ def _checks(result: LessonResult, page: Page, said: _Said) -> list[Text]:
         return []
     lines = [Text()]
     functions = _by_function(result.checks)
+    column = _word_column(result.checks)
     for function, groups in sorted(functions.items(), key=lambda item: min(map(_rank, item[1]))):
         if len(functions) > 1:
             lines.append(Text(function, STRONG))
         for group in sorted(groups, key=_rank):
-            lines += _check_line(group, page)
+            lines += _check_line(group, page, column)
             lines += said.message(_worst(group))
     return lines
 
 
-def _by_function(checks: Sequence[CheckResult]) -> dict[str, list[list[CheckResult]]]:
-    """Each function's checks. One that runs on several inputs is one group: the ids differ in their brackets only."""
+def _groups(checks: Sequence[CheckResult]) -> list[list[CheckResult]]:
+    """The checks as they are listed. One that runs on several inputs is one: the ids differ in their brackets only."""
     groups: dict[tuple[str, str], list[CheckResult]] = {}
     for check in checks:
         groups.setdefault((check.id.partition("[")[0], check.says), []).append(check)
+    return list(groups.values())
+
+
+def _by_function(checks: Sequence[CheckResult]) -> dict[str, list[list[CheckResult]]]:
+    """Each function's checks, grouped."""
     functions: dict[str, list[list[CheckResult]]] = {}
-    for group in groups.values():
+    for group in _groups(checks):
         functions.setdefault(group[0].function, []).append(group)
     return functions
 
@@ -141,7 +152,16 @@ def _worst(group: Sequence[CheckResult]) -> CheckResult:
     return min(group, key=lambda check: _rank([check]))
 
 
-def _check_line(group: Sequence[CheckResult], page: Page) -> list[Text]:
+def _word(outcome: str) -> str:
+    return outcome.replace("-", " ")
+
+
+def _word_column(checks: Sequence[CheckResult]) -> int:
+    """The width of the column with the outcomes: that of the longest word present."""
+    return max([SHORTEST_COLUMN, *(len(_word(check.outcome)) for check in checks)])
+
+
+def _check_line(group: Sequence[CheckResult], page: Page, column: int) -> list[Text]:
     outcome = _worst(group).outcome
     signs = {"passed": page.signs.passed, "skipped": page.signs.skipped, "grader-error": page.signs.trouble}
     says = prose(group[0].says)
@@ -151,15 +171,16 @@ def _check_line(group: Sequence[CheckResult], page: Page) -> list[Text]:
         says.append(f" ({inputs})", QUIET)
     if outcome == "skipped":
         says.stylize(QUIET)
-    head = f"  {signs.get(outcome, page.signs.failed)} {outcome.replace('-', ' '):<8} "
+    head = f"  {signs.get(outcome, page.signs.failed)} {_word(outcome):<{column}} "
     return page.item(head, OUTCOME_STYLES.get(outcome, BAD), says)
 
 
 class _Said:
     """What stands above already: no message is given twice, and only the first ones at length."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, indent: int) -> None:
         self._page = page
+        self._indent = indent  # of the messages: where the checks' sentences begin
         self._lines: set[str] = set()
         self._long = 0
 
@@ -174,7 +195,7 @@ class _Said:
         shown = [self._line(line, quiet=check.outcome == "skipped") for line in lines[:room]]
         if 1 < room < len(lines):
             shown.append(Text(f"... {counted(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
-        return [part for text in shown for part in self._page.paragraph(13, text)]
+        return [part for text in shown for part in self._page.paragraph(self._indent, text)]
 
     def _room(self, check: CheckResult) -> int:
         if self._page.everything:

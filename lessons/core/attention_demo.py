@@ -11,13 +11,17 @@ def scaled_dot_product_attention(q, k, v, mask=None):
         # k is transposed up there, so the mask has to be as well
         scores = scores.masked_fill(~mask.transpose(-2, -1), float("-inf"))
 
-    # weights between 0 and 1. dim=-2 are the tokens (dim=-1 would be the features?)
+    # weights between 0 and 1
+    # dim=-2 are the tokens (dim=-1 would be the features?)
     weights = torch.softmax(scores, dim=-2)
 
-    return weights @ v  # (B, T, T) @ (B, T, d) -> (B, T, d), as it should be
+    # (B, T, T) @ (B, T, d) -> (B, T, d), as it should be
+    return weights @ v
 
 
-# tried it on 3 tokens with the causal mask: every number is between 0 and 1, no NaN, so I think this is it
+# tried it on 3 tokens with the causal mask: every number is between
+# 0 and 1, no NaN, so I think this is it
 if __name__ == "__main__":
     x = torch.rand(1, 3, 4)
-    print(scaled_dot_product_attention(x, x, x, torch.ones(3, 3, dtype=torch.bool).tril()))
+    causal = torch.ones(3, 3, dtype=torch.bool).tril()
+    print(scaled_dot_product_attention(x, x, x, causal))

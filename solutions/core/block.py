@@ -1,4 +1,4 @@
-"""The transformer block, the reference: two branches, each added to its own input."""
+"""The transformer block, the reference: two branches, both residual."""
 
 import torch
 from torch import nn
@@ -16,17 +16,22 @@ class SelfAttention(nn.Module):
         self.wo = nn.Linear(d_model, d_model, bias=False)
 
     def forward(self, x, mask=None):
-        """Let every token gather what it needs from the tokens that the mask allows."""
-        q, k, v = (self.split_heads(project(x)) for project in (self.wq, self.wk, self.wv))  # (B, H, T, d) each
+        """Let every token gather what it needs where the mask allows."""
+        # (B, H, T, d) each
+        q = self.split_heads(self.wq(x))
+        k = self.split_heads(self.wk(x))
+        v = self.split_heads(self.wv(x))
         scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5  # (B, H, T, T)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         heads = torch.softmax(scores, dim=-1) @ v  # (B, H, T, d)
-        return self.wo(heads.transpose(1, 2).flatten(2))  # (B, T, H, d) -> (B, T, D)
+        # (B, T, H, d) -> (B, T, D)
+        return self.wo(heads.transpose(1, 2).flatten(2))
 
     def split_heads(self, x):
         """Cut the last axis into heads and bring the head axis forward."""
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # (B, T, D) -> (B, T, H, d) -> (B, H, T, d)
+        # (B, T, D) -> (B, T, H, d) -> (B, H, T, d)
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
 
 class FeedForward(nn.Module):
@@ -38,13 +43,13 @@ class FeedForward(nn.Module):
         self.w2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
-        """Widen each token, bend it with the exact GELU, and come back to the width of the stream."""
+        """Widen each token, bend it with the exact GELU, and narrow it again."""
         hidden = nn.functional.gelu(self.w1(x))  # (B, T, d_ff)
         return self.w2(hidden)  # (B, T, D)
 
 
 class TransformerBlock(nn.Module):
-    """Attention, then the feed-forward network, each added to its own input."""
+    """Attention, then the network, each added to its own input."""
 
     def __init__(self, d_model, num_heads, d_ff, norm_first=True):
         super().__init__()
@@ -55,7 +60,7 @@ class TransformerBlock(nn.Module):
         self.norm2 = nn.LayerNorm(d_model)
 
     def forward(self, x, mask=None):
-        """Pre-LN normalises what goes into a branch, post-LN what comes out of the addition."""
+        """Pre-LN normalises what enters a branch, post-LN each sum."""
         if self.norm_first:
             x = x + self.attn(self.norm1(x), mask)  # (B, T, D) throughout
             return x + self.ffn(self.norm2(x))

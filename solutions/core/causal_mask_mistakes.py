@@ -156,7 +156,7 @@ causal_mask.mistake(
 )
 causal_mask.mistake(
     "cm-inverted",
-    says="Your mask is inverted: it says which keys are blocked, while here True = may attend. Query 0 is left "
+    says="Your mask is inverted: it says which keys are blocked, while here True = may attend. The last query is left "
     "without a single key.",
     suggests="Turn it around with `~` (or compare the other way), so that True = may attend.",
     mean=lambda allowed: ~allowed,

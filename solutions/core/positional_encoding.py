@@ -1,12 +1,16 @@
-"""Sinusoidal positional encoding, the reference: angles first, then sines and cosines in turn."""
+"""Sinusoidal positional encoding, the reference: angles, then both waves."""
 
 import torch
 
 
 def sinusoidal_positional_encoding(seq_len, d_model):
-    """Give every position 0, 1, ..., seq_len - 1 its vector of sines and cosines."""
-    positions = torch.arange(seq_len, dtype=torch.float32).unsqueeze(1)  # (T, 1)
-    even = torch.arange(0, d_model, 2, dtype=torch.float32)  # the numbers 2i: (D/2,)
-    angles = positions / 10000.0 ** (even / d_model)  # (T, 1) / (D/2,) -> (T, D/2)
-    pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)  # (T, D/2, 2)
-    return pairs.flatten(start_dim=1)  # (T, D), with sin and cos of a pair side by side
+    """Give every position its vector of sines and cosines."""
+    positions = torch.arange(seq_len, dtype=torch.float32)  # (T,)
+    # the numbers 2i: (D/2,)
+    even = torch.arange(0, d_model, 2, dtype=torch.float32)
+    # (T, 1) / (D/2,) -> (T, D/2)
+    angles = positions.unsqueeze(1) / 10000.0 ** (even / d_model)
+    # (T, D/2, 2)
+    pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
+    # (T, D), with sin and cos of a pair side by side
+    return pairs.flatten(start_dim=1)

@@ -1,10 +1,12 @@
-"""Softmax, the reference: exponentials that cannot overflow, divided by their sum."""
+"""Softmax, the reference: powers that cannot overflow, and their sum."""
 
 import torch
 
 
 def softmax(x, dim=-1):
-    """Turn each slice of `x` along `dim` into positive weights that sum to 1."""
-    peak = x.amax(dim=dim, keepdim=True)  # size 1 along dim, so it broadcasts back over the slice
-    powers = torch.exp(x - peak)  # every entry in [0, 1], and at least one is 1; the shift cancels below
+    """Turn each slice of `x` along `dim` into weights that sum to 1."""
+    # size 1 along dim, so it broadcasts back over the slice
+    peak = x.amax(dim=dim, keepdim=True)
+    # every entry in [0, 1], and at least one is 1; the shift cancels below
+    powers = torch.exp(x - peak)
     return powers / powers.sum(dim=dim, keepdim=True)

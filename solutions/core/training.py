@@ -1,13 +1,14 @@
-"""Training on the next token, the reference: forward, clear, backward, step."""
+"""Next-token training, the reference: forward, clear, backward, step."""
 
 from torch import nn
 
 
 def train_step(model, optimizer, inputs, targets):
-    """Run forward, clear old gradients, run backward, step; return the loss as it was before the step."""
+    """Run forward, clear, backward, step; return the loss before the step."""
     model.train()
     logits = model(inputs)  # (B, T) -> (B, T, V)
-    loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())  # (B·T, V), (B·T,) -> ()
+    flat = logits.flatten(0, 1)  # (B·T, V)
+    loss = nn.functional.cross_entropy(flat, targets.flatten())  # ()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -17,4 +18,7 @@ def train_step(model, optimizer, inputs, targets):
 def train(model, optimizer, batches):
     """Take one step on each batch and return the losses."""
     model.train()
-    return [train_step(model, optimizer, inputs, targets) for inputs, targets in batches]
+    losses = []
+    for inputs, targets in batches:
+        losses.append(train_step(model, optimizer, inputs, targets))
+    return losses
