@@ -179,6 +179,21 @@ def test_an_earlier_lesson_can_be_imported(verdict):
     assert verdict("import my_exps\n" + source, siblings={"my_exps": ("my_exps.py", helper)}).score == 10.0
 
 
+def test_the_file_at_fault_is_named(verdict):
+    """An error in a file that the exercise imports is not blamed on the exercise, and a stub is called one there."""
+    source = "from attention import helper\ndef softmax(x, dim=-1):\n    return helper(x)\n"
+    faults = {
+        "def helper(x):\n    return x + missing\n": "uses your attention.py, which raises an error (attention.py:2)",
+        "def helper(x):\n    raise NotImplementedError\n": "uses your attention.py, and that is not written yet",
+    }
+    for helper, words in faults.items():
+        result = verdict(source, siblings={"attention": ("attention.py", helper)})
+
+        assert [found.id for found in result.mistakes] == ["exception"]
+        assert words in result.mistakes[0].says
+        assert any(suggestion.command == "learn check attention" for suggestion in result.suggestions)
+
+
 def test_a_file_that_shadows_a_library_is_not_used(verdict):
     """`torch.py` or `random.py` beside the exercise never takes the place of the real one."""
     siblings = {name: (f"{name}.py", "raise RuntimeError('shadowed')") for name in ("torch", "random", "conftest")}

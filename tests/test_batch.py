@@ -227,7 +227,7 @@ def test_a_learner_is_told_the_places_in_their_own_hand_in(course, class_folder,
 
     text = json.dumps(found)
     assert str(class_folder) not in text and "/tmp" not in text
-    assert "hal/helper.py:6 in half" in found["hal"]["lessons"]["moving_average"]["mistakes"][0]["says"]
+    assert "hal/helper.py:6" in found["hal"]["lessons"]["moving_average"]["mistakes"][0]["says"]
     assert found["cat"]["lessons"]["argmax_2d"]["file"] == "cat.zip/cat/argmax_2d.py"
 
 

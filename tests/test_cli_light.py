@@ -347,10 +347,10 @@ def test_mistakes_of_solved_lessons_are_history(workspace):
     """A mistake is shown until its lesson is solved."""
     answer(workspace, "argmax_2d", "def argmax_2d(grid):\n    return None\n")
     learn("check", "argmax_2d", cwd=workspace)
-    assert "Mistakes named last" in learn("progress", cwd=workspace).stdout
+    assert "Latest mistakes" in learn("progress", cwd=workspace).stdout
 
     solve(workspace, "argmax_2d")
-    assert "Mistakes named last" not in learn("progress", cwd=workspace).stdout
+    assert "Latest mistakes" not in learn("progress", cwd=workspace).stdout
 
 
 def test_progress_needs_a_workspace(tmp_path):

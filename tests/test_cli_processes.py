@@ -148,7 +148,7 @@ def test_nothing_to_stand_at_where_nothing_was_called(workspace):
     text, code = in_a_terminal("check", "argmax_2d", "--pdb", cwd=workspace)
 
     assert code == 1
-    assert "no place to stand at" in text
+    assert "nothing to debug" in text
 
 
 # ---- a terminal -----------------------------------------------------------------------------------------------------

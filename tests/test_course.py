@@ -290,10 +290,12 @@ def test_a_stub_may_hold_what_the_compiler_warns_of(tmp_path, capfd):
         ("SP", "spread"),
         ("core/mean_square.py", "mean_square"),
         ("more\\spread.py", "spread"),
+        ("1", "mean"),
+        ("03", "spread"),
     ],
 )
 def test_a_lesson_is_found_by_what_people_type(course, typed, name):
-    """Hyphens, capitals, the beginning of a name and the file's name all mean the lesson."""
+    """Hyphens, capitals, the beginning of a name, the file's name and the number all mean the lesson."""
     assert find_lesson(course, typed).name == name
 
 
@@ -312,6 +314,8 @@ def test_a_former_name_still_means_the_lesson(tmp_path):
         ("me", '"me" could be "mean" or "mean_square"'),
         ("spraed", 'did you mean "spread"?'),
         ("mean_sqare", 'did you mean "mean_square"?'),
+        ("0", 'there is no lesson "0": the lessons are 1 to 3'),
+        ("4" * 5000, "the lessons are 1 to 3"),
         ("zebra", 'there is no lesson "zebra"'),
         ("", 'there is no lesson ""'),
     ],

@@ -8,7 +8,7 @@ import torch
 
 
 def scaled_dot_product_attention(q, k, v, mask=None):
-    """For each query, average the values, weighted by how well keys match.
+    """For each query, average the values by how well the keys match.
 
         attention(q, k, v) = softmax(q kᵀ / √d_k) v    softmax over the keys
 

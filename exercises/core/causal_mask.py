@@ -8,7 +8,7 @@ import torch
 
 
 def causal_mask(seq_len):
-    """Say which position may attend to which, reading from left to right.
+    """Say which position may attend to which, from left to right.
 
         mask[i, j] is True  when j <= i:  query i may attend to key j
         mask[i, j] is False when j >  i:  key j lies in query i's future

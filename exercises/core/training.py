@@ -21,8 +21,8 @@ def train_step(model, optimizer, inputs, targets):
            in train or eval mode; it runs in train mode and is left in train
            mode.
         optimizer: a torch.optim.Optimizer that holds the model's
-           parameters. Use this one: a new optimiser would forget what it has
-           gathered.
+           parameters. Use this one: a new optimiser would forget what it
+           has gathered.
         inputs: token ids, shape (B, T), int64.
         targets: token ids, shape (B, T), int64, each in 0 ... V − 1.
            targets[b, t] is the token that follows inputs[b, t]: already

@@ -67,8 +67,8 @@ def command(
 ) -> None:  # fmt: skip
     """Check your work: a score, mistakes by name, what to do next.
 
-    Without LESSON, the one you are at. In a workspace the result is kept. Your code runs in a process of its own,
-    shut off from your files and the network as far as this system can.
+    Without LESSON, your current lesson. In a workspace the result is kept. Your code runs in a process of its own,
+    shut off from your files and the network as far as this system allows.
 
     With --json, one lesson prints the documented object, several print {"schema": 1, "lessons": {NAME: object}}.
     Exit code: 0 all passed, 1 not yet, 2 wrong usage or a missing file, 3 a fault of ours.
@@ -140,7 +140,7 @@ def _file_of(place: Here, lesson: Lesson, file: Path | None, lessons: Sequence[s
         return named[0]
     if place.workspace is None:
         raise WorkspaceError(
-            "this folder is no workspace, nor is one above it",
+            "this folder is not in a workspace",
             where=str(current_folder()),
             next_step=f"learn start, or learn check {lesson.name} --file YOUR_FILE.py",
         )
@@ -283,7 +283,7 @@ def _debug(this: Round) -> None:
 
     lesson, submission, _ = this.jobs[0]
     if this.results[0].passed:
-        put("\nEvery check passed: there is no failing call to stand at.")
+        put("\nEvery check passed: there is no failing call to debug.")
         return
     put()
     stand_at_failure(this.place.course, lesson, submission, this.request.seed, say=lambda text: put(wrap(text)))

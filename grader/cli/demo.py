@@ -40,7 +40,7 @@ def command(ctx: click.Context) -> None:
 
     click.echo(assessment(result, page(), title=lesson.title), nl=False, color=True)
     put()
-    put(wrap("That was somebody else's work. Yours begins with `learn start`."))
+    put(wrap("That was somebody else's attempt. Begin your own with `learn start`."))
 
 
 def _demo_of(course: Course) -> tuple[Lesson, Path]:

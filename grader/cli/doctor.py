@@ -127,7 +127,7 @@ def _isolation(course: Course | None) -> Iterator[Finding]:
         elif got_through:
             yield Finding(layer, "broken", f"it does not hold: {got_through}", "report this")
         else:
-            yield Finding(layer, "ok", "in force, and tried")
+            yield Finding(layer, "ok", "in force, and tested")
 
 
 # --- the device and the workers ---------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def _course(ctx: click.Context, places: list[Here]) -> Finding:
 
 def _workspace(place: Here) -> Finding:
     if place.workspace is None:
-        return Finding("workspace", "note", "this folder is none", "learn start")
+        return Finding("workspace", "note", "this folder is not a workspace", "learn start")
     if place.workspace.course_version != place.course.version:
         return Finding("workspace", "note", f"{place.workspace.root}: the course is newer", "learn start")
     return Finding("workspace", "ok", str(place.workspace.root))
@@ -189,6 +189,6 @@ def _workspace(place: Here) -> Finding:
 
 def _progress(place: Here) -> Finding:
     if place.workspace is None:
-        return Finding("progress", "note", "kept in a workspace only")
+        return Finding("progress", "note", "kept only in a workspace")
     attempts = sum(known.attempts for known in place.progress().values())
     return Finding("progress", "ok", f"{counted(attempts, 'attempt')} kept ({place.workspace.store_path})")

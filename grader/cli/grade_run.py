@@ -82,7 +82,7 @@ def _announce(run: Run, out: Path) -> None:
         lines.append(f"Earlier results were put aside: {shown_in(out, 'results.previous.jsonl')}.")
     if run.found.ignored:
         names = ", ".join(run.found.ignored[:8]) + (", ..." if len(run.found.ignored) > 8 else "")
-        lines.append(f"Left out, being no folder, .py, .zip or .ipynb: {names}.")
+        lines.append(f"Left out (not a folder, .py, .zip or .ipynb): {names}.")
     for line in lines:
         click.echo(line, err=True)
 

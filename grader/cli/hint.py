@@ -26,7 +26,7 @@ from grader.store import Store
 def command(ctx: click.Context, lesson: str | None, function: str | None, rung: int | None, as_json: bool) -> None:
     """Show the next hint for LESSON: each gives away a little more.
 
-    Without LESSON, the one you are at. How many you have used is kept, and the assessment mentions it.
+    Without LESSON, your current lesson. How many you have used is kept, and the assessment mentions it.
 
     \b
     Example:

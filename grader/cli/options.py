@@ -41,7 +41,7 @@ def json_option(function: F) -> F:
 
 def pager_option(function: F) -> F:
     """`--no-pager`."""
-    text = "Page through a text longer than the terminal, or never."
+    text = "Use a pager for a text longer than the terminal, or never."
     return click.option("--pager/--no-pager", default=True, help=text)(function)
 
 

@@ -17,7 +17,11 @@ def show_position(ctx: click.Context) -> None:
     put(paint(place.course.title, "strong"))
     if place.workspace is None:
         total = len(place.course.lessons)
-        put(wrap(f"{counted(total, 'lesson')}. This folder is no workspace yet: that is where your work will be."))
+        put(
+            wrap(
+                f"{counted(total, 'lesson')}. This folder is not a workspace yet: that is where your work will be kept."
+            )
+        )
         show_next(*next_step(place, progress))
         return
     solved = sum(known.solved for known in progress.values())

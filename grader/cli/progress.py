@@ -26,7 +26,7 @@ Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
 @course_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Show best scores, the mistakes named last, and what is next.
+    """Show best scores, your latest mistakes and what is next.
 
     \b
     Example:
@@ -90,7 +90,7 @@ def _show_mistakes(mistakes: list[Mistake]) -> None:
     if not mistakes:
         return
     put()
-    put(paint("Mistakes named last", "strong"))
+    put(paint("Latest mistakes", "strong"))
     for lesson, name, says, when in mistakes:
         put(wrap(f"{lesson}: {says.splitlines()[0]}", 2))
         put(paint(f"  [{name}], {ago(when)}", "quiet"))

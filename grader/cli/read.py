@@ -16,7 +16,7 @@ from grader.model import Lesson
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str | None, pager: bool) -> None:
-    """Read LESSON (without it, the one you are at).
+    """Read LESSON; without it, your current lesson.
 
     \b
     Example:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from markdown_it.token import Token as Piece
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -19,6 +18,9 @@ from rich.text import Text
 from rich.theme import Theme
 
 from grader.cli.screen import colourful, width
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token as Piece
 
 COLUMNS = 88  # of text; source code takes what there is
 

@@ -76,6 +76,6 @@ def _apology(error: Exception) -> str:
             log.write("".join(traceback.format_exception(error)))
     except OSError:  # no place to write: then the message alone
         pass
-    what = f"This is our fault, not yours: the program met an error it does not know ({type(error).__name__}: {error})."
+    what = f"This is our fault, not yours: the program met an unexpected error ({type(error).__name__}: {error})."
     next_step = "learn doctor; if it finds nothing, report this" + (" with the file above." if where else ".")
     return str(SelfattendError(what, where=where, next_step=next_step))

@@ -21,8 +21,8 @@ def find_lesson(course: Course, name: str) -> Lesson:
     names = {known: known for known in course.lessons} | aliases(course)
     if key in names:
         return course.lessons[names[key]]
-    if name.strip().isdecimal():
-        return _numbered(course, int(name))
+    if name.isascii() and name.isdecimal():
+        return _numbered(course, name)
     matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
     if len(matching) == 1:
         return course.lessons[next(iter(matching))]
@@ -30,12 +30,13 @@ def find_lesson(course: Course, name: str) -> Lesson:
     raise UnknownLesson(_complaint(name, guesses, ambiguous=bool(matching)), next_step="learn list")
 
 
-def _numbered(course: Course, number: int) -> Lesson:
-    """Lesson `number` of the syllabus, from 1. Raises UnknownLesson."""
+def _numbered(course: Course, number: str) -> Lesson:
+    """The lesson with this number in the syllabus, counted from 1. Raises UnknownLesson."""
     lessons = list(course.lessons.values())
-    if not 1 <= number <= len(lessons):
-        raise UnknownLesson(f"there is no lesson {number}: the lessons are 1 to {len(lessons)}", next_step="learn list")
-    return lessons[number - 1]
+    if not 1 <= int(number[-9:]) <= len(lessons) or len(number) > 9:
+        says = f'there is no lesson "{number}": the lessons are 1 to {len(lessons)}'
+        raise UnknownLesson(says, next_step="learn list")
+    return lessons[int(number) - 1]
 
 
 def _key(name: str) -> str:

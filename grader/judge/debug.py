@@ -49,7 +49,7 @@ def stand_at_failure(
     failure = Failure()
     judge_with(course, [lesson], lambda judge: _find(judge, lesson, submission, seed, failure), device="cpu")
     if not failure.requests:
-        say("No failing check got as far as a call, so there is no place to stand at: see the message above.")
+        say("No failing check got as far as calling your code, so there is nothing to debug: see the message above.")
         return
     say(f"The check that fails: {failure.says}")
     say("You stand at the first line of the call that it made. n: next line, p NAME: print, q: quit.")
@@ -180,7 +180,7 @@ def _debugged(function: Callable[..., Any], file: str) -> Callable[..., Any]:
             if not debugger.left:
                 print(f"\n{type(error).__name__}: {error}\nYou stand at the line that raised it; q: quit.")
                 pdb.post_mortem(_up_to(file, error.__traceback__))
-                raise
+                os._exit(0)  # the error was told above
         if debugger.left:
             print("\nYou left the debugger.", flush=True)
             os._exit(0)

@@ -290,9 +290,9 @@ def _exception(examination: Examination, function: str, check: CheckResult) -> N
     path = place.rpartition(":")[0]
     where = f" ({place})" if place else ""
     if path and path != examination.submission.path:
-        lesson = Path(path).stem
         what = f"`{function}` uses your {Path(path).name}, which raises an error{where}: {head}"
-        return Named("exception", function, what, f"Fix {Path(path).name} first: `learn check {lesson}`.")
+        command = f": `learn check {Path(path).stem}`" if Path(path).stem in examination.judge.course.lessons else ""
+        return Named("exception", function, what, f"Fix {Path(path).name} first{command}.")
     return Named("exception", function, f"`{function}` raises an error{where}: {head}", advice_for(head))
 
 

@@ -46,9 +46,7 @@ def conclusion(audits: Sequence[Proofs]) -> str:
     """One sentence about all of it."""
     wrong = sum(len(proofs.problems) for proofs in audits)
     lessons = counted(len(audits), "lesson")
-    return (
-        f"{lessons}: {counted(wrong, 'problem')}." if wrong else f"{lessons}: everything that was to prove is proved."
-    )
+    return f"{lessons}: {counted(wrong, 'problem')}." if wrong else f"{lessons}: everything is proved."
 
 
 def to_object(audits: Sequence[Proofs]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ STATES = {
     "graded": "",
     "missing": "There is no file for this lesson.",
     "would-not-import": "Your file could not be loaded, so nothing was checked.",
-    "timed-out": "Your code did not come to an end, so its process was stopped.",
+    "timed-out": "Your code did not finish in time, so it was stopped.",
     "out-of-memory": "Your code asked for more memory than it may use.",
     "crashed": "The process that runs your code died.",
     "grader-error": "Some checks failed by a fault of ours, at no cost to you. `learn doctor` looks for the cause.",

@@ -19,8 +19,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     return weights @ v
 
 
-# tried it on 3 tokens with the causal mask: every number is between
-# 0 and 1, no NaN, so I think this is it
+# tried it on 3 tokens with the causal mask: right shape, no NaN,
+# so I think this is it
 if __name__ == "__main__":
     x = torch.rand(1, 3, 4)
     causal = torch.ones(3, 3, dtype=torch.bool).tril()

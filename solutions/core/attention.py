@@ -1,10 +1,10 @@
-"""Scaled dot-product attention, the reference: score, mask, normalise, sum."""
+"""Scaled dot-product attention, the reference: score, softmax, mix."""
 
 import torch
 
 
 def scaled_dot_product_attention(q, k, v, mask=None):
-    """For each query, average the values, weighted by how well keys match."""
+    """For each query, average the values by how well the keys match."""
     d_k = q.size(-1)
     # (..., T, d_k) @ (..., d_k, S) -> (..., T, S)
     scores = q @ k.transpose(-2, -1) / d_k**0.5

@@ -95,7 +95,7 @@ def answer(subject, *args, **kwargs):
 
 
 def tamed(value, other):
-    """A masked answer with `other` in place of whatever is no mean of ordinary values."""
+    """A masked answer with `other` instead of whatever is no mean of ordinary values."""
     if not is_array(value) or not value.dtype.is_floating_point:
         return value
     return torch.where(value.abs() < 50.0, value, other)
@@ -241,8 +241,8 @@ def keys_transposed_in_place(q, k):
 
 attention.mistake(
     "at-qk-swapped",
-    says="Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries nothing stops "
-    "you, and every answer is that of another question.",
+    says="Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries no error "
+    "warns you, but row i is then not the answer to query i.",
     suggests="Scores are (queries × keys): put q on the left and the transposed k on the right.",
     score=lambda q, k: all_pairs(k, q),
 )
@@ -262,7 +262,7 @@ attention.mistake(
 )
 attention.mistake(
     "at-k-dot-T",
-    says="`k.T` reverses all axes of k: right for a matrix, but with batch or heads it takes those along.",
+    says="`k.T` reverses all axes of k: right for a matrix, but with batch or heads it reverses those too.",
     suggests="Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).",
     score=lambda q, k: q @ all_axes_reversed(k),
 )
@@ -453,7 +453,8 @@ def mask_negated_in_place(scores, mask):
 attention.mistake(
     "at-mask-ignored",
     says="The mask changes nothing in your answer: blocked keys get as much weight as before.",
-    suggests="Where the mask is False, set the score to −∞ before softmax: `scores.masked_fill(~mask, -inf)`.",
+    suggests="Where the mask is False, set the score to −∞ before softmax: `scores = scores.masked_fill(~mask, -inf)`. "
+    "(`masked_fill` returns a new tensor: assign it.)",
     hide=lambda scores, mask: scores,
 )
 for coding, value in (("", -INF), ("finite fill", -1e9)):
@@ -474,7 +475,7 @@ attention.mistake(
 attention.mistake(
     "at-mask-transposed",
     coding="mask.T",
-    says="`mask.T` turns the mask round: queries see what was meant for others, and with a batch it is an error. The "
+    says="`mask.T` turns the mask round: queries see what was meant for others. With more axes it is an error. The "
     "mask's rows are queries and its columns keys, as in the scores.",
     suggests="Use the mask as it comes, `~mask`, without a transpose.",
     version=alone(hide=fill(-1e9, blocked=lambda mask: ~all_axes_reversed(mask))),
@@ -530,7 +531,7 @@ attention.mistake(
 attention.mistake(
     "at-fill-positive",
     coding="inf",
-    says="You fill with +∞: softmax then divides inf by inf, and every query with a blocked key gets NaN.",
+    says="You fill with +∞: the softmax of a row that holds +∞ is NaN, and so is every query with a blocked key.",
     suggests="Fill with −∞: `float('-inf')`.",
     version=alone(hide=fill(INF)),
 )
@@ -617,14 +618,14 @@ attention.mistake(
     "at-values-are-keys",
     coding="weights only",
     says="Your output is the table of weights; the values have not been mixed yet.",
-    suggests="Give back the weights times v: (..., T, S) @ (..., S, d_v).",
+    suggests="Return the weights times v: (..., T, S) @ (..., S, d_v).",
     mix=lambda weights, q, k, v: weights,
 )
 attention.mistake(
     "at-values-are-keys",
     coding="values as they are",
     says="Your output is v itself: no query has chosen anything.",
-    suggests="Give back the weights times v.",
+    suggests="Return the weights times v.",
     version=alone(mix=lambda weights, q, k, v: v),
 )
 attention.mistake(
@@ -650,8 +651,9 @@ attention.mistake(
 )
 attention.mistake(
     "at-dropout-on",
-    says="Two calls with the same inputs give two answers: some randomness (dropout?) is always on.",
-    suggests="Take the dropout out: this function has none.",
+    says="Two calls with the same input give different answers: dropout is active, or something is drawn at random in "
+    "each call (new weights, say).",
+    suggests="Take the dropout or the random numbers out: this function has none.",
     only=("two calls",),
     finish=switched_off_at_random,
 )

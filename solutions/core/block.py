@@ -43,7 +43,7 @@ class FeedForward(nn.Module):
         self.w2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
-        """Widen each token, bend it with the exact GELU, and narrow it again."""
+        """Widen each token, bend it with the exact GELU, narrow it."""
         hidden = nn.functional.gelu(self.w1(x))  # (B, T, d_ff)
         return self.w2(hidden)  # (B, T, D)
 

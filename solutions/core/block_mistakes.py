@@ -338,19 +338,19 @@ def mistake(id, *, says, suggests, coding="", **changes):
 mistake(
     "bl-no-residual-attn",
     says="What attention gives replaces x; nothing of x itself is carried on.",
-    suggests="Add the branch to what went by it: `x + attn(...)`.",
+    suggests="Add what the branch gives to its own input: `x + attn(...)`.",
     first_sum=lambda self, x, branch: branch,
 )
 mistake(
     "bl-no-attention",
-    says="There is no attention in the block: every token goes its way alone.",
+    says="There is no attention in the block: no token ever hears from another.",
     suggests="Add the attention branch before the network: `x + attn(...)`.",
     attention=lambda self, y, mask: torch.zeros_like(y),
 )
 mistake(
     "bl-no-residual-ffn",
     says="What the network gives replaces the stream; the result of the attention step is not carried on.",
-    suggests="Add the branch to what went by it: `h + ffn(...)`.",
+    suggests="Add what the branch gives to its own input: `h + ffn(...)`.",
     second_sum=lambda self, x, h, branch: branch,
 )
 mistake(
@@ -379,7 +379,7 @@ for first, second, which, register in (
     register(
         "bl-residual-from-norm",
         coding=which,
-        says=f"{which} the normalised copy in place of the stream itself, so every block normalises the stream.",
+        says=f"{which} the normalised copy instead of the stream itself, so every block normalises the stream.",
         suggests="Keep the two apart: `x = x + attn(norm1(x))`, not `x = norm1(x); x = x + attn(x)`.",
         pre=pre_carrying_normed(first, second),
     )
@@ -531,7 +531,7 @@ def no_norm(self, y):
 for number, where in ((1, "attention"), (2, "the network")):
     text = {
         "says": f"norm{number}, the norm that belongs to {where}, is missing.",
-        "suggests": f"Use `self.norm{number}`: on the way into {where} in pre-LN, on the sum behind it in post-LN.",
+        "suggests": f"Use `self.norm{number}`: on the way into {where} in pre-LN, on the sum after it in post-LN.",
     }
     mistake("bl-missing-norm", coding=f"norm{number}", **text, **{f"norm{number}": no_norm})
     alone(
@@ -545,7 +545,7 @@ alone(
     "bl-missing-norm",
     coding="both",
     says="Neither of the two norms is used.",
-    suggests="Normalise the way into each branch in pre-LN, the sum behind it in post-LN.",
+    suggests="Normalise what goes into each branch in pre-LN, the sum after it in post-LN.",
     norm1=no_norm,
     norm2=no_norm,
 )
@@ -576,7 +576,7 @@ class OneNorm(Block):
 block.mistake("bl-shared-norm", coding="one object under both names", **SHARED, version=OneNorm)
 mistake(
     "bl-swapped-norm",
-    says="The two norms are exchanged: norm2 stands where norm1 belongs, and the other way round.",
+    says="The two norms are exchanged: norm2 is where norm1 belongs, and the other way round.",
     suggests="Use `self.norm1` for attention and `self.norm2` for the network.",
     norm1=Block.norm2,
     norm2=Block.norm1,
@@ -691,15 +691,15 @@ for coding, name, function in (
     ("sigmoid", "the sigmoid", torch.sigmoid),
     (
         "√(2π)",
-        "GELU's tanh form with the constant √(2π), which is √(2/π)",
+        "GELU's tanh form with √(2π) where √(2/π) belongs",
         lambda z: 0.5 * z * (1 + torch.tanh((2 * torch.pi) ** 0.5 * (z + 0.044715 * z**3))),
     ),
-    ("erf unscaled", "x · ½(1 + erf(x)); Φ has erf(x / √2)", lambda z: z * 0.5 * (1 + torch.erf(z))),
+    ("erf unscaled", "x · ½(1 + erf(x)), where Φ has erf(x / √2)", lambda z: z * 0.5 * (1 + torch.erf(z))),
 ):
     (block.mistake if coding == "ReLU" else alone)(
         "bl-wrong-activation",
         coding=coding,
-        says=f"Your activation is {name}, not GELU.",
+        says=f"Your activation is not GELU: it is {name}.",
         suggests="Use `torch.nn.functional.gelu`.",
         activate=activation(function),
     )
@@ -721,8 +721,8 @@ alone(
 
 mistake(
     "bl-mask-not-passed",
-    says="The mask never reaches attention, so every token sees the future.",
-    suggests="Pass it on: `self.attn(..., mask)`, and use it there.",
+    says="The mask never reaches attention, so every token sees whatever the mask should hide.",
+    suggests="Pass it on: `self.attn(..., mask)`, and use it there. (`masked_fill` returns a new tensor: assign it.)",
     passed=lambda self, mask, x: None,
 )
 
@@ -1002,8 +1002,8 @@ alone(
 )
 block.mistake(
     "bl-no-output-projection",
-    says="The joined heads are given back as they are: the output projection `wo` is not applied.",
-    suggests="Give back `self.wo(...)` of the joined heads.",
+    says="The joined heads are returned as they are: the output projection `wo` is not applied.",
+    suggests="Return `self.wo(...)` of the joined heads.",
     mix=lambda self, y: y,
 )
 alone(
@@ -1066,7 +1066,7 @@ def renamed(self, d_model, d_ff):
 
 alone(
     "bl-state-names",
-    says="The names in your state dict are not those of the statement, so the checks' numbers never reach it.",
+    says="The names in your state dict are not those of the statement, so the checks' numbers never get in.",
     suggests="Name the attributes as the statement lists them; `print(block.state_dict().keys())` shows yours.",
     shapes=renamed,
     only=NAMES,
@@ -1118,8 +1118,10 @@ block.mistake(
 # --- mistakes: what happens at run time -------------------------------------------------------------------------------
 
 DROPOUT = {
-    "says": "Dropout is still active in evaluation mode: two calls give different values.",
-    "suggests": "Take it out: the block has no dropout. (`F.dropout` needs `training=self.training` to ever stop.)",
+    "says": "Two calls with the same input give different answers: dropout is active, or something is drawn at random in "
+    "each call (new weights, say).",
+    "suggests": "The block has no dropout: take it out. (`F.dropout` needs `training=self.training` to ever stop.) Make "
+    "modules in `__init__`, not in `forward`.",
     "only": TWICE,  # all other answers are random
 }
 alone(
@@ -1208,7 +1210,7 @@ block.alternative("the tanh form of GELU", activate=lambda self, z: F.gelu(z, ap
 block.alternative("GELU from erf", activate=lambda self, z: 0.5 * z * (1 + torch.erf(z / 2**0.5)))
 block.alternative("each head apart, their projections added", attention=each_head_apart)
 block.alternative("a very negative fill, before the scale", hide=fill(-1e9))
-block.alternative("q scaled in place of the scores", score=lambda self, q, k: (q / q.size(-1) ** 0.5) @ k.mT,
+block.alternative("q scaled instead of the scores", score=lambda self, q, k: (q / q.size(-1) ** 0.5) @ k.mT,
                   scale=lambda self, scores, q: scores)  # fmt: skip
 block.alternative("einsum", score=lambda self, q, k: torch.einsum("bhtd,bhsd->bhts", q, k))
 block.alternative("heads from chunks", split=lambda self, y: torch.stack(y.chunk(self.num_heads, -1), dim=1))

@@ -4,7 +4,7 @@ import torch
 
 
 def causal_mask(seq_len):
-    """Say which position may attend to which, reading from left to right."""
+    """Say which position may attend to which, from left to right."""
     positions = torch.arange(seq_len)  # (T,)
     queries = positions.unsqueeze(1)  # (T, 1)
     keys = positions.unsqueeze(0)  # (1, T)

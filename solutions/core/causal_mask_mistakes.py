@@ -165,7 +165,7 @@ causal_mask.mistake(
     "cm-no-self",
     says="Your diagonal is False: no token may attend to itself. Query 0 then has no key at all, and its softmax is "
     "0/0.",
-    suggests="Include the diagonal: `<=` in place of `<`, or `tril` with diagonal 0.",
+    suggests="Include the diagonal: `<=` instead of `<`, or `tril` with diagonal 0.",
     allow=lambda queries, keys: keys < queries,
 )
 causal_mask.mistake(

@@ -7,7 +7,7 @@ Letters: B batch, T length, D model width, H heads, d = D / H.
 import torch
 import torch.nn.functional as F  # noqa: N812  the name that everyone uses
 
-from grader.judge.kit import Family, same
+from grader.judge.kit import Family, LearnerError, same
 
 INF = float("inf")
 LOOSE = 1e-3  # for scores in the hundreds, where float32 itself is only good to 1e-5 before the softmax
@@ -166,7 +166,7 @@ for coding, fold in (
     split.mistake(
         "hd-split-folded",
         coding=coding,
-        says="Every number is there, but the head axis is joined to another one: three axes come back where four are "
+        says="Every number is there, but the head axis is joined to another one: you return three axes where four are "
         "asked for.",
         suggests="Keep batch and heads as separate axes: (B, H, T, d).",
         give=fold,
@@ -189,14 +189,14 @@ for coding, axes in (("B T d H", (0, 1, 3, 2)), ("B H d T", (0, 2, 3, 1)), ("B d
     )
 split.mistake(
     "hd-split-list",
-    says="You give back the heads one by one, each (B, T, d), in a tuple.",
+    says="You return the heads one by one, each (B, T, d), in a tuple.",
     suggests="Make one tensor of them: `torch.stack(heads, dim=1)`.",
     give=lambda out, x: out.unbind(1),
 )
 split.mistake(
     "hd-split-list",
     coding="a list",
-    says="You give back the heads one by one, each (B, T, d), in a list.",
+    says="You return the heads one by one, each (B, T, d), in a list.",
     suggests="Make one tensor of them: `torch.stack(heads, dim=1)`.",
     give=lambda out, x: list(out.unbind(1)),
 )
@@ -224,7 +224,7 @@ manners(split)
 split.mistake(
     "hd-squeezed",
     says="`squeeze` takes away every axis of size 1: with one head, one token or one sequence an axis is missing.",
-    suggests="Take out the `squeeze`: the answer has four axes always.",
+    suggests="Take out the `squeeze`: the answer always has four axes.",
     give=lambda out, x: out.squeeze(),
 )
 split.mistake(
@@ -368,7 +368,7 @@ merge.mistake("hd-merge-no-transpose", says=MERGE_BY_RESHAPE, suggests=TRANSPOSE
 merge.mistake(
     "hd-merge-view-error",
     says=VIEW_REFUSES,
-    suggests="Use `reshape` in place of `view`, or `.contiguous()` before it.",
+    suggests="Use `reshape` instead of `view`, or `.contiguous()` before it.",
     join=join_by_view,
 )
 merge.mistake(
@@ -441,7 +441,7 @@ manners(merge)
 merge.mistake(
     "hd-squeezed",
     says="`squeeze` takes away every axis of size 1: with one token or one sequence an axis is missing.",
-    suggests="Take out the `squeeze`: the answer has three axes always.",
+    suggests="Take out the `squeeze`: the answer always has three axes.",
     join=lambda x, sizes: x.reshape(sizes).squeeze(),
 )
 merge.mistake(
@@ -576,6 +576,9 @@ def ring_masks(length, *offsets):
     return torch.stack(masks)[:, None]  # (B, 1, T, T)
 
 
+SLICE_BY_WEIGHT = "x4 and 12x12)"  # torch: "mat1 and mat2 shapes cannot be multiplied (30x4 and 12x12)"
+
+
 def causal(length):
     return torch.ones(length, length, dtype=torch.bool).tril()
 
@@ -650,6 +653,16 @@ def _(subject, rand):
     return subject.multi_head_attention(rand(2, 5, 12, **double), *weights_of(rand, 12, **double), 3)
 
 
+@attend.probe("a head's slice by a whole weight")
+def _(subject, rand):
+    # A w_o of fewer rows: by its size in the error's text it can be told from w_q, w_k and w_v.
+    try:
+        subject.multi_head_attention(rand(2, 5, 12), *weights_of(rand, 12)[:3], rand(7, 12), 3)
+    except LearnerError as error:
+        return SLICE_BY_WEIGHT in error.text
+    return False
+
+
 @attend.probe("two calls alike")
 def _(subject, rand):
     args = (rand(2, 5, 12), *weights_of(rand, 12), 3)
@@ -662,13 +675,23 @@ EYE = torch.eye(2)
 TURN = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
 TWO_TOKENS = torch.tensor([[[1.0, 2.0], [3.0, -1.0]]])
 
-attend.example(torch.tensor([[[1.0, 2.0]]]), EYE, EYE, TURN, EYE, 1)
-attend.example(torch.tensor([[[1.0, 2.0]]]), EYE, EYE, EYE, TURN, 1)
-attend.example(TWO_TOKENS, EYE, TURN, EYE, EYE, 1)
-attend.example(TWO_TOKENS, EYE, EYE, EYE, EYE, 2)
-attend.example(TWO_TOKENS, EYE, EYE, TURN, EYE, 2)
-attend.example(TWO_TOKENS, EYE, TURN, EYE, EYE, 1, mask=causal(2))
-attend.example(torch.tensor([[[1.0, 0.5, -1.0, 2.0], [0.0, 1.0, 1.5, -0.5]]]), *[torch.eye(4)] * 4, 2)
+
+def attend_example(x, num_heads, *, w_q=EYE, w_k=EYE, w_v=EYE, w_o=EYE, **options):
+    """Weights by name: nobody could tell four matrices in a row from each other."""
+    attend.example(x, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, num_heads=num_heads, **options)
+
+
+attend_example(torch.tensor([[[1.0, 2.0]]]), 1, w_v=TURN)
+attend_example(torch.tensor([[[1.0, 2.0]]]), 1, w_o=TURN)
+attend_example(TWO_TOKENS, 1, w_k=TURN)
+attend_example(TWO_TOKENS, 2)
+attend_example(TWO_TOKENS, 2, w_v=TURN)
+attend_example(TWO_TOKENS, 1, w_k=TURN, mask=causal(2))
+attend_example(TWO_TOKENS, 2, w_k=TURN, mask=causal(2))
+# what needs two heads of two features each: first with one token, whose answer can be read off
+FOUR = {name: torch.eye(4) for name in ("w_q", "w_k", "w_v", "w_o")}
+attend_example(torch.tensor([[[1.0, 2.0, 3.0, 4.0]]]), 2, **FOUR)
+attend_example(torch.tensor([[[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 3.0, 0.0]]]), 2, **FOUR)
 
 # --- attention: mistakes in the projections ---------------------------------------------------------------------------
 
@@ -680,6 +703,14 @@ def project_untransposed(x, w, num_heads):
 def project_slices(x, w, num_heads):
     parts = torch.arange(x.shape[-1]).chunk(num_heads)
     return torch.cat([x[..., part] @ w[part][:, part].T for part in parts], dim=-1)
+
+
+def project_after_split(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    heads = split_rightly(x, num_heads)
+    q, k, v = (heads @ w.T for w in (w_q, w_k, w_v))
+    scores = by_root_width(queries_by_keys(q, k), q, num_heads)
+    scores = scores if mask is None else fill_with(-INF)(scores, mask)
+    return merge_rightly(over_keys(scores, mask) @ v, x.shape) @ w_o.T
 
 
 NOT_TRANSPOSED = "with square weights the shapes fit and only the values are wrong."
@@ -769,15 +800,24 @@ attend.mistake(
     project=project_slices,
 )
 attend.mistake(
+    "hd-embedding-sliced",
+    coding="by the whole weight",
+    says="You cut x into slices before projecting, and multiply a slice, d features wide, by a whole weight, which needs "
+    "all D: an error, unless there is one head. Each head must see the whole token.",
+    suggests="Project the whole of x first (`x @ w_q.T`, and likewise for keys and values), then split what comes out.",
+    only=("a head's slice by a whole weight",),
+    version=project_after_split,
+)
+attend.mistake(
     "bl-no-output-projection",
-    says="You give back the joined heads as they are: w_o is not used.",
+    says="You return the joined heads as they are: w_o is not used.",
     suggests="Multiply the joined heads by the output projection at the end: `joined @ w_o.T`.",
     mix=lambda joined, w_o: joined,
 )
 attend.mistake(
     "hd-residual-added",
     says="You add x to the result. The residual connection belongs to the transformer block, not to the attention.",
-    suggests="Give back the output projection alone.",
+    suggests="Return the output projection alone.",
     give=lambda out, x: out + x,
 )
 
@@ -868,7 +908,7 @@ attend.mistake(
 attend.mistake(
     "hd-merge-view-error",
     says=VIEW_REFUSES,
-    suggests="Use `reshape` in place of `view`, or `.contiguous()` before it.",
+    suggests="Use `reshape` instead of `view`, or `.contiguous()` before it.",
     merge=lambda heads, sizes: heads.contiguous().transpose(1, 2).view(sizes),
 )
 attend.mistake(
@@ -971,7 +1011,7 @@ attend.mistake(
 )
 attend.mistake(
     "at-k-reshaped",
-    says="You turn the keys by `view` or `reshape`, which relabels memory and does not exchange the axes.",
+    says="You turn the keys with `view` or `reshape`, which relabels memory and does not exchange the axes.",
     suggests="Use `k.transpose(-2, -1)`.",
     score=lambda q, k: q @ k.reshape(*k.shape[:2], k.shape[3], k.shape[2]),
 )
@@ -1003,7 +1043,8 @@ for axis, what in ((0, "the batch"), (1, "the heads")):
         )
 attend.mistake(
     "at-no-softmax",
-    says="You multiply the values by the raw scores: there is no softmax, so weights are negative and sum to anything.",
+    says="You multiply the values by the raw scores: there is no softmax, so the weights may be negative and sum to "
+    "anything.",
     suggests="Apply softmax over the keys to the scores before multiplying by the values.",
     # with a mask the answers are as large as the number that was filled in, and only that number could be compared
     only=("one token", "3 heads, no mask", "one head", "2 heads of width 5", "B = H = T = d = 2"),
@@ -1011,13 +1052,13 @@ attend.mistake(
 )
 attend.mistake(
     "sm-overflow",
-    says="Your softmax exponentiates the scores as they are: exp of more than 88 overflows to inf, and inf/inf is NaN.",
+    says="Your softmax exponentiates the scores as they are: exp of 89 or more overflows to inf, and inf/inf is NaN.",
     suggests="Subtract each row's maximum before `exp`, or use `torch.softmax`.",
     normalise=lambda scores, mask: scores.exp() / scores.exp().sum(-1, keepdim=True),
 )
 attend.mistake(
     "at-values-are-keys",
-    says="You blend keys in place of values: the weights multiply k, or v was projected by w_k.",
+    says="You blend keys instead of values: the weights multiply k, or v was projected by w_k.",
     suggests="Blend the values: `weights @ v`, with v from w_v.",
     collect=lambda weights, q, k, v: weights @ k,
 )
@@ -1030,8 +1071,9 @@ attend.mistake(
 )
 attend.mistake(
     "at-dropout-on",
-    says="Two calls with the same input give different answers: dropout (or something else that is random) is active.",
-    suggests="Take out the dropout: this function is asked for without it.",
+    says="Two calls with the same input give different answers: dropout is active, or something is drawn at random in "
+    "each call (new weights, say).",
+    suggests="Take the dropout or the random numbers out: this function has none.",
     only=("two calls alike",),
     normalise=lambda scores, mask: F.dropout(torch.softmax(scores, dim=-1), 0.1),
 )
@@ -1059,7 +1101,8 @@ def causal_unless_given(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 attend.mistake(
     "at-mask-ignored",
     says="Changing the mask does not change your output: the mask is not used.",
-    suggests="Before the softmax, fill the scores with −∞ where the mask is False.",
+    suggests="Before the softmax, fill the scores with −∞ where the mask is False. (`masked_fill` returns a new "
+    "tensor: assign it.)",
     block=as_it_is,
 )
 for coding, changes in LEFT_WITHOUT.items():
@@ -1153,7 +1196,7 @@ for coding, widen in (("one axis", lambda mask: mask.unsqueeze(1)), ("two axes",
 attend.mistake(
     "hd-squeezed",
     says="`squeeze` takes away every axis of size 1: with one token or one sequence an axis is missing.",
-    suggests="Take out the `squeeze`: the answer has three axes always.",
+    suggests="Take out the `squeeze`: the answer always has three axes.",
     version=attention_with(give=lambda out, x: out.squeeze()),
 )
 

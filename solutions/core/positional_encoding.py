@@ -1,4 +1,4 @@
-"""Sinusoidal positional encoding, the reference: angles, then both waves."""
+"""Sinusoidal positional encoding, the reference: angles, then waves."""
 
 import torch
 

@@ -236,7 +236,7 @@ encoding.mistake(
 encoding.mistake(
     "pe-all-sin",
     says="There is no cosine in your table: odd columns are sines too. Half of what tells positions apart is "
-    "missing, and a step is no rotation any more.",
+    "missing, and a step is no longer a rotation.",
     suggests="Take the cosine of the angle for the odd columns.",
     waves=lambda angles: angles.sin(),
 )
@@ -252,7 +252,7 @@ for coding, exponents in (
         "pe-per-channel",
         coding=coding,
         says="The two columns of a pair turn at different speeds: each column has an exponent of its own. Then "
-        "sin² + cos² is not 1, and a step is no rotation.",
+        "sin² + cos² is not 1, and a step is not a rotation.",
         suggests="Give columns 2i and 2i + 1 the same exponent 2i/d_model; the pair of column j is j // 2.",
         exponents=exponents,
     )
@@ -296,8 +296,8 @@ for coding, index in (("2i", lambda d_model: 2 * pairs(d_model)), ("i", pairs)):
         "pe-floor-precedence",
         coding=coding,
         says="`//` rounds down your whole factor: -log(10000) / d_model // 2 is a whole number (-1 from width 6 "
-        "on), so the base is e and depends on no width.",
-        suggests="Set brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.",
+        "on), so the divisors are powers of e, whatever the width.",
+        suggests="Use brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.",
         exponents=lambda d_model, index=index: index(d_model) * (-math.log(10000.0) / d_model // 2),
         rate=torch.exp,
     )
@@ -339,7 +339,7 @@ encoding.mistake(
 
 encoding.mistake(
     "pe-position-from-1",
-    says="Your positions start at 1: row p holds what belongs into row p + 1.",
+    says="Your positions start at 1: row p holds what belongs in row p + 1.",
     suggests="Count from 0 with `torch.arange(seq_len)`; row 0 must be 0, 1, 0, 1, ...",
     number=lambda seq_len: from_zero(seq_len) + 1,
 )
@@ -360,7 +360,7 @@ encoding.mistake(
 )
 encoding.mistake(
     "pe-position-2pi",
-    says="Your angles have a factor 2π too much. At whole positions the first pair then always stands at 0, 1.",
+    says="Your angles have a factor of 2π too many. At whole positions the first pair is then always 0, 1.",
     suggests="Take out the 2π: the angle is p / 10000^(2i/d_model) in radians.",
     number=lambda seq_len: 2 * math.pi * from_zero(seq_len),
 )

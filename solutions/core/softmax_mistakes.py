@@ -266,27 +266,27 @@ softmax.mistake(
 )
 softmax.mistake(
     "sm-shift-numerator-only",
-    says="The shift stands in the numerator only, so slices no longer sum to 1.",
+    says="The shift is in the numerator only, so slices no longer sum to 1.",
     suggests="Shift once, then use the shifted scores above and below the fraction line.",
     version=lambda x, dim=-1: torch.exp(own_maximum(x, dim)) / torch.exp(x).sum(dim=dim, keepdim=True),
 )
 softmax.mistake(
     "sm-clamp",
     says="You clamp the scores before exponentiating, which makes all large scores equal.",
-    suggests="Subtract the maximum in place of clamping: that changes nothing in the answer.",
+    suggests="Subtract the maximum instead of clamping: that changes nothing in the answer.",
     shift=lambda x, dim: x.clamp(-50.0, 50.0),
 )
 softmax.mistake(
     "sm-clamp",
     coding="from above",
     says="You cut large scores off before exponentiating, which makes them all equal, and very low ones become 0/0.",
-    suggests="Subtract the maximum in place of clamping: that changes nothing in the answer.",
+    suggests="Subtract the maximum instead of clamping: that changes nothing in the answer.",
     shift=lambda x, dim: x.clamp(max=50.0),
 )
 softmax.mistake(
     "sm-sign",
     coding="negated",
-    says="The smallest score gets the largest weight: the sign of the scores is turned.",
+    says="The smallest score gets the largest weight: the sign of the scores is flipped.",
     suggests="Exponentiate +x: the largest score must get the largest weight.",
     take=lambda x: -x,
 )
@@ -329,21 +329,21 @@ softmax.mistake(
 softmax.mistake(
     "sm-wrong-normaliser",
     coding="base 2",
-    says="You use powers of 2 in place of powers of e: every weight is too even.",
+    says="You use powers of 2 instead of powers of e: every weight is too even.",
     suggests="Use `torch.exp`.",
     power=torch.exp2,
 )
 softmax.mistake(
     "sm-log",
     says="This is the logarithm of softmax: every entry is 0 or below.",
-    suggests="Give back the weights themselves.",
+    suggests="Return the weights themselves.",
     give=lambda powers, total, x: torch.log(powers / total),
 )
 softmax.mistake(
     "sm-log",
     coding="in log space",
     says="This is the logarithm of softmax: every entry is 0 or below.",
-    suggests="Give back the weights themselves: the `exp` of what you have.",
+    suggests="Return the weights themselves: the `exp` of what you have.",
     version=lambda x, dim=-1: x - torch.logsumexp(x, dim=dim, keepdim=True),
 )
 softmax.mistake(

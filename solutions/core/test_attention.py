@@ -90,7 +90,7 @@ def test_leading_axes(submission, reference, rand, lead):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape")
 def test_equal_sizes(submission, reference, rand):
-    """Is right where all sizes are equal too, where a wrong axis goes unnoticed."""
+    """Is right where all sizes are equal too, so that a wrong axis raises no error."""
     q, k, v = rand(3, 3, 3), rand(3, 3, 3), rand(3, 3, 3)
     expected = reference.scaled_dot_product_attention(q, k, v)
     assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
@@ -208,7 +208,7 @@ def test_inputs_unchanged(submission, rand):
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
 def test_repeatable(submission, rand):
-    """Answers the same question twice alike: there is no dropout."""
+    """Gives the same answer twice: there is no dropout."""
     q, k, v = drawn(rand, HEADS)
     assert_repeatable(submission.scaled_dot_product_attention, q, k, v)
 
@@ -224,7 +224,7 @@ def test_dtype(submission, reference, rand):
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
 def test_device(submission, rand):
-    """Works wherever its inputs lie, with a mask and without."""
+    """Runs on the device its inputs are on, with a mask and without."""
     q, k, v = drawn(rand, BATCH)
     assert_portable(submission.scaled_dot_product_attention, q, k, v)
     assert_portable(submission.scaled_dot_product_attention, q, k, v, mask=rand.mask(5, 7))

@@ -91,7 +91,7 @@ def test_names(submission, reference, rand):
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_names")
 def test_no_other_names(submission, reference, rand):
-    """Has no name in its state dict besides those."""
+    """Has no other names in its state dict."""
     others = submission.TransformerBlock(D, H, F, state=numbers(reference, rand)).missing
     if others:
         fail(f"The state dict must have exactly the statement's names: unexpected {listed(others)}.")

@@ -82,7 +82,7 @@ def test_in_attention(submission, rand):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_bool")
 def test_one_token(submission, reference):
-    """Serves a single token, which attends to itself."""
+    """Works for a single token, which attends to itself."""
     assert_matches(submission.causal_mask(1), reference.causal_mask(1))
 
 
@@ -95,7 +95,7 @@ def test_any_length(submission, reference, seq_len):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_values")
 def test_long(submission, reference):
-    """Has no longest length: it serves 130 tokens too."""
+    """Has no longest length: it works for 130 tokens too."""
     assert_matches(submission.causal_mask(130), reference.causal_mask(130))
 
 
@@ -108,8 +108,8 @@ def test_one_after_another(submission, reference):
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
 def test_device(submission):
-    """Names no device: the mask lies where torch makes tensors by default."""
+    """Names no device: the mask is where torch makes tensors by default."""
     observed = submission.causal_mask.observe(4)
     assert_shape(observed.value, (4, 4))
     if observed.devices not in ((), ("cpu",)):
-        fail(f"The mask lies on {', '.join(observed.devices)}. Take out `.cuda()`, `.to(...)` and `device=`.")
+        fail(f"The mask is on {', '.join(observed.devices)}. Take out `.cuda()`, `.to(...)` and `device=`.")

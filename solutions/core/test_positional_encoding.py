@@ -88,13 +88,13 @@ def test_far_from_the_start(submission, reference):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_float32")
 def test_one_position(submission, reference):
-    """Serves a single position."""
+    """Works for a single position."""
     assert_equal(submission, reference, 1, 4)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_float32")
 def test_one_pair(submission, reference):
-    """Serves the smallest width, two columns."""
+    """Works for the smallest width, two columns."""
     assert_equal(submission, reference, 5, 2)
 
 
@@ -133,8 +133,8 @@ def test_not_learned(submission):
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
 def test_device(submission):
-    """Names no device: the table lies where torch makes tensors by default."""
+    """Names no device: the table is where torch makes tensors by default."""
     observed = submission.sinusoidal_positional_encoding.observe(4, 6)
     assert_shape(observed.value, (4, 6))
     if observed.devices not in ((), ("cpu",)):
-        fail(f"The table lies on {', '.join(observed.devices)}. Take out `.cuda()`, `.to(...)` and `device=`.")
+        fail(f"The table is on {', '.join(observed.devices)}. Take out `.cuda()`, `.to(...)` and `device=`.")

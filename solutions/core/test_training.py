@@ -171,7 +171,7 @@ def test_step_leaves_train_mode(submission, rand):
 
 @pytest.mark.check(skill="stability", points=1, function="train_step", needs=STEP_IS_RIGHT)
 def test_step_unlikely_tokens(submission, reference, rand):
-    """Survives tokens that the model thinks all but impossible."""
+    """Survives tokens that the model holds to be almost impossible."""
     start = weights(rand) | {"bias": torch.linspace(-20.0, 20.0, V)}
     compare(steps, submission, reference, start, text(rand, (3, 5)))
 
@@ -227,7 +227,7 @@ def test_train_losses(submission, reference, rand):
 
 @pytest.mark.check(skill="gradients", points=2, function="train", needs="test_train_returns_a_list")
 def test_train_parameters(submission, reference, rand):
-    """Leads every parameter to where the reference leads it."""
+    """Moves every parameter to where the reference moves it."""
     start, batches = weights(rand), text(rand, *THREE)
     assert_moved(training(submission, start, batches)[1], training(reference, start, batches)[1], start)
 

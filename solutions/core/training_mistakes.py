@@ -712,7 +712,7 @@ mistake(
 )
 mistake(
     "tr-softmax-before-ce",
-    says="`cross_entropy` gets probabilities in place of raw logits: softmax is taken twice, so even a perfect "
+    says="`cross_entropy` gets probabilities instead of raw logits: softmax is taken twice, so even a perfect "
     "answer costs ln(1 + (V − 1)/e).",
     suggests="Give `cross_entropy` the logits as they come; it takes the log-softmax itself.",
     warp=lambda logits: logits.softmax(-1),
@@ -904,17 +904,17 @@ train.mistake(
 
 mistake(
     "tr-loss-tensor-kept",
-    says="You give back the loss as a tensor. With its graph still attached it keeps everything of its step alive, and "
+    says="You return the loss as a tensor. With its graph still attached it keeps everything of its step alive, and "
     "memory grows with every batch.",
-    suggests="Give back `loss.item()`, a Python float.",
+    suggests="Return `loss.item()`, a Python float.",
     give=as_it_is,
 )
 mistake(
     "tr-loss-tensor-kept",
     coding="numpy",
     alone=True,
-    says="You give back the loss as a numpy array, not as a Python float.",
-    suggests="Give back `loss.item()`.",
+    says="You return the loss as a numpy array, not as a Python float.",
+    suggests="Return `loss.item()`.",
     give=lambda loss: loss.detach().numpy(),
 )
 
@@ -931,14 +931,13 @@ def loss_measured_again(model, optimizer, inputs, targets):
 whole_step(
     "tr-loss-after-step",
     loss_measured_again,
-    says="The loss that you return is measured after the step; asked for is the loss whose gradient was used, from "
-    "before.",
+    says="The loss that you return is measured after the step; return the one from before it, whose gradient was used.",
     suggests="Return the loss on which you called `backward`.",
 )
 
 # --- mistakes: the loop of train --------------------------------------------------------------------------------------
 
-WHOLE_LOOP = "Let the loop go through all batches, and put `return` behind it, not inside."
+WHOLE_LOOP = "Let the loop go through all batches, and put `return` after it, not inside."
 
 
 def first_only(batches):
@@ -955,21 +954,21 @@ def first_again_and_again(batches):
 train.mistake(
     "tr-first-batch-only",
     coding="break",
-    says="The loop stops after the first batch: a `break` (or a `return`) stands inside it.",
+    says="The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
     suggests=WHOLE_LOOP,
     choose=first_only,
 )
 train.mistake(
     "tr-first-batch-only",
     coding="return",
-    says="The loop stops after the first batch: the `return` stands inside it.",
+    says="The loop stops after the first batch: the `return` is inside it.",
     suggests=WHOLE_LOOP,
     version=train.build({"choose": first_only, "finish": lambda losses: losses or None}),
 )
 train.mistake(
     "tr-first-batch-only",
     coding="its loss alone",
-    says="The loop ends at the first batch, with a `return` inside it that gives back one loss in place of a list.",
+    says="The loop ends at the first batch, with a `return` inside it that gives back one loss instead of a list.",
     suggests=WHOLE_LOOP,
     version=train.build({"choose": first_only, "finish": lambda losses: losses[0] if losses else None}),
 )
@@ -991,14 +990,14 @@ train.mistake(
 # An average is the only way in which batches of unequal size could be weighed wrongly here.
 train.mistake(
     "tr-unweighted-average",
-    says="You return one average in place of the list. As an average it would mislead, too: the mean of batch means "
+    says="You return one average instead of the list. As an average it would mislead, too: the mean of batch means "
     "counts a token in a small batch more than one in a large batch.",
     suggests="Return the list of losses, one for each batch.",
     finish=lambda losses: sum(losses) / len(losses),
 )
 train.mistake(
     "tr-last-loss-only",
-    says="You return the last loss in place of the list of all of them.",
+    says="You return the last loss instead of the list of all of them.",
     suggests="Collect the losses in a list inside the loop, and return the list.",
     version=train.build({"finish": lambda losses: losses[-1] if losses else None}),
 )

@@ -1,0 +1,24 @@
+# wrong: hd-embedding-sliced
+import torch
+
+
+def split_heads(x, num_heads):
+    B, T, D = x.shape
+    return x.view(B, T, num_heads, D // num_heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    B, H, T, d = x.shape
+    return x.transpose(1, 2).reshape(B, T, H * d)
+
+
+def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    # every head gets its slice of the embedding, then its own q, k, v
+    parts = split_heads(x, num_heads)
+    q = parts @ w_q.T
+    k = parts @ w_k.T
+    v = parts @ w_v.T
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return merge_heads(torch.softmax(scores, dim=-1) @ v) @ w_o.T
