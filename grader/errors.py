@@ -8,7 +8,7 @@ SelfattendError            what happened, where, and the next command; shown wit
 │   └── WorkspaceError     no workspace here, or one that this version cannot use
 ├── StoreError             progress cannot be read or written (exit 3)
 ├── GraderError            our own machinery failed; never the learner's fault (exit 3)
-│   └── IsolationError     the protection that was asked for is not to be had here
+│   └── IsolationError     the protection that was asked for is not available here
 └── WorkerError            the learner's process did not answer as a worker does
     ├── WorkerTimeout      it took longer than its limit
     ├── WorkerCrashed      it died, or sent what no worker sends
@@ -69,7 +69,7 @@ class GraderError(SelfattendError):
 
 
 class IsolationError(GraderError):
-    """The protection that was asked for is not to be had here."""
+    """The protection that was asked for is not available here."""
 
 
 class WorkerError(SelfattendError):
@@ -77,7 +77,11 @@ class WorkerError(SelfattendError):
 
 
 class WorkerTimeout(WorkerError):
-    """It took longer than its limit."""
+    """It took longer than its limit. `frames`: where it was then, as the worker described it; unchecked."""
+
+    def __init__(self, what: str, frames: object = ()) -> None:
+        super().__init__(what)
+        self.frames = frames
 
 
 class WorkerCrashed(WorkerError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from pathlib import Path
 
@@ -177,6 +178,15 @@ def test_an_earlier_lesson_can_be_imported(verdict):
     source = GOOD.replace("torch.exp(x - x.amax(dim=dim, keepdim=True))", "my_exps.exps(x, dim)")
 
     assert verdict("import my_exps\n" + source, siblings={"my_exps": ("my_exps.py", helper)}).score == 10.0
+
+
+def test_a_loop_is_found_where_it_is(verdict):
+    """A call, and a file, that do not come to an end are named with the line that they were at."""
+    in_a_call = verdict("def softmax(x, dim=-1):\n    n = 0\n    while True:\n        n += 1\n")
+    at_the_top = verdict(GOOD + "while True:\n    pass\n")
+
+    assert re.search(r"It was at softmax\.py:[34]\.", in_a_call.mistakes[0].says)
+    assert "softmax.py:" in at_the_top.mistakes[0].says
 
 
 def test_the_file_at_fault_is_named(verdict):

@@ -24,6 +24,11 @@ COMMANDS = {
 }
 
 EPILOG = """\b
+A lesson may be given by the beginning of its name, or by its number:
+  learn check mul
+  learn check 5
+
+\b
 Complete lesson names with Tab, in bash (or zsh_source, fish_source):
   eval "$(_LEARN_COMPLETE=bash_source learn)"
 """

@@ -34,7 +34,7 @@ def _asked_for(path: Path, source: str) -> Path:
     raise CourseError(
         f"{source} does not name a course: {what}",
         where=str(folder),
-        next_step=f"give {source} the folder that holds {MARK}, or leave it out to use the course that comes along",
+        next_step=f"give {source} the folder that holds {MARK}, or leave it out to use the bundled course",
     )
 
 

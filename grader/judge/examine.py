@@ -21,11 +21,13 @@ from grader.judge.launch import Launcher
 from grader.judge.plugin import Bench, Check, collect_and_drive
 from grader.judge.rand import Rand, derive
 from grader.judge.remembered import Remembered
-from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, kind_of_error, learner_error
+from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, learner_error, no_answer
 from grader.judge.verdicts import Finding
 from grader.judge.worker import Worker
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission
 from grader.worker.warm import settle_torch
+
+SECOND_PATIENCE = 2.0  # seconds for a call, once one has not come to an end: somebody waits for the verdict
 
 
 def with_judge(
@@ -137,6 +139,7 @@ class Examination:
         self.names: dict[str, Any] = {}
         self.printed: list[str] = []
         self.deaths: dict[str, int] = {}
+        self.timed_out = False
         self.bans = {name: find_ban(submission.source, name, lesson.forbids) for name in self.kinds}
         self.deadline = time.monotonic() + judge.course.limits.total_seconds
 
@@ -166,6 +169,8 @@ class Examination:
     def _start(self) -> None:
         self.close()
         self.worker = self.judge.launcher.lease()
+        if self.timed_out:
+            self.worker.patience = min(self.worker.patience, SECOND_PATIENCE)
         source = self.submission
         try:
             reply = self.worker.request(
@@ -174,7 +179,7 @@ class Examination:
                 forbids=list(self.lesson.forbids), names=list(self.kinds), device=self.judge.device,
             )  # fmt: skip
         except WorkerError as error:
-            raise LearnerError(kind_of_error(error), "", error.what) from None
+            raise no_answer(error) from None
         finally:
             self._collect_output()
         if "error" in reply:
@@ -208,6 +213,7 @@ class Examination:
         if isinstance(error, LearnerError):
             if self.worker is not None and not self.worker.alive:
                 self.deaths[function] = self.deaths.get(function, 0) + 1
+            self.timed_out |= error.kind == "timed-out"
             outcome, message = error.kind if error.kind != "syntax" else "raised", verdicts.describe(error)
         elif isinstance(error, CheckFailed):
             outcome, message = "failed", str(error)

@@ -107,7 +107,7 @@ def with_workers(course: Course, device: str = "auto") -> Iterator[tuple[Launche
 def resolve_device(asked: str, arrays: str) -> str:
     """ "cpu" or "cuda" for what was asked: "auto" takes a GPU where there is one. Imports the array library.
 
-    Never call it in a process that forks: it may start CUDA. Raises UsageError for a GPU that is not to be had.
+    Never call it in a process that forks: it may start CUDA. Raises UsageError for a GPU that is not there.
     """
     if arrays != "torch":
         if asked == "cuda":

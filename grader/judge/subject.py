@@ -206,7 +206,7 @@ class RemoteSubject(Subject):
         try:
             reply = self._worker.request(act, **pack(content))
         except WorkerError as error:
-            raise LearnerError(kind_of_error(error), "", error.what) from None
+            raise no_answer(error) from None
         if "error" in reply:
             raise learner_error(reply["error"])
         try:
@@ -216,9 +216,12 @@ class RemoteSubject(Subject):
             raise LearnerError("crashed", "", "The worker's process sent something that is not an answer.") from error
 
 
-def kind_of_error(error: WorkerError) -> str:
-    """The LearnerError kind of a worker that did not answer."""
-    return "timed-out" if isinstance(error, WorkerTimeout) else "crashed"
+def no_answer(error: WorkerError) -> LearnerError:
+    """What it means for the submission that its worker did not answer."""
+    if isinstance(error, WorkerTimeout):
+        frames = error.frames if isinstance(error.frames, list | tuple) else ()
+        return LearnerError("timed-out", "", error.what, [frame for frame in frames if _is_frame(frame)])
+    return LearnerError("crashed", "", error.what)
 
 
 def learner_error(error: Any) -> LearnerError:

@@ -74,7 +74,7 @@ def _import_mistake(examination: Examination, error: LearnerError) -> Named:
     if error.kind == "syntax":
         return Named("syntax-error", "", f"Python cannot read your file.\n{describe(error)}", "Fix the line shown.")
     if error.kind == "timed-out":
-        return Named("timeout", "", f"{where}, it did not come to an end. {error.text}",
+        return Named("timeout", "", f"{where}, it did not come to an end.\n{describe(error)}",
                      'Put code that trains or tests behind `if __name__ == "__main__":`.')  # fmt: skip
     if error.kind == "out-of-memory":
         return Named("out-of-memory", "", f"{where}, it asked for more memory than there is. {error.text}",
@@ -246,7 +246,9 @@ def _by_outcome(examination: Examination, function: str, bad: list[CheckResult])
                      "Write it from simpler operations; the docstring lists what is allowed.")  # fmt: skip
     if "timed-out" in first:
         seconds = examination.judge.course.limits.call_seconds
-        return Named("timeout", function, f"`{function}` did not come back within {seconds:g} s.",
+        place = _place_of(first["timed-out"])
+        where = f" It was at {place}." if place else ""
+        return Named("timeout", function, f"`{function}` did not come back within {seconds:g} s.{where}",
                      "Look for a loop that never ends, or one over single elements.")  # fmt: skip
     if "out-of-memory" in first:
         return Named("out-of-memory", function, f"`{function}` asked for more memory than there is.",
@@ -260,8 +262,7 @@ def _by_outcome(examination: Examination, function: str, bad: list[CheckResult])
 
 def _stub_beside(examination: Examination, check: CheckResult) -> str:
     """The lesson whose stub raised, if it is another one that this file imports."""
-    places = [line.strip() for line in check.message.splitlines() if _PLACE.match(line)]
-    path = places[-1].rpartition(":")[0] if places else examination.submission.path
+    path = _place_of(check).rpartition(":")[0] or examination.submission.path
     return "" if path == examination.submission.path else Path(path).stem
 
 
@@ -281,12 +282,17 @@ def _by_value(examination: Examination, function: str, bad: list[CheckResult], d
     return [_exception(examination, function, raised[0])] if raised else []
 
 
+def _place_of(check: CheckResult) -> str:
+    """The innermost of the learner's lines that a check's message names, as path:line."""
+    places = [line.strip() for line in check.message.splitlines() if _PLACE.match(line)]
+    return places[-1].split(" in ")[0] if places else ""
+
+
 def _exception(examination: Examination, function: str, check: CheckResult) -> Named:
     """An error that the function raises: what, where, and what it usually means. The place may be in another lesson's
     file that this one imports."""
-    head, *rest = check.message.split("\nAsked:")[0].splitlines()
-    places = [line.strip() for line in rest if _PLACE.match(line)]
-    place = places[-1].split(" in ")[0] if places else ""
+    head = check.message.splitlines()[0]
+    place = _place_of(check)
     path = place.rpartition(":")[0]
     where = f" ({place})" if place else ""
     if path and path != examination.submission.path:

@@ -16,6 +16,7 @@ from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
 from grader.model import Limits
 from grader.worker import wire
 
+LAST_WORDS_SECONDS = 0.5
 READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
 
 
@@ -36,6 +37,7 @@ class Worker:
         self.rpc = rpc
         self.output_fd = output_fd
         self.limits = limits
+        self.patience = limits.call_seconds
         self.layers: tuple[str, ...] | None = None
         self.alive = True
         self._exits = exits
@@ -57,12 +59,14 @@ class Worker:
         try:
             if self.layers is None:
                 self.layers = self._hello()
-            deadline = time.monotonic() + (self.limits.call_seconds if seconds is None else seconds)
+            deadline = time.monotonic() + (self.patience if seconds is None else seconds)
             wire.send(self.rpc, {"id": self._next_id, "act": act, **content})
             reply = self._receive(deadline)
         except (TimeoutError, BlockingIOError):
+            frames = self._where_it_hangs()
             self.kill()
-            raise WorkerTimeout(f"No answer within {self.limits.call_seconds:g} s.") from None
+            limit = self.patience if seconds is None else seconds
+            raise WorkerTimeout(f"No answer within {limit:g} s.", frames) from None
         except (EOFError, ConnectionError, wire.ProtocolError) as error:
             self.kill()
             raise self._explain_end(error) from None
@@ -70,6 +74,17 @@ class Worker:
             self.kill()
             raise WorkerCrashed("The worker's process sent something that is not an answer.")
         return reply
+
+    def _where_it_hangs(self) -> object:
+        """Interrupt a call that does not end, as Ctrl-C would, and wait a moment for what its traceback says."""
+        if self.pidfd is None:
+            return ()
+        try:
+            signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
+            error = self._receive(time.monotonic() + LAST_WORDS_SECONDS).get("error")
+        except (OSError, EOFError, WorkerCrashed, wire.ProtocolError):
+            return ()
+        return error.get("frames", ()) if isinstance(error, dict) else ()
 
     def _hello(self) -> tuple[str, ...]:
         hello = self._receive(time.monotonic() + READY_SECONDS)

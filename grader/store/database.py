@@ -137,7 +137,7 @@ class Database:
         elif code in _CLOSED or isinstance(error, PermissionError):
             why, next_step = "the file or its folder may not be opened or written", "make both writable for yourself"
         elif code == sqlite3.SQLITE_IOERR:
-            why, next_step = f"the disk refused ({error})", "look whether the disk is full or failing"
+            why, next_step = f"the disk refused ({error})", "check whether the disk is full or failing"
         elif isinstance(error, _UNREADABLE):
             why = "a record in it is damaged"
         else:

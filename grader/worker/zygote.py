@@ -97,7 +97,7 @@ class Zygote:
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # how the judge asks where a call hangs
             self.serve.become_worker(fds[0], fds[1], policy, foresight)
         for fd in fds:
             os.close(fd)

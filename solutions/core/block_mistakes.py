@@ -1118,10 +1118,10 @@ block.mistake(
 # --- mistakes: what happens at run time -------------------------------------------------------------------------------
 
 DROPOUT = {
-    "says": "Two calls with the same input give different answers: dropout is active, or something is drawn at random in "
-    "each call (new weights, say).",
-    "suggests": "The block has no dropout: take it out. (`F.dropout` needs `training=self.training` to ever stop.) Make "
-    "modules in `__init__`, not in `forward`.",
+    "says": "Two calls with the same input give different answers: dropout is active, or something is drawn at "
+    "random in each call (new weights, say).",
+    "suggests": "The block has no dropout: take it out. (`F.dropout` needs `training=self.training` to ever stop.) "
+    "Make modules in `__init__`, not in `forward`.",
     "only": TWICE,  # all other answers are random
 }
 alone(

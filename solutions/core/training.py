@@ -4,7 +4,7 @@ from torch import nn
 
 
 def train_step(model, optimizer, inputs, targets):
-    """Forward, clear, backward, step; return the loss before it."""
+    """Forward, clear, backward, step; return the loss before the step."""
     model.train()
     logits = model(inputs)  # (B, T) -> (B, T, V)
     flat = logits.flatten(0, 1)  # (B·T, V)
