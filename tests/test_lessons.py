@@ -22,7 +22,7 @@ from content import ROOT, load
 
 WORDS = range(600, 1501)
 RUNGS = (3, 4)
-FENCE_WIDTH = 76  # columns: what an 80-column terminal shows of a fenced line without wrapping it
+FENCE_WIDTH = 76  # columns: what an 80-column terminal shows of a line of code without wrapping it
 
 FRONT_MATTER = re.compile(r"\A\+\+\+\n(?P<toml>.*?)^\+\+\+\n", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -194,6 +194,15 @@ def test_fences_are_whole_and_narrow(lesson: LessonFiles) -> None:
         for number, line in enumerate(block.text.splitlines(), start=block.line):
             width = len(line)
             assert width <= FENCE_WIDTH, f"{lesson.text_path}:{number}: {width} columns, at most {FENCE_WIDTH}: {line}"
+
+
+@each_lesson
+def test_code_that_is_shown_is_narrow(lesson: LessonFiles) -> None:
+    """No line of a stub, a reference or a lesson's demo is too wide for a terminal of 80 columns."""
+    demos = lesson.text_path.parent.glob(f"{lesson.name}_*.py")
+    for path in (lesson.exercise_path, lesson.solution_path, *demos):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            assert len(line) <= FENCE_WIDTH, f"{path}:{number}: {len(line)} columns, at most {FENCE_WIDTH}: {line}"
 
 
 @each_lesson
