@@ -35,6 +35,7 @@ def loaded(launcher, source: str, forbids: list[str] | None = None):
         forbids=forbids or [],
         names=["f", "C"],
         device="cpu",
+        shared=False,
     )
     assert "error" not in reply, reply
     return worker

@@ -41,7 +41,8 @@ class Grading:
         with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
             root = Path(folder)
             _lay_out(root, sources, hand_in)
-            results = [self._grade_lesson(lesson, choices[lesson.name], root, learner) for lesson in self.lessons]
+            with self.judge.workers.one_learner():
+                results = [self._grade_lesson(lesson, choices[lesson.name], root, learner) for lesson in self.lessons]
         return record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
 
     def _nothing(self, learner: Learner, digest: str, hand_in: HandIn) -> Record:

@@ -160,7 +160,7 @@ def _ask(worker: Worker) -> None:
     """Load two lines and call them. Raises WorkerError, GraderError for another answer than theirs."""
     source = "def answer():\n    return 42\n"
     what: dict[str, Any] = {"name": "probe", "path": "probe.py", "source": source, "siblings": {}, "seed": 0}
-    worker.request("load", **what, forbids=[], names=["answer"], device="cpu")
+    worker.request("load", **what, forbids=[], names=["answer"], device="cpu", shared=False)
     if worker.request("call", target="answer", args=[], kwargs={}).get("value") != 42:
         raise GraderError("a worker does not answer what it was told to")
 

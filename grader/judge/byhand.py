@@ -66,7 +66,7 @@ class ByHand:
         siblings = {name: list(pair) for name, pair in submission.siblings.items()}
         reply = worker.request(
             "load", name=lesson.name, path=submission.path, source=submission.source, seed=self.seed,
-            siblings=siblings, forbids=list(lesson.forbids), names=names, device=self.device,
+            siblings=siblings, forbids=list(lesson.forbids), names=names, device=self.device, shared=False,
         )  # fmt: skip
         if "error" in reply:
             worker.close()

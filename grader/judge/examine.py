@@ -24,6 +24,7 @@ from grader.judge.remembered import Remembered
 from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, learner_error, no_answer
 from grader.judge.verdicts import Finding
 from grader.judge.worker import Worker
+from grader.judge.workers import Workers
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission
 from grader.worker.warm import settle_torch
 
@@ -48,6 +49,7 @@ class Judge:
 
     def __init__(self, course: Course, bench: Bench, launcher: Launcher, device: str = "cpu") -> None:
         self.course, self.bench, self.launcher, self.device = course, bench, launcher, device
+        self.workers = Workers(launcher)
         if course.arrays == "torch":
             settle_torch()
         self._materials = cache(self._load_materials)
@@ -168,16 +170,13 @@ class Examination:
 
     def _start(self) -> None:
         self.close()
-        self.worker = self.judge.launcher.lease()
-        if self.timed_out:
-            self.worker.patience = min(self.worker.patience, SECOND_PATIENCE)
-        source = self.submission
+        self.worker = self.judge.workers.take()
         try:
-            reply = self.worker.request(
-                "load", name=self.lesson.name, path=source.path, source=source.source, seed=self.seed % 2**31,
-                siblings={name: list(pair) for name, pair in source.siblings.items()},
-                forbids=list(self.lesson.forbids), names=list(self.kinds), device=self.judge.device,
-            )  # fmt: skip
+            reply = self._load()
+            if reply.get("unclean") is True:  # an earlier lesson of this learner left traces in the process
+                self.worker.close()
+                self.worker = self.judge.launcher.lease()
+                reply = self._load()
         except WorkerError as error:
             raise no_answer(error) from None
         finally:
@@ -186,6 +185,18 @@ class Examination:
             raise learner_error(reply["error"])
         self.names = verdicts.checked_names(reply)
         self.subject = RemoteSubject(self.worker, self.kinds, self.judge.device)
+
+    def _load(self) -> dict[str, Any]:
+        assert self.worker is not None
+        self.worker.patience = self.judge.course.limits.call_seconds
+        if self.timed_out:
+            self.worker.patience = min(self.worker.patience, SECOND_PATIENCE)
+        source = self.submission
+        return self.worker.request(
+            "load", name=self.lesson.name, path=source.path, source=source.source, seed=self.seed % 2**31,
+            siblings={name: list(pair) for name, pair in source.siblings.items()}, shared=self.judge.workers.sharing,
+            forbids=list(self.lesson.forbids), names=list(self.kinds), device=self.judge.device,
+        )  # fmt: skip
 
     def _run_check(self, check: Check, results: dict[str, CheckResult]) -> CheckResult:
         function = self.function_of(check)
@@ -239,9 +250,9 @@ class Examination:
         return text
 
     def close(self) -> None:
-        """End the worker."""
+        """Let the worker go."""
         if self.worker is not None:
-            self.worker.close()
+            self.judge.workers.give_back(self.worker)
             self.worker = None
 
 

@@ -15,13 +15,23 @@ from typing import Any
 def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int, device: str = "cpu") -> dict[str, Any]:
     """Compile and run `source` as module `name`; returns its namespace. `siblings` maps a module name to
     [path, source]: the learner's other lessons, importable by name, never in the way of an installed package."""
+    _forget_earlier()
     _seed(seed, device)
-    sys.meta_path.append(_Siblings(siblings))
+    finder = _Siblings(name, siblings)
+    sys.meta_path.append(finder)
     module = ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
     exec(_compile(path, source), module.__dict__)
     return module.__dict__
+
+
+def _forget_earlier() -> None:
+    """Take out an earlier lesson of this process and what it imported of the learner's."""
+    for finder in [finder for finder in sys.meta_path if isinstance(finder, _Siblings)]:
+        sys.meta_path.remove(finder)
+        for name in (finder.lesson, *finder.siblings):
+            sys.modules.pop(name, None)
 
 
 def _compile(path: str, source: str) -> CodeType:
@@ -45,7 +55,8 @@ def _seed(seed: int, device: str) -> None:
 class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds the learner's other lessons. It stands last, so that `torch.py` beside a lesson shadows nothing."""
 
-    def __init__(self, siblings: dict[str, Any]) -> None:
+    def __init__(self, lesson: str, siblings: dict[str, Any]) -> None:
+        self.lesson = lesson
         self.siblings = siblings
 
     def find_spec(

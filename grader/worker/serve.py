@@ -11,6 +11,7 @@ from typing import Any
 from grader.worker import isolation, wire
 from grader.worker.acts import Actor, describe_error
 from grader.worker.arrays import pack, unpack
+from grader.worker.footprint import footprint, unchanged
 from grader.worker.loader import load
 
 RPC_FD = 3
@@ -69,10 +70,16 @@ def serve(sock: socket.socket) -> None:
     # a warning of torch is shown as what it says: the file and line would be ours, or torch's own
     warnings.formatwarning = lambda message, category, *_more, **_named: f"{category.__name__}: {message}\n"
     actor, frames = Actor({}), wire.Frames()
+    before = None
     while True:
         request = frames.receive(sock)
         if request["act"] == "load":
-            actor, reply = _load(request)
+            actor, now = Actor({}), footprint() if request["shared"] else {}
+            if before is not None and not unchanged(before, now):
+                reply = {"unclean": True}
+            else:
+                before = before or now
+                actor, reply = _load(request)
         else:
             reply = _answer(actor, request)
         _flush()

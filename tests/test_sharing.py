@@ -1,0 +1,92 @@
+"""One worker for all lessons of a learner: the verdicts are those of fresh ones, whatever a lesson leaves behind."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from workshop import ROOT, course
+
+from grader.judge.examine import with_judge
+from grader.model import LessonResult, Submission
+
+RIGHT = {
+    name: (ROOT / "solutions" / "core" / f"{name}.py").read_text() for name in ("softmax", "attention", "causal_mask")
+}
+LITTER = {
+    "nothing": "",
+    "another default dtype": "torch.set_default_dtype(torch.float64)\n",
+    "a function of torch exchanged": "torch.softmax = lambda *a, **k: None\n",
+    "a method of tensors exchanged": "torch.Tensor.softmax = None\n",
+    "gradients switched off": "torch.set_grad_enabled(False)\n",
+    "a builtin exchanged": "import builtins\nbuiltins.abs = None\n",
+    "warnings as errors": "import warnings\nwarnings.simplefilter('error')\n",
+    "a thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+    "a closed output": "import sys\nsys.stdout = None\n",
+    "a module of the next lesson's name": "import sys, types\nsys.modules['attention'] = types.ModuleType('attention')\n",
+    "an end in the middle": "import os\nos._exit(3)\n",
+    "an error": "1 / 0\n",
+}
+
+
+def judged(launcher, sources: dict[str, str], *, shared: bool) -> list[LessonResult]:
+    """The verdicts on some lessons of one learner, without the times that they took."""
+    results: list[LessonResult] = []
+    lessons = [course().lessons[name] for name in sources]
+
+    def drive(judge):
+        def examine_all():
+            for lesson in lessons:
+                submission = Submission(lesson.name, f"{lesson.name}.py", sources[lesson.name])
+                results.append(dataclasses.replace(judge.examine(lesson, submission, 5), duration_s=0.0))
+
+        if shared:
+            with judge.workers.one_learner():
+                examine_all()
+        else:
+            examine_all()
+
+    with_judge(course(), lessons, launcher, "cpu", drive)
+    return results
+
+
+@pytest.mark.parametrize("litter", LITTER)
+def test_what_a_lesson_leaves_behind_does_not_reach_the_next(launcher, litter):
+    """Verdicts in a shared worker are those of fresh ones, although the first lesson changes the process."""
+    sources = {**RIGHT, "softmax": RIGHT["softmax"] + "\n" + LITTER[litter]}
+
+    shared, fresh = judged(launcher, sources, shared=True), judged(launcher, sources, shared=False)
+
+    assert shared == fresh
+    assert [result.score for result in shared[1:]] == [10.0, 10.0]
+
+
+def test_a_tidy_learner_is_served_by_one_process(launcher):
+    """Three lessons that leave the process as it was are run in the same one; without sharing each has its own."""
+    tell = "\nimport os\nprint('process', os.getpid())\n"
+    sources = {name: source + tell for name, source in RIGHT.items()}
+
+    shared, fresh = judged(launcher, sources, shared=True), judged(launcher, sources, shared=False)
+
+    assert len({result.output for result in shared}) == 1
+    assert len({result.output for result in fresh}) == 3
+
+
+def test_a_module_keeps_nothing_for_the_next_lesson(launcher):
+    """A lesson that another imports is run anew for it: what it counted before is forgotten."""
+    counting = "\nCALLS = []\n"
+    using = "import softmax as mine\nmine.CALLS.append(1)\nassert len(mine.CALLS) == 1\n" + RIGHT["attention"]
+    sources = {"softmax": RIGHT["softmax"] + counting + "CALLS.append(0)\nCALLS.clear()\n", "attention": using}
+    lessons = [course().lessons[name] for name in sources]
+    scores = []
+
+    def drive(judge):
+        with judge.workers.one_learner():
+            for lesson in lessons:
+                beside = {"softmax": ("softmax.py", sources["softmax"])} if lesson.name == "attention" else {}
+                submission = Submission(lesson.name, f"{lesson.name}.py", sources[lesson.name], beside)
+                scores.append(judge.examine(lesson, submission, 5).score)
+
+    with_judge(course(), lessons, launcher, "cpu", drive)
+
+    assert scores == [10.0, 10.0]
