@@ -23,7 +23,7 @@ LITTER = {
     "warnings as errors": "import warnings\nwarnings.simplefilter('error')\n",
     "a thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
     "a closed output": "import sys\nsys.stdout = None\n",
-    "a module of the next lesson's name": "import sys, types\nsys.modules['attention'] = types.ModuleType('attention')\n",
+    "a module of the next one's name": "import sys, types\nsys.modules['attention'] = types.ModuleType('attention')\n",
     "an end in the middle": "import os\nos._exit(3)\n",
     "an error": "1 / 0\n",
 }
