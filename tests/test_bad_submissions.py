@@ -180,6 +180,14 @@ def test_an_earlier_lesson_can_be_imported(verdict):
     assert verdict("import my_exps\n" + source, siblings={"my_exps": ("my_exps.py", helper)}).score == 10.0
 
 
+def test_a_wrong_dtype_does_not_hide_wrong_values(verdict):
+    """An answer that is wrong everywhere, and has another dtype besides, is not told about its dtype alone."""
+    result = verdict("import torch\ndef softmax(x, dim=-1):\n    return (x == x.amax(dim, keepdim=True)).float()\n")
+
+    assert all(found.id != "wrong-format" for found in result.mistakes)
+    assert "wrong along the last axis" in result.weaknesses[0]
+
+
 def test_a_loop_is_found_where_it_is(verdict):
     """A call, and a file, that do not come to an end are named with the line that they were at."""
     in_a_call = verdict("def softmax(x, dim=-1):\n    n = 0\n    while True:\n        n += 1\n")

@@ -74,10 +74,13 @@ class Diagnostician:
             return diagnosis
         found = self.explain(family, seen)
         if not found:
-            seen, note = self._in_right_format(family, seen)
-            if note:
+            changed, note = self._in_right_format(family, seen)
+            found = self.explain(family, changed) if note else []
+            # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
+            # once; elsewhere it would only hide that the values are wrong
+            first = family.probes[0].name
+            if note and (found or self._agrees_everywhere(family, changed) or changed[first] is not seen[first]):
                 diagnosis.format_note = note
-                found = self.explain(family, seen)
         diagnosis.named = [Named(m.id, function, m.says, m.suggests) for m in found]
         return diagnosis
 
@@ -163,6 +166,9 @@ class Diagnostician:
             if not good and diagnosis.first_wrong is None:
                 diagnosis.first_wrong = (probe, seen[probe.name], expected)
 
+    def _agrees_everywhere(self, family: Family, seen: Observations) -> bool:
+        return all(_agree(seen[probe.name], self.reference(family, probe), probe) for probe in family.probes)
+
     def _in_right_format(self, family: Family, seen: Observations) -> tuple[Observations, str]:
         """The observations with lists, numpy arrays, tuples and other dtypes turned into what was asked for, and a
         sentence that says what had to be turned."""
@@ -221,8 +227,9 @@ def _reformat(value: Any, expected: Any, notes: list[str]) -> Any:
     if found is None:
         return value
     if found is not value:
-        wanted = "the number alone" if isinstance(expected, float) else kind_of(expected)
-        notes.append(f"It returns {kind_of(value)}; return {wanted}.")
+        wanted = "the number alone" if isinstance(expected, float) else kind_of(expected).split(" of shape")[0]
+        only = "only the output, " if isinstance(value, tuple) and is_array(expected) else ""
+        notes.append(f"It returns {kind_of(value)}; return {only}{wanted}.")
     if isinstance(expected, list | tuple):
         return type(expected)(_reformat(v, e, notes) for v, e in zip(found, expected, strict=True))
     return found
