@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from content import ROOT
 
+from grader.model import OUTCOMES, STATES
+
 README = (ROOT / "README.md").read_text()
 BIN = Path(sys.executable).parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -84,6 +86,14 @@ def test_the_json_shown_has_the_keys_that_are_printed(tmp_path):
     assert shown.keys() == printed.keys()
     for key in ("checks", "mistakes", "suggestions", "counterexamples"):
         assert shown[key][0].keys() == printed[key][0].keys()
+
+
+def test_every_outcome_and_state_is_in_the_readme():
+    """The words that a result can hold are all listed, in the order of the model."""
+    text = " ".join(README.split())
+
+    assert ", ".join(OUTCOMES) in text
+    assert ", ".join(STATES) in text
 
 
 @pytest.mark.parametrize("program", COMMANDS)

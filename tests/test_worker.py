@@ -13,7 +13,7 @@ import torch
 from content import ROOT
 from workshop import course
 
-from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
+from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
 from grader.judge.launch import start_launcher
 from grader.judge.rand import Rand
 from grader.judge.session import policy_for
@@ -352,7 +352,7 @@ def test_a_worker_that_cannot_be_protected_is_our_fault():
     policy = policy_for(course(), "cpu") | {"writable": ["/no/such/folder"]}
     launcher = start_launcher("torch", policy, LIMITS)
     try:
-        with pytest.raises(GraderError):
+        with pytest.raises(IsolationError):
             loaded(launcher, "def f():\n    return 1\n")
     finally:
         launcher.close()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.errors import GraderError
+from grader.errors import GraderError, IsolationError
 from grader.judge.worker import READY_SECONDS as READY_SECONDS
 from grader.judge.worker import Worker
 from grader.model import Limits
@@ -114,7 +114,7 @@ class ZygoteLauncher:
             if message.get("id") == pending.job and "refused" in message:
                 pending.close()
                 what = f"A worker could not be protected: {message['refused']}."
-                raise GraderError(what, next_step="learn doctor")
+                raise IsolationError(what, next_step="learn doctor")
         pid, pidfd = self._born.pop(pending.job)
         self._jobs[pid] = pending.job
         return Worker(pid, pidfd, pending.rpc, pending.output_fd, self.limits, self._exit_code)

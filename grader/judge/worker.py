@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
+from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
 from grader.model import Limits
 from grader.worker import wire
 
@@ -90,7 +90,7 @@ class Worker:
         hello = self._receive(time.monotonic() + READY_SECONDS)
         if "refused" in hello:
             self.kill()
-            raise GraderError(f"A worker could not be protected: {hello['refused']}.", next_step="learn doctor")
+            raise IsolationError(f"A worker could not be protected: {hello['refused']}.", next_step="learn doctor")
         layers = hello.get("layers")
         if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
             raise wire.ProtocolError("no greeting")
