@@ -34,7 +34,7 @@ def subject(path: Path, request: pytest.FixtureRequest) -> LocalSubject:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-    return LocalSubject(vars(sys.modules[name]), {function.name: function.kind for function in lesson.functions})
+    return LocalSubject(vars(sys.modules[name]), lesson.kinds)
 
 
 @pytest.fixture

@@ -66,6 +66,11 @@ class Lesson:
     mistakes_path: Path
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """What each name to write is: "function" or "class"."""
+        return {function.name: function.kind for function in self.functions}
+
+    @property
     def all_hints(self) -> tuple[tuple[str, str], ...]:
         """Every hint as (function, text), function by function."""
         return tuple((function, text) for function, ladder in self.hints.items() for text in ladder)

@@ -22,8 +22,7 @@ CASES = [
 def diagnostician_of(name: str) -> Diagnostician:
     """A fresh one, with nothing remembered."""
     lesson = course().lessons[name]
-    kinds = {function.name: function.kind for function in lesson.functions}
-    return Diagnostician(load_file(lesson.mistakes_path).FAMILIES, kinds, "torch")
+    return Diagnostician(load_file(lesson.mistakes_path).FAMILIES, lesson.kinds, "torch")
 
 
 @pytest.mark.parametrize("lesson, family", CASES, ids=lambda value: value if isinstance(value, str) else value.function)

@@ -7,7 +7,7 @@ from typing import NoReturn
 import click
 
 from grader.cli.group import HELP_OPTIONS, LazyGroup
-from grader.cli.options import course_option
+from grader.cli.options import course_option, version_option
 from grader.cli.run import run
 
 COMMANDS = {
@@ -18,19 +18,9 @@ COMMANDS = {
 }
 
 
-def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from grader.cli.version import version
-
-        click.echo(f"selfattend {version()}")
-        ctx.exit()
-
-
 @click.group(cls=LazyGroup, commands_in=COMMANDS, context_settings=HELP_OPTIONS | {"max_content_width": 100})
 @course_option
-@click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
-)
+@version_option
 def grader() -> None:
     """Grade a class, and keep the course itself honest.
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 import click
 
 from grader.cli.group import HELP_OPTIONS, LazyGroup
-from grader.cli.options import course_option
+from grader.cli.options import course_option, version_option
 from grader.cli.run import run
 
 COMMANDS = {
@@ -34,21 +34,11 @@ Complete lesson names with Tab, in bash (or zsh_source, fish_source):
 """
 
 
-def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from grader.cli.version import version
-
-        click.echo(f"selfattend {version()}")
-        ctx.exit()
-
-
 @click.group(
     cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG, context_settings=HELP_OPTIONS
 )
 @course_option
-@click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version."
-)
+@version_option
 @click.pass_context
 def learn(ctx: click.Context) -> None:
     """Transformers from scratch, with a judge that names your mistake.

@@ -34,6 +34,21 @@ def course_option(function: F) -> F:
     )(function)
 
 
+def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from grader.cli.version import version
+
+        click.echo(f"selfattend {version()}")
+        ctx.exit()
+
+
+def version_option(function: F) -> F:
+    """`--version`, of both commands."""
+    return click.option(
+        "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
+    )(function)
+
+
 def json_option(function: F) -> F:
     """`--json`: one object on standard output and nothing else."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)

@@ -13,7 +13,7 @@ import pytest
 
 from grader.course.discover import load
 from grader.errors import SelfattendError
-from grader.judge.examine import load_file
+from grader.judge.examine import load_file, load_submission
 from grader.judge.launch import start_launcher
 from grader.judge.rand import Rand, derive
 from grader.judge.session import policy_for
@@ -38,13 +38,12 @@ class ByHand:
         """The subjects for one check: `submission`, `reference`, `make_rand`."""
         try:
             course, lesson = self._lesson_of(Path(item.path))
-            kinds = {function.name: function.kind for function in lesson.functions}
-            worker = self._worker(course, lesson, list(kinds))
+            worker = self._worker(course, lesson)
         except SelfattendError as error:
             pytest.exit(str(error), returncode=error.exit_code)
         return SimpleNamespace(
-            submission=RemoteSubject(worker, kinds, self.device),
-            reference=LocalSubject(vars(load_file(lesson.solution_path)), kinds),
+            submission=RemoteSubject(worker, lesson.kinds, self.device),
+            reference=LocalSubject(vars(load_file(lesson.solution_path)), lesson.kinds),
             make_rand=lambda name: Rand(derive(self.seed, lesson.name, name), course.arrays),
         )
 
@@ -55,7 +54,7 @@ class ByHand:
         course = self._courses[root]
         return course, next(lesson for lesson in course.lessons.values() if lesson.checks_path == checks)
 
-    def _worker(self, course: Course, lesson: Lesson, names: list[str]) -> Worker:
+    def _worker(self, course: Course, lesson: Lesson) -> Worker:
         known = self._workers.get(lesson.name)
         if known is not None and known.alive:
             return known
@@ -63,11 +62,7 @@ class ByHand:
             self._launcher = start_launcher(course.arrays, policy_for(course, self.device), course.limits)
         worker: Worker = self._launcher.lease()
         submission = read_submission(self.path, lesson, course)
-        siblings = {name: list(pair) for name, pair in submission.siblings.items()}
-        reply = worker.request(
-            "load", name=lesson.name, path=submission.path, source=submission.source, seed=self.seed,
-            siblings=siblings, forbids=list(lesson.forbids), names=names, device=self.device, shared=False,
-        )  # fmt: skip
+        reply = load_submission(worker, lesson, submission, self.seed, self.device)
         if "error" in reply:
             worker.close()
             pytest.exit(str(learner_error(reply["error"])), returncode=1)

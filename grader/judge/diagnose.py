@@ -79,7 +79,7 @@ class Diagnostician:
             # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
             # once; elsewhere it would only hide that the values are wrong
             first = family.probes[0].name
-            if note and (found or self._agrees_everywhere(family, changed) or changed[first] is not seen[first]):
+            if note and (found or not self._wrong(family, changed) or changed[first] is not seen[first]):
                 diagnosis.format_note = note
         diagnosis.named = [Named(m.id, function, m.says, m.suggests) for m in found]
         return diagnosis
@@ -87,11 +87,7 @@ class Diagnostician:
     def explain(self, family: Family, seen: Observations) -> list[Mistake]:
         """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain. What
         does not speak against the reference either has no mistake that could be named."""
-        wrong = [
-            seen[probe.name]
-            for probe in family.probes
-            if not _agree(seen[probe.name], self.reference(family, probe), probe)
-        ]
+        wrong = self._wrong(family, seen)
         if not wrong:
             return []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
@@ -166,8 +162,13 @@ class Diagnostician:
             if not good and diagnosis.first_wrong is None:
                 diagnosis.first_wrong = (probe, seen[probe.name], expected)
 
-    def _agrees_everywhere(self, family: Family, seen: Observations) -> bool:
-        return all(_agree(seen[probe.name], self.reference(family, probe), probe) for probe in family.probes)
+    def _wrong(self, family: Family, seen: Observations) -> list[Any]:
+        """The observations that speak against the reference."""
+        return [
+            seen[probe.name]
+            for probe in family.probes
+            if not _agree(seen[probe.name], self.reference(family, probe), probe)
+        ]
 
     def _in_right_format(self, family: Family, seen: Observations) -> tuple[Observations, str]:
         """The observations with lists, numpy arrays, tuples and other dtypes turned into what was asked for, and a

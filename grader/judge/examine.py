@@ -106,14 +106,13 @@ class Judge:
         if self._stories and next(iter(self._stories))[2] != seed:
             self._stories.clear()
         story = self._stories.setdefault((lesson.name, check.name, seed), [])
-        return Remembered(reference, {function.name: function.kind for function in lesson.functions}, story)
+        return Remembered(reference, lesson.kinds, story)
 
     def _load_materials(self, name: str) -> tuple[LocalSubject, Diagnostician]:
         lesson = self.course.lessons[name]
-        kinds = {function.name: function.kind for function in lesson.functions}
-        reference = LocalSubject(vars(load_file(lesson.solution_path)), kinds)
+        reference = LocalSubject(vars(load_file(lesson.solution_path)), lesson.kinds)
         families = load_file(lesson.mistakes_path).FAMILIES if lesson.mistakes_path.is_file() else []
-        return reference, Diagnostician(families, kinds, self.course.arrays)
+        return reference, Diagnostician(families, lesson.kinds, self.course.arrays)
 
 
 def load_file(path: Path) -> ModuleType:
@@ -130,12 +129,24 @@ def load_file(path: Path) -> ModuleType:
     return module
 
 
+def load_submission(
+    worker: Worker, lesson: Lesson, submission: Submission, seed: int, device: str, *, shared: bool = False
+) -> dict[str, Any]:
+    """Have a worker load a submission; its reply. `shared`: other lessons may have been loaded there before. Raises
+    WorkerError."""
+    return worker.request(
+        "load", name=lesson.name, path=submission.path, source=submission.source, seed=seed % 2**31,
+        siblings={name: list(pair) for name, pair in submission.siblings.items()}, shared=shared,
+        forbids=list(lesson.forbids), names=list(lesson.kinds), device=device,
+    )  # fmt: skip
+
+
 class Examination:
     """One submission of one lesson under examination."""
 
     def __init__(self, judge: Judge, lesson: Lesson, submission: Submission, seed: int) -> None:
         self.judge, self.lesson, self.submission, self.seed = judge, lesson, submission, seed
-        self.kinds = {function.name: function.kind for function in lesson.functions}
+        self.kinds = lesson.kinds
         self.worker: Worker | None = None
         self.subject: Subject | None = None
         self.names: dict[str, Any] = {}
@@ -191,12 +202,9 @@ class Examination:
         self.worker.patience = self.judge.course.limits.call_seconds
         if self.timed_out:
             self.worker.patience = min(self.worker.patience, SECOND_PATIENCE)
-        source = self.submission
-        return self.worker.request(
-            "load", name=self.lesson.name, path=source.path, source=source.source, seed=self.seed % 2**31,
-            siblings={name: list(pair) for name, pair in source.siblings.items()}, shared=self.judge.workers.sharing,
-            forbids=list(self.lesson.forbids), names=list(self.kinds), device=self.judge.device,
-        )  # fmt: skip
+        return load_submission(
+            self.worker, self.lesson, self.submission, self.seed, self.judge.device, shared=self.judge.workers.sharing
+        )
 
     def _run_check(self, check: Check, results: dict[str, CheckResult]) -> CheckResult:
         function = self.function_of(check)
@@ -239,7 +247,9 @@ class Examination:
     def _reference_passes(self, check: Check) -> bool:
         """Whether the reference itself passes: then what a check stumbled over is what the submission returned."""
         reference, _ = self.judge.materials(self.lesson)
-        return self.judge.bench.run(check, reference, reference, self._rand) is None
+        passes = self.judge.bench.run(check, reference, reference, self._rand) is None
+        reference.release()
+        return passes
 
     def _rand(self, name: str) -> Rand:
         return Rand(derive(self.seed, self.lesson.name, name), self.judge.course.arrays)

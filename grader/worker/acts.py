@@ -152,7 +152,7 @@ def _call_elsewhere(target: Any, args: Any, kwargs: Any) -> dict[str, Any]:
 
 def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> dict[str, Any]:
     """The gradients of sum(weights * output) with respect to the named arguments (by position) and, for a module, its
-    parameters. Grads are None where nothing reaches; "detached" means that the output has no graph at all."""
+    parameters. A gradient is None where nothing reaches; all of them are where the output has no graph."""
     import torch
 
     leaves = {f"argument {index}": args[index].requires_grad_(True) for index in grad["wrt"]}

@@ -12,7 +12,6 @@ pipe for what it prints. Out: `{"id", "pid"}` with a pidfd, later `{"id", "exit"
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -23,7 +22,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -33,28 +31,25 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
     sys.path[:0] = paths
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     from grader.worker import isolation, serve, warm
+    from grader.worker.isolation import process
 
     warm.import_arrays(arrays)
-
     isolation.prepare()
     sys.path.pop()
     sys.argv[:] = [""]
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    with contextlib.suppress(OSError):  # without it orphans are not ours to end; their process group still is
+        process.prctl(PR_SET_CHILD_SUBREAPER, 1)
     control = socket.socket(fileno=control_fd)
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)  # a worker lives for a second: it need not look for garbage 70 times
     gc.enable()
-    threads = len(list(Path("/proc/self/task").iterdir()))
+    threads = process.thread_count()
     if threads != 1:
         control.send(json.dumps({"refused": f"{threads} threads before the first fork"}).encode())
         os._exit(1)
     control.send(json.dumps({"ready": os.getpid()}).encode())
     Zygote(control, serve, isolation).run()
-
-
-def _prctl(option: int, value: int) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
 class Zygote:
