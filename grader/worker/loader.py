@@ -37,7 +37,11 @@ def _forget_earlier() -> None:
 def _compile(path: str, source: str) -> CodeType:
     # tracebacks and inspect.getsource read the text from here
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
-    return compile(source, path, "exec", dont_inherit=True)
+    try:
+        return compile(source, path, "exec", dont_inherit=True)
+    except ValueError as error:  # what Python before 3.11.4 makes of a null byte; later it is a SyntaxError as here
+        line = source[: source.find("\0")].count("\n") + 1
+        raise SyntaxError(str(error), (path, line, None, None)) from None
 
 
 def _seed(seed: int, device: str) -> None:
