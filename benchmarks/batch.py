@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import BIN, LESSONS, ROOT, Run, describe_machine, run
+from measure import LESSONS, ROOT, Run, describe_machine, fresh_pytest, grader_run, run
 
 LIMIT = 0.25  # seconds of processor time for a submission of seven lessons, after start-up
 
@@ -23,7 +23,7 @@ def main() -> int:
     describe_machine()
     with tempfile.TemporaryDirectory() as folder:
         few, many = batch(Path(folder), 2), batch(Path(folder), count)
-        alone = [fresh_pytest(Path(folder) / f"in-{count}" / "learner-0") for _ in range(3)]
+        alone = [checked_in_process(Path(folder) / f"in-{count}" / "learner-0") for _ in range(3)]
     cpu = (many.cpu - few.cpu) / (count - 2)
     wall = (many.wall - few.wall) / (count - 2)
     pytest_cpu = statistics.median(done.cpu for done in alone)
@@ -45,18 +45,15 @@ def batch(folder: Path, count: int) -> Run:
         for lesson in LESSONS:
             shutil.copy(ROOT / "solutions" / "core" / f"{lesson}.py", learner / f"{lesson}.py")
     out = folder / f"out-{count}"
-    done = run([str(BIN / "grader"), "run", str(submissions), "--out", str(out), "--jobs", "1", "--seed", "1"])
+    done = run(grader_run(submissions, out, "--jobs", "1"))
     if done.code:
         raise SystemExit(f"grader run ended with {done.code}")
     return done
 
 
-def fresh_pytest(learner: Path) -> Run:
-    """The same checks on the same files in one fresh pytest process, the learner's code beside them."""
-    checks = [str(ROOT / "solutions" / "core" / f"test_{lesson}.py") for lesson in LESSONS]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "in_process", "-p", "no:cacheprovider", *checks]
-    command += ["--import-mode=importlib", "--learner", str(learner), "-c", "/dev/null", "--rootdir", str(ROOT)]
-    done = run(command, cwd=ROOT / "benchmarks")
+def checked_in_process(learner: Path) -> Run:
+    """The same checks on the same files in one fresh pytest process."""
+    done = run(fresh_pytest(learner), cwd=ROOT / "benchmarks")
     if done.code:
         raise SystemExit(f"the checks failed in-process ({done.code})")
     return done

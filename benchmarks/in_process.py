@@ -25,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--learner")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The checks' own mark, for our plugin stays out of this; and a learner's lesson may import another of theirs."""
+    config.addinivalue_line("markers", "check: a check of a selfattend course")
+    sys.path.insert(0, config.getoption("--learner"))
+
+
 def subject(path: Path, request: pytest.FixtureRequest) -> LocalSubject:
     """The functions of one file, in this process."""
     lesson = LESSONS[Path(request.node.path)]

@@ -32,11 +32,11 @@ class Run:
     code: int
 
 
-def run(command: Sequence[str], cwd: Path | None = None) -> Run:
+def run(command: Sequence[str], cwd: Path | None = None, seconds: float = 600) -> Run:
     """Run a command to its end; its children count too."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
-    code = subprocess.run(command, cwd=cwd, capture_output=True, timeout=600).returncode
+    code = subprocess.run(command, cwd=cwd, capture_output=True, timeout=seconds).returncode
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Run(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, code)
@@ -67,13 +67,14 @@ def ratios(title: str, medians: dict[str, float], base: str, limits: dict[str, f
     return good
 
 
-def peak_pss(command: Sequence[str], cwd: Path | None = None) -> float:
-    """The highest proportional set size of a command's whole process tree while it ran, in MiB."""
+def peak_pss(command: Sequence[str], cwd: Path | None = None, every: float = 0.01) -> float:
+    """The highest proportional set size of a command's whole process tree while it ran, in MiB; looked at `every` so
+    many seconds."""
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0.0
     while process.poll() is None:
         peak = max(peak, sum(_pss(pid) for pid in _tree(process.pid)) / 1024)
-        time.sleep(0.01)
+        time.sleep(every)
     return peak
 
 
@@ -112,6 +113,21 @@ def workspace(solved: bool = True) -> Iterator[Path]:
             for lesson in LESSONS:
                 shutil.copy(ROOT / "solutions" / "core" / f"{lesson}.py", root / "core" / f"{lesson}.py")
         yield root
+
+
+def grader_run(submissions: Path, out: Path, *options: str) -> list[str]:
+    """The command that grades a folder of submissions, with the same inputs each time."""
+    return [str(BIN / "grader"), "run", str(submissions), "--out", str(out), "--seed", "1", *options]
+
+
+def fresh_pytest(learner: Path) -> list[str]:
+    """The command that runs the same checks on one submission in a pytest process of its own, the learner's code beside
+    them. It runs in this folder."""
+    checks = [str(ROOT / "solutions" / "core" / f"test_{lesson}.py") for lesson in LESSONS]
+    # our own plugin gives the checks no submission without --submission, and they would all be skipped
+    plugins = ["-p", "no:selfattend", "-p", "in_process", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=line", *plugins, *checks]
+    return [*command, "--import-mode=importlib", "--learner", str(learner), "-c", "/dev/null", "--rootdir", str(ROOT)]
 
 
 def learn(*arguments: str) -> list[str]:

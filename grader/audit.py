@@ -15,10 +15,13 @@ from typing import Any
 from grader.course.stubs import read_functions
 from grader.errors import SelfattendError
 from grader.judge.compare import largest_error
-from grader.judge.diagnose import Diagnostician, observe
-from grader.judge.examine import Judge, load_file, with_judge
+from grader.judge.diagnose import Diagnostician
+from grader.judge.examine import Judge, with_judge
 from grader.judge.family import Family, Mistake
+from grader.judge.known import observe
 from grader.judge.launch import Launcher
+from grader.judge.materials import load_file
+from grader.judge.release import unrecordable
 from grader.model import Course, Lesson, LessonResult, Submission
 
 SEEDS = (1, 2)  # every reference and alternative must pass, every mistake be named, on each
@@ -86,7 +89,7 @@ def _texts(lesson: Lesson) -> Iterator[str]:
 
 
 def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
-    _, diagnostician = judge.materials(lesson)
+    _, diagnostician = judge.materials.of(lesson)
     checks = judge.bench.checks[lesson.checks_path]
     report.checks = len(checks)
     for function in lesson.functions:
@@ -96,6 +99,7 @@ def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
         if function.name not in diagnostician.families:
             report.problems.append(f"{function.name}: no family of known mistakes.")
     _prove_stub_and_reference(judge, lesson, report)
+    report.problems += unrecordable(judge, lesson)
     for family in diagnostician.families.values():
         for what, known in (("mistake", family.mistakes), ("correct alternative", family.alternatives)):
             if not known:

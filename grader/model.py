@@ -6,7 +6,7 @@ A *course* has tracks of *lessons*; a lesson has *functions* to write. Judging a
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,8 @@ class Submission:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check ended. `says` is the check's sentence, `message` what was asked, returned and expected."""
+    """How one check ended. `says` is the check's sentence, `message` what was asked, returned and expected, `gist` the
+    same in words that show no input."""
 
     id: str
     function: str
@@ -132,6 +133,7 @@ class CheckResult:
     message: str = ""
     output: str = ""
     stage: str = ""  # what isolates the cause: "one row", "one head", ...
+    gist: str = ""
 
     @property
     def passed(self) -> bool:
@@ -187,6 +189,7 @@ class LessonResult:
     notes: tuple[str, ...] = ()
     hints_used: int = 0
     file: str = ""
+    public: bool = False  # made with the public checks alone, in a release for learners: no mark
 
     @property
     def points(self) -> float:
@@ -198,8 +201,18 @@ class LessonResult:
         return sum(check.earned for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON object (README, "What `--json` prints")."""
-        return {"schema": SCHEMA, **asdict(self)}
+        """The documented JSON object (README, "What `--json` prints"); only a release for learners says `public`."""
+        content = {"schema": SCHEMA} | {name: _plain(value) for name, value in vars(self).items()}
+        if not self.public:
+            del content["public"]
+        return content
+
+
+def _plain(value: Any) -> Any:
+    """A field of a result as plain data. As `asdict`, which takes twenty times as long over what is flat."""
+    if isinstance(value, tuple):
+        return tuple([_plain(item) for item in value])
+    return dict(vars(value)) if is_dataclass(value) else value
 
 
 @dataclass(frozen=True)
@@ -249,3 +262,55 @@ class LessonProgress:
     @property
     def solved(self) -> bool:
         return self.solved_when is not None
+
+
+# --- the quiz ---------------------------------------------------------------------------------------------------------
+
+CERTAINTIES = ("guess", "fairly", "sure")
+MODES = ("quiz", "exam", "redo", "review", "audit")  # what an answer was given in
+CLAIMS = ("yes", "partly", "no")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answer of a learner as the store keeps it: the only evidence there is."""
+
+    family: str
+    topic: str
+    kind: str
+    attempt: int  # which variant of the family, from 1
+    session: str
+    mode: str
+    typed: str
+    credit: float  # 0 to 1
+    guess: float  # what guessing earns on average
+    certainty: str  # one of CERTAINTIES, or "" where it was not asked for
+    tags: tuple[str, ...]  # misconceptions
+    first: bool  # not a second try in the same session, after feedback
+    when: datetime  # UTC
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A key point, or a trap, of an open question as the learner marked it in their own answer."""
+
+    topic: str
+    point: str
+    mark: str  # one of CLAIMS; for a trap "yes" means that the answer fell into it
+    trap: bool
+    session: str
+    when: datetime
+
+
+@dataclass(frozen=True)
+class QuizSession:
+    """One sitting. `predicted` is the score from 0 to 10 that the learner expected, before and after answering."""
+
+    id: str
+    mode: str
+    topics: tuple[str, ...]
+    started: datetime
+    finished: datetime | None = None
+    predicted: float | None = None
+    predicted_after: float | None = None

@@ -13,7 +13,7 @@ from collections import deque
 from pathlib import Path
 
 from grader.course.files import at, is_file
-from grader.course.stubs import parse
+from grader.course.stubs import nodes_in, parse
 from grader.errors import SubmissionError
 from grader.model import Course, Lesson, Submission
 
@@ -182,7 +182,7 @@ def _imported(source: str) -> list[str]:
     except SyntaxError:
         return []
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes_in(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

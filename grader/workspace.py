@@ -9,11 +9,12 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from grader.course.files import is_file, read_file
+from grader.course.locate import is_bundled
 from grader.errors import WorkspaceError
 from grader.model import Course, Lesson
 from grader.submission import read_submission
@@ -27,11 +28,12 @@ MARK = "workspace.toml"
 
 @dataclass(frozen=True)
 class Workspace:
-    """A learner's folder, and the course it was started with."""
+    """A learner's folder, and the course it was started with. `course_folder`: where that is; None for the bundled."""
 
     root: Path
     course_id: str
     course_version: str
+    course_folder: Path | None = field(default=None, compare=False)
 
     @property
     def store_path(self) -> Path:
@@ -148,14 +150,23 @@ def _read_mark(root: Path) -> Workspace | None:
             where=str(root),
             next_step="pip install --upgrade selfattend",
         )
-    return Workspace(root, course_id, version)
+    folder = data.get("folder")
+    return Workspace(root, course_id, version, Path(folder) if isinstance(folder, str) and folder else None)
 
 
 def _mark(course: Course) -> bytes:
     import json  # a JSON string without escapes for other alphabets is a TOML string
 
-    course_id, version = (json.dumps(text, ensure_ascii=False) for text in (course.id, course.version))
-    return f"# selfattend writes this file.\nformat = {FORMAT}\ncourse = {course_id}\nversion = {version}\n".encode()
+    values: dict[str, str | int] = {"format": FORMAT, "course": course.id, "version": course.version}
+    if not is_bundled(course.root) and _is_text(str(course.root)):
+        values["folder"] = str(course.root.absolute())
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+    return "\n".join(["# selfattend writes this file.", *lines, ""]).encode()
+
+
+def _is_text(path: str) -> bool:
+    """Whether a path can stand in a file of text: a file system may have names that are none."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _check_place(root: Path, course: Course) -> None:

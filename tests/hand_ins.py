@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -32,10 +34,27 @@ def write(root: Path, files: dict[str, str | bytes]) -> Path:
 
 def make_zip(path: Path, files: dict[str, str | bytes]) -> Path:
     """An archive with these members, whatever their names."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return path
+
+
+def make_tar(path: Path, files: dict[str, str | bytes], form: int = tarfile.PAX_FORMAT) -> Path:
+    """A .tar, packed if its name says so, with these members."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w" if path.suffix == ".tar" else "w:gz", format=form) as archive:
+        for name, content in files.items():
+            add_member(archive, name, content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Put a file into an open .tar, whatever its name."""
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
 
 
 def make_notebook(*cells: str, **metadata: object) -> str:

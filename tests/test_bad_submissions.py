@@ -99,7 +99,7 @@ BAD_ANSWERS = {
     "sys.exit": (softmax_that("sys.exit(0)"), "exception"),
     "os._exit": (softmax_that("os._exit(0)"), "crashed"),
     "KeyboardInterrupt": (softmax_that("raise KeyboardInterrupt"), "exception"),
-    "a segmentation fault": (softmax_that("import ctypes; ctypes.string_at(0)"), "crashed"),
+    "a segmentation fault": (softmax_that("os.kill(os.getpid(), 11)"), "crashed"),
     "a gigabyte of prints": (softmax_that("[print('x' * 1000000) for _ in range(1000)]"), "crashed"),
     "fifty gigabytes": (softmax_that("torch.ones(50 << 30, dtype=torch.uint8)"), "out-of-memory"),
     "fifty gigabytes of list": (softmax_that("[0] * (7 << 30)"), "out-of-memory"),

@@ -17,6 +17,33 @@ OFFENCES = {
     "in a helper": "import torch\ndef h(x):\n    return torch.log_softmax(x, 0)\n"
     "def softmax(x, dim=-1):\n    return h(x).exp()\n",
     "through a variable": "import torch\nf = torch.softmax\ndef softmax(x, dim=-1):\n    return f(x, dim)\n",
+    "through one of several": "import torch\n(f,) = [torch.softmax]\ndef softmax(x, dim=-1):\n    return f(x, dim)\n",
+    "through an annotated one": "import torch\nf: object = torch.softmax\ndef softmax(x, dim=-1):\n    return f(x)\n",
+    "bound in a try": "import torch\ntry:\n    f = torch.softmax\nexcept Exception:\n    f = None\n"
+    "def softmax(x, dim=-1):\n    return f(x, dim)\n",
+    "bound by a loop": "import torch\nfor f in [torch.softmax]:\n    pass\ndef softmax(x, dim=-1):\n    return f(x)\n",
+    "bound by a walrus": "import torch\nif (f := torch.softmax):\n    pass\ndef softmax(x, dim=-1):\n    return f(x)\n",
+    "in a class": "import torch\nclass K:\n    f = torch.softmax\ndef softmax(x, dim=-1):\n    return K.f(x, dim)\n",
+    "in a default": "import torch\ndef softmax(x, dim=-1, f=torch.softmax):\n    return f(x, dim)\n",
+    "by vars": "import torch\ndef softmax(x, dim=-1):\n    return vars(torch)['softmax'](x, dim)\n",
+    "by __dict__": "import torch\ndef softmax(x, dim=-1):\n    return torch.__dict__['softmax'](x, dim)\n",
+    "by attrgetter": "from operator import attrgetter as a\nimport operator, torch\n"
+    "def softmax(x, dim=-1):\n    return operator.attrgetter('nn.functional.softmax')(torch)(x)\n",
+    "a helper by its name in quotes": "import torch\ndef h(x):\n    return torch.softmax(x, 0)\n"
+    "def softmax(x, dim=-1):\n    return globals()['h'](x)\n",
+    "of another library": "from scipy.special import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
+}
+HIDDEN = {
+    "exec": "exec('def softmax(x): pass')\n",
+    "eval": "def softmax(x, dim=-1):\n    return eval('x')\n",
+    "a switch of torch's": "import torch\nwith torch._C.DisableTorchFunction():\n    pass\n",
+    "the same in quotes": "import torch\nD = getattr(torch, 'DisableTorchFunction', None)\n",
+    "a library of kernels": "import torch\nL = torch.library.Library('aten', 'IMPL')\n",
+    "the same, imported": "from torch.library import Library\n",
+    "frames": "import sys\ndef softmax(x, dim=-1):\n    return sys._getframe().f_back\n",
+    "C": "import ctypes as c\n",
+    "our own modules": "from grader.worker import forbid\n",
+    "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
     "its own name": "def softmax(x, dim=-1):\n    return softmax(x)\n",
@@ -30,6 +57,17 @@ INNOCENT = {
     "an attribute of one's own": "class A:\n    def f(self):\n        return self.softmax\n"
     "def softmax(x, dim=-1):\n    return A().f()\n",
     "no Python at all": "def softmax(:\n",
+    "a variable of its own name": "import torch\ny = torch.softmax(torch.ones(3), 0)\n"
+    "def softmax(x, dim=-1):\n    y = x.exp()\n    return y\n",
+    "a key of a dictionary": "def softmax(x, dim=-1):\n    return {'softmax': x}['softmax']\n",
+    "evaluation mode": "def softmax(model, dim=-1):\n    return model.eval()\n",
+    "a helper called eval": "def eval(x):\n    return x\ndef softmax(x, dim=-1):\n    return eval(x)\n",
+    "collecting garbage": "import gc\ndef softmax(x, dim=-1):\n    gc.collect()\n    return x\n",
+    "a compiler behind the guard": "def softmax(x, dim=-1):\n    return x\n"
+    "if __name__ == '__main__':\n    exec('print(1)')\n",
+    "too deep for any parser": f"x = {'-' * 50_000}1\ndef softmax(x, dim=-1):\n    return torch.softmax(x)\n",
+    "a very long sum": f"x = 1{'+1' * 900}\ndef softmax(x, dim=-1):\n    return x\n",
+    "a very long chain": "if 1:\n    pass\n" + "elif 1:\n    pass\n" * 900 + "def softmax(x, dim=-1):\n    return x\n",
 }
 
 
@@ -51,3 +89,40 @@ def test_what_a_function_cannot_reach_is_no_offence(case):
 def test_where_nothing_is_forbidden_nothing_is_found():
     """A lesson without bans has none."""
     assert find_ban(OFFENCES["by name"], "softmax", ()) is None
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_what_could_hide_a_call_is_found(case):
+    """Where calls are forbidden, so is what would keep them from being seen; elsewhere it is not."""
+    source = HIDDEN[case] + "def softmax(x, dim=-1):\n    return x\n"
+    ban = find_ban(source, "softmax", FORBIDS)
+
+    assert ban is not None and ban.hides and "hidden" in ban.says
+    assert find_ban(source, "softmax", ()) is None
+
+
+def test_a_call_is_followed_into_the_learners_other_files():
+    """A helper that is imported counts with its own file and line, whichever way it is imported; one that is not used
+    does not."""
+    siblings = {
+        "helper": ("me/helper.py", "import torch\n\n\ndef go(x):\n    return torch.softmax(x, 0)\n"),
+        "between": ("me/between.py", "import helper as h\n\n\ndef go(x):\n    return h.go(x)\n"),
+        "quiet": ("me/quiet.py", "import torch\n\n\ndef see(x):\n    return torch.softmax(x, 0)\n\n\nONE = 1\n"),
+    }
+    uses = {
+        "from helper import go as g\ndef softmax(x, dim=-1):\n    return g(x)\n": "me/helper.py",
+        "import helper\ndef softmax(x, dim=-1):\n    return helper.go(x)\n": "me/helper.py",
+        "import between as b\ndef softmax(x, dim=-1):\n    return b.go(x)\n": "me/helper.py",
+        "from quiet import ONE\ndef softmax(x, dim=-1):\n    return x * ONE\n": None,
+    }
+    for source, path in uses.items():
+        ban = find_ban(source, "softmax", FORBIDS, siblings)
+
+        assert (ban.path, ban.line) == (path, 5) if path else ban is None
+
+
+def test_a_method_of_ones_own_module_is_no_offence():
+    """`mine.softmax(x)` is one's own, where `mine` is one's own file."""
+    siblings = {"mine": ("mine.py", "def softmax(x):\n    return x\n")}
+
+    assert find_ban("import mine\ndef f(x):\n    return mine.softmax(x)\n", "f", FORBIDS, siblings) is None

@@ -224,7 +224,7 @@ def test_what_cannot_be_recorded_is_shown_all_the_same(workspace, command, table
 
     assert done.returncode == 0
     assert done.stdout.splitlines()[:3] == shown[:3]
-    assert done.stderr.startswith("! Your progress was not saved: no more")
+    assert done.stderr.startswith("! Your progress could not be saved: no more")
 
 
 def test_a_hint_as_json(workspace):

@@ -10,8 +10,8 @@ from content import ROOT
 from workshop import course, judging
 
 from grader.judge.diagnose import Diagnostician, observe
-from grader.judge.examine import load_file
 from grader.judge.family import Family
+from grader.judge.materials import load_file
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]
 CASES = [

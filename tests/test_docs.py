@@ -19,8 +19,23 @@ README = (ROOT / "README.md").read_text()
 BIN = Path(sys.executable).parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = {
-    "learn": ["start", "list", "read", "check", "hint", "solution", "reset", "progress", "demo", "doctor"],
-    "grader": ["run", "audit", "new", "doctor"],
+    "learn": [
+        "start",
+        "list",
+        "read",
+        "check",
+        "hint",
+        "solution",
+        "reset",
+        "quiz",
+        "review",
+        "report",
+        "judge",
+        "progress",
+        "demo",
+        "doctor",
+    ],
+    "grader": ["run", "merge", "report", "export", "release", "bundle", "items", "audit", "new", "doctor"],
 }
 
 
@@ -105,7 +120,7 @@ def test_every_command_has_help_with_an_example_and_is_in_the_readme(program, tm
     assert found == COMMANDS[program]
     for name in found:
         text = shell(f"{program} {name} --help", tmp_path).stdout
-        assert re.search(rf"Example:\n    (learn|grader) {name}", text), name
+        assert re.search(rf"Example:\n(    .*\n)*?    (learn|grader) {name}", text), name
         assert f"{program} {name}" in README
 
 

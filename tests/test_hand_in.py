@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import os
 import stat
+import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
-from hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
+from hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_tar, make_zip, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.batch import bounds, notebook
+from grader.batch import bounds
 from grader.batch.choose import Chooser
-from grader.batch.discover import _file_name, _unique, discover, printable
+from grader.batch.discover import discover, printable
 from grader.batch.hand_in import read_hand_in
+from grader.batch.identify import file_name, unique
 from grader.course import load
 from grader.errors import SubmissionError
 
@@ -74,12 +73,12 @@ NAMES = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=[
 @settings(deadline=None, max_examples=60)
 def test_ids_and_feedback_files_are_never_shared(names):
     """No two learners have one id, nor one feedback file on a system that does not tell capitals from small letters."""
-    paths = {Path(name): printable(name) for name in names}
-    ids = _unique(paths)
-    files = _unique({path: _file_name(name) for path, name in ids.items()}, fold=True)
+    shown = [printable(name) for name in names]
+    ids = unique(shown, shown)
+    files = [file_name(name) for name in ids]
 
-    assert len(set(ids.values())) == len(paths)
-    assert len({name.casefold() for name in files.values()}) == len(paths)
+    assert len(set(ids)) == len(names)
+    assert len({name.casefold() for name in unique(files, files, fold=True)}) == len(names)
 
 
 def test_a_folder_without_submissions_is_an_error(folder):
@@ -134,8 +133,8 @@ def test_names_in_an_archive_lead_nowhere(folder):
         archive.writestr(link, "/etc/passwd")
     hand_in = read_hand_in(learner_of(path, "zip"))
 
-    assert hand_in.files == {"ok.py": b"x = 1"}
-    assert len(hand_in.notes) == 6
+    assert hand_in.files == {"ok.py": b"x = 1", "d/e.py": b"x = 1"}  # some programs write backslashes
+    assert len(hand_in.notes) == 5
     assert not hand_in.problem
 
 
@@ -173,45 +172,108 @@ def test_a_damaged_archive_is_a_problem_and_no_accident(tmp_path_factory, junk, 
     assert hand_in.files or hand_in.problem
 
 
-# --- notebooks --------------------------------------------------------------------------------------------------------
+# --- tar --------------------------------------------------------------------------------------------------------------
+
+CLASS = {"moving_average.py": SUMS, "deep/argmax_2d.py": ANSWERS["argmax_2d"], "notes.txt": "hello"}
 
 
-@pytest.mark.parametrize("cell, expected", [
-    ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
-    ("!pip install torch\nx = 1", "# !pip install torch\nx = 1"),
-    ("if x:\n    !ls\nelse:\n    y = 2", "if x:\n    pass  # !ls\nelse:\n    y = 2"),
-    ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
-    ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
-    ("%%time\nx = 1", "# %%time\nx = 1"),
-    ("%%bash\nls | wc", "# %%bash\n# ls | wc"),
-    ("x = (7\n     % 4)", "x = (7\n     % 4)"),
-    ("%%writefile a.py\ndef f(): pass", "# %%writefile a.py\n# def f(): pass"),
-])  # fmt: skip
-def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
-    """Magics, shell lines and questions are comments in the source; Python stays as it is."""
-    source = notebook.to_source(make_notebook(cell).encode())
+@pytest.mark.parametrize("name", ["eve.tar", "eve.tar.gz", "eve.tgz"])
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_a_tar_is_read_as_a_zip_is(folder, name, form):
+    """Python files at any depth, with long names and names that are no ASCII, in every form that programs write."""
+    long = f"{'a' * 90}/{'ü' * 40}.py"
+    path = make_tar(folder / name, {f"./{one}": text for one, text in {**CLASS, long: "x = 1"}.items()}, form)
+    hand_in = read_hand_in(learner_of(path, "tar"))
 
-    assert source == f"# --- code cell 1 ---\n{expected}\n"
-    ast.parse(source)
+    assert hand_in.files == {
+        "moving_average.py": SUMS.encode(),
+        "deep/argmax_2d.py": ANSWERS["argmax_2d"].encode(),
+        long: b"x = 1",
+    }
+    assert not hand_in.notes and not hand_in.problem
 
 
-def test_code_cells_stand_one_after_the_other():
-    """Text cells are left out, cells of format 3 are found too, and lines may be a list or one text."""
-    old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "a = 1"}]}]}
+def test_names_and_kinds_in_a_tar_lead_nowhere(folder):
+    """Names that lead out, links of both kinds, pipes, devices and files with holes are left out with a note."""
+    path = folder / "eve.tar"
+    with tarfile.open(path, "w") as archive:
+        for name in ("../up.py", "/root.py", "a/../../b.py", "ok.py"):
+            add_member(archive, name, b"x = 1")
+        kinds = {"sym.py": tarfile.SYMTYPE, "hard.py": tarfile.LNKTYPE, "pipe.py": tarfile.FIFOTYPE,
+                 "disk.py": tarfile.BLKTYPE, "tty.py": tarfile.CHRTYPE}  # fmt: skip
+        for name, kind in kinds.items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+        holes = tarfile.TarInfo("holes.py")
+        holes.type = tarfile.GNUTYPE_SPARSE
+        archive.addfile(holes)
+    hand_in = read_hand_in(learner_of(path, "tar"))
 
-    assert notebook.to_source(make_notebook("a = 1", "b = 2").encode()).count("--- code cell") == 2
-    assert "a = 1" in notebook.to_source(json.dumps(old).encode())
+    assert hand_in.files == {"ok.py": b"x = 1"}
+    assert len(hand_in.notes) == 9
 
 
-@pytest.mark.parametrize("raw, says", [
-    (b"\xff\xfe", "UTF-8"), (b"hello", "JSON"), (b"[" * 100_000, "JSON"), (b"[]", "no cells"),
-    (b'{"cells": 3}', "no cells"),
-    (make_notebook("x <- 1", kernelspec={"language": "R"}).encode(), "R"),
-])  # fmt: skip
-def test_what_is_no_notebook_is_said(raw, says):
-    """A file that is no notebook, or one of another language, is refused in a sentence."""
-    with pytest.raises(notebook.NotebookError, match=says):
-        notebook.to_source(raw)
+def test_a_tar_bomb_does_not_go_off(folder, monkeypatch):
+    """What a .tar.gz unpacks to is bounded, and so is what is kept of one file."""
+    monkeypatch.setattr("grader.batch.tar.ARCHIVE_BYTES", 8 << 20)
+    small = make_tar(folder / "ann.tar.gz", {"moving_average.py": b" " * (4 << 20)})
+    large = make_tar(folder / "eve.tar.gz", {"rest.bin": b" " * (9 << 20), "moving_average.py": SUMS})
+
+    kept = read_hand_in(learner_of(small, "tar")).files["moving_average.py"]
+    assert len(kept) == bounds.limit_for("moving_average.py")
+    assert "unpacks to more than 8 MB" in read_hand_in(learner_of(large, "tar")).problem
+
+
+@pytest.mark.parametrize("make, name, kind", [(make_zip, "eve.zip", "zip"), (make_tar, "eve.tar.gz", "tar")])
+def test_a_hundred_thousand_members_are_too_many(folder, make, name, kind):
+    """An archive of endlessly many files is refused, in a sentence; one with a virtual environment is not."""
+    eve = make(folder / name, {f"{n}.py": b"" for n in range(bounds.MOST_ENTRIES + 1)})
+    ann = make(folder / f"ann-{name}", {f"venv/{n}.py": b"" for n in range(bounds.MOST_ENTRIES + 1)} | {"a.py": SUMS})
+
+    assert "more than 20000 files" in read_hand_in(learner_of(eve, kind)).problem
+    assert list(read_hand_in(learner_of(ann, kind)).files) == ["a.py"]
+
+
+def test_a_list_of_members_is_not_read_whatever_its_length(folder):
+    """An archive that claims a list of members of a gigabyte is refused before `zipfile` reads that."""
+    path = make_zip(folder / "eve.zip", {"a.py": "x"})
+    raw = bytearray(path.read_bytes())
+    raw[-10:-6] = (1 << 30).to_bytes(4, "little")
+    path.write_bytes(raw)
+
+    assert "far too many entries" in read_hand_in(learner_of(path, "zip")).problem
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_a_damaged_tar_is_a_problem_and_no_accident(tmp_path_factory, data):
+    """Whatever bytes stand in a .tar, reading it ends with files, notes or a problem."""
+    path = make_tar(tmp_path_factory.mktemp("tar") / "eve.tar", {"moving_average.py": SUMS, "ü" * 80 + ".py": "x = 1"})
+    raw = bytearray(path.read_bytes()[: data.draw(st.integers(0, 6000))])
+    for _ in range(data.draw(st.integers(0, 6))):
+        place = data.draw(st.integers(0, 3000))
+        raw[place : place + 4] = data.draw(st.binary(min_size=4, max_size=4))
+    for start in range(0, len(raw) - 512, 512):  # with right sums, or nothing behind the first header is looked at
+        if data.draw(st.booleans()):
+            header = raw[start : start + 148] + b" " * 8 + raw[start + 156 : start + 512]
+            raw[start + 148 : start + 156] = b"%06o\0 " % sum(header)
+    path.write_bytes(raw)
+    hand_in = read_hand_in(learner_of(path, "tar"))
+
+    assert hand_in.files or hand_in.problem
+
+
+def test_archives_of_both_kinds_are_opened_in_a_folder_and_not_in_each_other(folder):
+    """A folder's archives are read as folders; an archive inside an archive is left out, and said so."""
+    make_zip(folder / "inner.zip", {"b.py": "x"})
+    make_zip(folder / "eve" / "one.zip", {"a.py": "x", "inner.zip": (folder / "inner.zip").read_bytes()})
+    make_tar(folder / "eve" / "two.tgz", {"c.py": "x"})
+    write(folder, {"eve/three.zip": "no archive"})
+    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
+
+    assert sorted(hand_in.files) == ["one.zip/a.py", "two.tgz/c.py"]
+    assert "an archive inside an archive" in hand_in.notes[0] and "no .zip" in hand_in.notes[1]
 
 
 # --- which file is which lesson ---------------------------------------------------------------------------------------

@@ -17,11 +17,14 @@ MAY_IMPORT = {
     "workspace": BASE | {"course", "submission"},
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"course", "submission", "worker"},
-    "audit": BASE | {"course", "judge"},
+    "quiz": BASE | {"course"},
+    "audit": BASE | {"course", "judge", "quiz"},
     "store": BASE,
     "reports": BASE,
     "batch": BASE | {"course", "submission", "judge", "store", "reports"},
-    "cli": BASE | {"course", "submission", "workspace", "judge", "audit", "store", "reports", "batch"},
+    "bundle": BASE | {"course", "judge", "batch", "reports"},
+    "cli": BASE
+    | {"course", "submission", "workspace", "judge", "audit", "store", "reports", "batch", "quiz", "bundle"},
 }
 # Of the worker's package the judge uses what describes plain data, and the acts that both carry out.
 JUDGE_FROM_WORKER = {"wire", "arrays", "acts", "warm", "isolation"}
@@ -32,6 +35,9 @@ ONLY_IN = {
     "sqlite3": {"store"},
     "torch": {"worker", "judge"},
     "hypothesis": set(),
+    "jinja2": {"reports"},
+    "fsrs": {"quiz"},
+    "distributed": {"batch"},
 }
 FILES = sorted((ROOT / "grader").rglob("*.py"))
 

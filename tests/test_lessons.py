@@ -199,7 +199,8 @@ def test_fences_are_whole_and_narrow(lesson: LessonFiles) -> None:
 @each_lesson
 def test_code_that_is_shown_is_narrow(lesson: LessonFiles) -> None:
     """No line of a stub, a reference or a lesson's demo is too wide for a terminal of 80 columns."""
-    demos = lesson.text_path.parent.glob(f"{lesson.name}_*.py")
+    beside = lesson.text_path.parent.glob(f"{lesson.name}_*.py")
+    demos = [path for path in beside if not path.stem.endswith("_quiz")]  # that draws numbers; nobody is shown it
     for path in (lesson.exercise_path, lesson.solution_path, *demos):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             assert len(line) <= FENCE_WIDTH, f"{path}:{number}: {len(line)} columns, at most {FENCE_WIDTH}: {line}"

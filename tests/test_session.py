@@ -13,8 +13,9 @@ from workshop import course as transformers
 
 from grader.course import load
 from grader.errors import UsageError
-from grader.judge import session
+from grader.judge import protection, session
 from grader.judge.launch import SpawnLauncher, ZygoteLauncher
+from grader.judge.protection import policy_for
 from grader.model import Submission
 
 TINY = Path(__file__).parent / "courses/tiny"
@@ -82,7 +83,7 @@ def test_auto_takes_the_gpu_that_torch_finds(monkeypatch):
 
 def test_workers_for_the_gpu_keep_what_cuda_can_live_with(tiny):
     """With a GPU there is no memory limit, and the filters that CUDA cannot pass are left out; the rest stays."""
-    on_cpu, on_gpu = (session.policy_for(tiny, device) for device in ("cpu", "cuda"))
+    on_cpu, on_gpu = (policy_for(tiny, device) for device in ("cpu", "cuda"))
 
     assert on_cpu["memory_bytes"] == tiny.limits.memory_mb << 20
     assert on_gpu["memory_bytes"] is None
@@ -93,7 +94,7 @@ def test_workers_for_the_gpu_keep_what_cuda_can_live_with(tiny):
 def test_a_launcher_turns_to_the_gpu_before_its_first_worker(tiny):
     """Whether workers are forked or started anew, the policy for the GPU is the one they get."""
     for spawn, kind in [(False, ZygoteLauncher), (True, SpawnLauncher)]:
-        launcher = session.start_launcher("numpy", session.policy_for(tiny, "cpu"), tiny.limits, spawn=spawn)
+        launcher = session.start_launcher("numpy", policy_for(tiny, "cpu"), tiny.limits, spawn=spawn)
         launcher = session._for_cuda(launcher, tiny)
         try:
             assert isinstance(launcher, kind)
@@ -110,18 +111,18 @@ def test_a_worker_may_read_no_folder_that_holds_answers(tmp_path, monkeypatch):
         (site / name).mkdir(parents=True)
     (site / "six.py").touch()
     installed = dataclasses.replace(transformers(), root=site / "grader/_course")
-    monkeypatch.setattr(session, "library_paths", lambda: [str(site)])
-    readable = session.policy_for(installed, "cpu")["readable"]
+    monkeypatch.setattr(protection, "library_paths", lambda: [str(site)])
+    readable = policy_for(installed, "cpu")["readable"]
 
     assert [Path(path).name for path in readable if path.startswith(str(site))] == ["numpy", "six.py", "torch"]
 
     deep = dataclasses.replace(transformers(), root=site / "torch/deep/course")
-    assert str(site / "torch") not in session.policy_for(deep, "cpu")["readable"]
+    assert str(site / "torch") not in policy_for(deep, "cpu")["readable"]
 
     (tmp_path / "course/solutions").mkdir(parents=True)
     (site / "linked").symlink_to(tmp_path / "course")
     beside = dataclasses.replace(transformers(), root=tmp_path / "course")
-    assert str(site / "linked") not in session.policy_for(beside, "cpu")["readable"]
+    assert str(site / "linked") not in policy_for(beside, "cpu")["readable"]
 
 
 def test_packages_may_lie_in_the_folder_of_the_course(tmp_path, monkeypatch):
@@ -129,8 +130,8 @@ def test_packages_may_lie_in_the_folder_of_the_course(tmp_path, monkeypatch):
     site = tmp_path / ".venv/lib/site-packages"
     (site / "torch").mkdir(parents=True)
     (tmp_path / "solutions").mkdir()
-    monkeypatch.setattr(session, "library_paths", lambda: [str(site), str(tmp_path)])
-    readable = session.policy_for(dataclasses.replace(transformers(), root=tmp_path), "cpu")["readable"]
+    monkeypatch.setattr(protection, "library_paths", lambda: [str(site), str(tmp_path)])
+    readable = policy_for(dataclasses.replace(transformers(), root=tmp_path), "cpu")["readable"]
 
     assert str(site / "torch") in readable
     assert str(tmp_path / "solutions") not in readable
@@ -141,8 +142,8 @@ def test_the_policy_fits_into_a_message(tmp_path, monkeypatch, tiny):
     site = tmp_path / "site-packages"
     for number in range(2000):
         (site / f"a_package_with_a_long_name_{number}").mkdir(parents=True)
-    monkeypatch.setattr(session, "library_paths", lambda: [str(site)])
-    policy = session.policy_for(tiny, "cpu")
+    monkeypatch.setattr(protection, "library_paths", lambda: [str(site)])
+    policy = policy_for(tiny, "cpu")
 
     assert len(json.dumps({"id": 1_000_000, "policy": policy})) < 1 << 16
     assert any(path.endswith("/torch") for path in policy["readable"])

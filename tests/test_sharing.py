@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 
 import pytest
 from workshop import ROOT, course
 
+from grader.judge import workers
 from grader.judge.examine import with_judge
 from grader.model import LessonResult, Submission
 
@@ -61,15 +64,80 @@ def test_what_a_lesson_leaves_behind_does_not_reach_the_next(launcher, litter):
     assert [result.score for result in shared[1:]] == [10.0, 10.0]
 
 
-def test_a_tidy_learner_is_served_by_one_process(launcher):
-    """Three lessons that leave the process as it was are run in the same one; without sharing each has its own."""
-    tell = "\nimport os\nprint('process', os.getpid())\n"
-    sources = {name: source + tell for name, source in RIGHT.items()}
+def test_a_tidy_learner_is_served_by_one_process(launcher, monkeypatch):
+    """Three lessons that can change nothing are run in the same process; without sharing each has its own."""
+    leases = []
+    lease = launcher.lease
+    monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))
 
-    shared, fresh = judged(launcher, sources, shared=True), judged(launcher, sources, shared=False)
+    judged(launcher, RIGHT, shared=True)
+    shared = len(leases)
+    judged(launcher, RIGHT, shared=False)
 
-    assert len({result.output for result in shared}) == 1
-    assert len({result.output for result in fresh}) == 3
+    assert (shared, len(leases) - shared) == (1, 3)
+
+
+MENDS = ROOT / "tests" / "attacks" / "programs" / "mends_the_next_lesson"
+
+
+def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
+    """A file that would turn the next lesson's stub into the forbidden call gains nothing; where its source is not
+    looked at, the same file gains all: so it is that look which stops it."""
+    sources = {name: (MENDS / f"{name}.py").read_text() for name in ("softmax", "attention")}
+    guarded = judged(launcher, sources, shared=True)
+    monkeypatch.setattr(workers, "is_tame", lambda *_sources: True)
+    unguarded = judged(launcher, sources, shared=True)
+
+    assert [result.score for result in guarded] == [10.0, 1.0]
+    assert [result.score for result in unguarded] == [10.0, 10.0]
+
+
+def test_an_old_worker_is_not_used_on(launcher, monkeypatch):
+    """A process that has served for long is replaced, so that no lesson pays for the time of those before it."""
+    monkeypatch.setattr(workers, "SHARED_FOR", 0.0)
+    leases = []
+    lease = launcher.lease
+    monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))
+
+    judged(launcher, RIGHT, shared=True)
+
+    assert len(leases) == 3
+
+
+PRINTS = "\nprint('x' * 100_000)\n"
+
+
+def test_what_one_lesson_prints_does_not_count_for_the_next(launcher_with):
+    """Each lesson may print as much as the limit allows, although one process serves them."""
+    limits = dataclasses.replace(course().limits, output_kb=150)
+    with launcher_with(limits) as launcher:
+        results = judged(launcher, {name: source + PRINTS for name, source in RIGHT.items()}, shared=True)
+
+    assert [result.score for result in results] == [10.0, 10.0, 10.0]
+
+
+LITTER["a new attribute of tensors"] = "torch.Tensor.grad = None\n"
+LITTER["another device"] = "torch.set_default_device('meta')\n"
+
+
+@pytest.mark.parametrize(
+    "litter",
+    ["another default dtype", "gradients switched off", "warnings as errors", "a new attribute of tensors",
+     "another device"],
+)  # fmt: skip
+def test_the_worker_sees_what_code_changes_by_accident(litter):
+    """The list of what a lesson may leave behind has what the interpreter and torch hold for all."""
+    script = (
+        "import random, numpy, torch, torch.nn.functional\n"
+        "from grader.worker.footprint import footprint, unchanged\n"
+        "before = footprint()\n"
+        "assert unchanged(before, footprint())\n"
+        f"{LITTER[litter]}"
+        "assert not unchanged(before, footprint())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_module_keeps_nothing_for_the_next_lesson(launcher):

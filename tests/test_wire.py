@@ -163,7 +163,7 @@ def test_hostile_headers_are_protocol_errors(name):
 def test_too_many_values_are_a_protocol_error():
     """A message of millions of small values is refused before it is built."""
     with pytest.raises(wire.ProtocolError):
-        wire.decode(b'{"$dict":[["a",[' + b"1," * wire.MAX_ITEMS + b"1]]]}", b"")
+        wire.decode(b'{"$dict":[["a",[' + b"1," * wire.REQUEST.items + b"1]]]}", b"")
 
 
 @pytest.mark.parametrize("prefix", [wire.PREFIX.pack(wire.MAX_HEADER + 1, 0), wire.PREFIX.pack(2, wire.MAX_BODY + 1)])

@@ -18,6 +18,7 @@ from grader.judge.launch import start_launcher
 from grader.judge.rand import Rand
 from grader.judge.session import policy_for
 from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject
+from grader.worker import zygote
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=2.0)
 
@@ -101,7 +102,8 @@ def test_a_dead_worker_stays_dead(launcher):
 
 def test_the_exit_status_is_told(launcher):
     """A process that ends itself is reported with its status, one that dies of a signal with its name."""
-    for code, words in (("os._exit(7)", "exit status 7"), ("os.abort()", "SIGABRT")):
+    endings = {"os._exit(7)": "exit status 7", "os.abort()": "SIGABRT", "os.kill(os.getpid(), 41)": "real-time signal"}
+    for code, words in endings.items():
         worker = loaded(launcher, f"import os\ndef f():\n    {code}\n")
         with pytest.raises(WorkerCrashed, match=words):
             worker.request("call", target="f", args=[], kwargs={})
@@ -162,6 +164,87 @@ def test_what_is_printed_is_capped(launcher_with):
         worker.close()
 
     assert output.startswith("first\n") and len(output) <= 64 << 10
+
+
+def test_a_flood_between_two_calls_ends_the_worker(launcher_with):
+    """What a thread prints after the answer came counts too: the next request says so, and nothing is raised before."""
+    with launcher_with(dataclasses.replace(LIMITS, output_kb=64)) as launcher:
+        worker = loaded(
+            launcher,
+            "import os, threading, time\n"
+            "def flood():\n    time.sleep(0.2)\n    while True: os.write(1, b'x' * 60000)\n"
+            "def f():\n    threading.Thread(target=flood, daemon=True).start()\n",
+        )
+        worker.request("call", target="f", args=[], kwargs={})
+        deadline = time.monotonic() + 5
+        while worker.alive and time.monotonic() < deadline:
+            assert worker.take_output() is not None
+        with pytest.raises(WorkerCrashed):
+            worker.request("call", target="f", args=[], kwargs={})
+        worker.close()
+
+
+def test_of_what_is_printed_not_all_is_kept(launcher_with):
+    """A lesson may print more than anybody reads: the beginning is kept, and it is said that there was more."""
+    with launcher_with(dataclasses.replace(LIMITS, output_kb=1024)) as launcher:
+        worker = loaded(launcher, "def f():\n    print('first' + 'x' * 500_000)\n")
+        worker.request("call", target="f", args=[], kwargs={})
+        output = worker.take_output()
+        worker.close()
+
+    assert output.startswith("firstxxx") and output.endswith("[more was printed than is kept]\n")
+    assert len(output) < 70_000
+
+
+def test_a_lesson_has_an_end(launcher):
+    """After the time for all calls no call is waited for, however patient each is."""
+    worker = loaded(launcher, "import time\ndef f():\n    time.sleep(60)\n")
+    worker.until = time.monotonic() + 0.3
+    with pytest.raises(WorkerTimeout, match="used up"):
+        worker.request("call", 30.0, target="f", args=[], kwargs={})
+    worker.close()
+
+
+def test_a_long_source_arrives_whole(launcher):
+    """A file of a megabyte, of signs that JSON writes six times as long, is loaded to its last line."""
+    worker = loaded(launcher, f"text = '{chr(1) * 900_000}'\ndef f():\n    return len(text)\n")
+    length = RemoteSubject(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert length == 900_000
+
+
+def test_an_answer_that_is_too_large_is_an_error_of_the_learners(launcher):
+    """A view of more values than there is memory for, and a list of a million, come back as what they are."""
+    worker = loaded(
+        launcher,
+        "import torch\ndef f(many):\n"
+        "    return [0.0] * 1_000_000 if many else torch.zeros(1).expand(100_000, 100_000)\n",
+    )
+    subject = RemoteSubject(worker, {"f": "function"})
+    value = subject.f(False)
+    with pytest.raises(LearnerError, match="too many values"):
+        subject.f(True)
+    worker.close()
+
+    assert "too large to be sent" in value.type_name
+
+
+def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
+    """A machine that has none to give for a moment is asked again; one that has none at all is told of."""
+    answers = [0, 0, 7]
+
+    def fork() -> int:
+        pid = answers.pop(0) if answers else 0
+        if not pid:
+            raise OSError(11, "no process")
+        return pid
+
+    monkeypatch.setattr(zygote.os, "fork", fork)
+    assert zygote._fork() == 7
+    monkeypatch.setattr(zygote, "PATIENCE_SECONDS", 0.05)
+    with pytest.raises(OSError, match="no process"):
+        zygote._fork()
 
 
 def test_the_zygote_and_its_workers_die_with_the_judge():

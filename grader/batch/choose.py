@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from grader.batch.names import UNDECIDED, judged
 from grader.course.stubs import parse
 from grader.model import Course, Lesson
 
 MOST_NAMED = 5  # file names in one note
+# what systems and browsers make of the name of a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
+_COPY = re.compile(r"^copy of |[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$")
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,26 @@ class Chooser:
         named = [path for path in self.sources if _stem(path) in self.names[lesson.name]]
         for paths in (_of_python(named), [path for path in named if not _is_python(path)], self._defining(lesson)):
             if paths:
-                return self._best(lesson, paths)
+                return self._best(lesson, paths, self._beside(lesson, paths) if set(paths) <= set(named) else [])
         return Choice()
 
-    def _best(self, lesson: Lesson, paths: list[str]) -> Choice:
+    def _beside(self, lesson: Lesson, paths: list[str]) -> list[str]:
+        """What else is there by the lesson's name, or as a copy of its file, and says something else."""
+        names = self.names[lesson.name]
+        taken = {name for own in self.names.values() for name in own} - names
+        texts = {self.sources[path] for path in paths}
+        like = [path for path in self.sources if path not in paths and _stem(_COPY.sub("", _bare(path))) in names]
+        return [path for path in like if _stem(path) not in taken and self.sources[path] not in texts]
+
+    def _best(self, lesson: Lesson, paths: list[str], beside: list[str]) -> Choice:
         """The one path of the best rank. Two of the same rank are two answers, unless they say the same."""
         ranked = sorted(paths, key=lambda path: (self._rank(lesson, path), path))
         best = [path for path in ranked if self._rank(lesson, path) == self._rank(lesson, ranked[0])]
         if len({self.sources[path] for path in best}) > 1:
             shown = ", ".join(best[:MOST_NAMED])
-            return Choice("", (f"{lesson.name}: several files could be meant ({shown}), so none was taken.",))
-        others = ", ".join(ranked[1 : 1 + MOST_NAMED])
-        return Choice(ranked[0], (f"{ranked[0]} was judged; {others} was not.",) if others else ())
+            return Choice("", (f"{lesson.name}: several files could be meant ({shown}){UNDECIDED}",))
+        others = [*ranked[1:], *sorted(beside)][:MOST_NAMED]
+        return Choice(ranked[0], (judged(ranked[0], others),) if others else ())
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[int, int]:
         parts = PurePosixPath(path.removeprefix(self.base)).parts
@@ -72,9 +83,14 @@ class Chooser:
         return self._defined[path]
 
 
+def _bare(path: str) -> str:
+    """The name of a file without its folders and its suffix, in small letters."""
+    return PurePosixPath(path).stem.lower()
+
+
 def _stem(path: str) -> str:
     """The name of a file as lessons are named: `core/Multi-Head.py` is multi_head."""
-    return PurePosixPath(path).stem.lower().replace("-", "_").replace(" ", "_")
+    return _bare(path).replace("-", "_").replace(" ", "_")
 
 
 def _is_python(path: str) -> bool:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from grader.batch.choose import Choice, Chooser
+from grader.batch.alike import fingerprint
+from grader.batch.choose import MOST_NAMED, Choice, Chooser
 from grader.batch.discover import Learner, printable
 from grader.batch.hand_in import HandIn, read_hand_in
 from grader.batch.notebook import NotebookError, to_source
-from grader.batch.record import Record, record_of, without_score
+from grader.batch.record import Graded, record_of, without_score
 from grader.batch.settings import Settings
 from grader.errors import SubmissionError
 from grader.judge.examine import Judge
@@ -21,15 +22,20 @@ from grader.submission import read_submission
 
 
 class Grading:
-    """Grades learner after learner with one judge, so that what the judge has learnt of the course is kept."""
+    """Grades learner after learner with one judge, so that what the judge has learnt of the course is kept.
 
-    def __init__(self, judge: Judge, settings: Settings) -> None:
-        self.judge, self.settings = judge, settings
+    `room` is a folder of its own; nothing stays in it from one learner to the next.
+    """
+
+    def __init__(self, judge: Judge, settings: Settings, room: Path) -> None:
+        self.judge, self.settings, self.room = judge, settings, room
+        judge.going_on = settings.lessons
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
-    def grade(self, learner: Learner) -> Record:
-        """The learner's record. Raises nothing for anything that was handed in; SelfattendError if we fail."""
-        hand_in = read_hand_in(learner)
+    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> Graded:
+        """The learner's record. `hand_in` is what they handed in, if it was read already. Raises nothing for anything
+        that was handed in; SelfattendError if we fail."""
+        hand_in = hand_in or read_hand_in(learner)
         digest = hand_in.digest
         sources = _sources(hand_in, learner)
         if hand_in.problem:
@@ -37,19 +43,42 @@ class Grading:
         chooser = Chooser(self.judge.course, sources, only_lesson=len(self.lessons) == 1)
         choices = {lesson.name: chooser.choose(lesson) for lesson in self.lessons}
         if not any(choice.path for choice in choices.values()):
-            hand_in.problem = "None of its files was found to be for one of these lessons."
-        with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
-            root = Path(folder)
-            _lay_out(root, sources, hand_in)
-            with self.judge.workers.one_learner():
-                results = [self._grade_lesson(lesson, choices[lesson.name], root, learner) for lesson in self.lessons]
-        return record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+            shown = printable(", ".join(list(sources)[:MOST_NAMED])) + (", ..." if len(sources) > MOST_NAMED else "")
+            hand_in.problem = f"None of its files was found to be for one of these lessons: {shown}."
+        results = self._grade_lessons(learner, choices, sources, hand_in)
+        record = record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+        prints = {
+            lesson.name: fingerprint(lesson, sources[choices[lesson.name].path])
+            for lesson in self.lessons
+            if choices[lesson.name].path
+        }
+        return Graded(record, prints, self.judge.launcher.layers)
 
-    def _nothing(self, learner: Learner, digest: str, hand_in: HandIn) -> Record:
+    def _nothing(self, learner: Learner, digest: str, hand_in: HandIn) -> Graded:
         results = [without_score(lesson.name, "missing", self.settings) for lesson in self.lessons]
-        return record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+        return Graded(record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem))
 
-    def _grade_lesson(self, lesson: Lesson, choice: Choice, root: Path, learner: Learner) -> LessonResult:
+    def _grade_lessons(
+        self, learner: Learner, choices: Mapping[str, Choice], sources: Mapping[str, str], hand_in: HandIn
+    ) -> list[LessonResult]:
+        root = self.room / "hand-in"
+        root.mkdir()
+        try:
+            _lay_out(root, sources, hand_in)
+            found = [self._read(lesson, choices[lesson.name], root, learner) for lesson in self.lessons]
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+        results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
+        submissions = [one for one in found if isinstance(one, Submission)]
+        # first those that another may follow in the same process: each of the rest costs one
+        submissions.sort(key=self.judge.workers.needs_its_own)
+        with self.judge.workers.one_learner():
+            for one in submissions:
+                results[one.lesson] = self.judge.examine(self.judge.course.lessons[one.lesson], one, self.settings.seed)
+        return [result for result in results.values() if result]
+
+    def _read(self, lesson: Lesson, choice: Choice, root: Path, learner: Learner) -> Submission | LessonResult:
+        """What is to be judged; or the result, where there is nothing."""
         notes = tuple(map(printable, choice.notes))
         if not choice.path:
             return without_score(lesson.name, "missing", self.settings, notes)
@@ -58,20 +87,21 @@ class Grading:
             submission = read_submission(root / choice.path, lesson, self.judge.course, root)
         except SubmissionError as error:
             return self._unreadable(lesson, place.shown(str(root / choice.path)), error, notes)
-        return self.judge.examine(lesson, place.relabelled(submission, notes), self.settings.seed)
+        return place.relabelled(submission, notes)
 
     def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:
         """A file that is there and is no text that Python could read: nothing is earned, as with a syntax error."""
         says = f"Your file cannot be read: {error.what}."
+        mend = f"{error.next_step[:1].upper()}{error.next_step[1:]}."
         checks = tuple(
-            check.result(lesson.name, "skipped", "Your file could not be read.", function=lesson.functions[0].name)
+            replace(check.result(lesson.name, "skipped", says, function=lesson.functions[0].name), gist=says)
             for check in self.judge.bench.checks.get(lesson.checks_path, [])
         )
         unread = without_score(lesson.name, "would-not-import", self.settings, notes)
         return replace(
             unread, score=score_of(checks), checks=checks, file=path,
-            mistakes=(Named("syntax-error", "", says, f"{error.next_step}."),), weaknesses=(says,),
-            suggestions=(Suggestion(f"{error.next_step}.", f"learn check {lesson.name}"),),
+            mistakes=(Named("unreadable-file", "", says, mend),), weaknesses=(says,),
+            suggestions=(Suggestion(mend, f"learn check {lesson.name}"),),
         )  # fmt: skip
 
 
@@ -83,7 +113,7 @@ def _sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
             sources[path] = content.decode("utf-8", "replace")
             continue
         try:
-            sources[path] = to_source(content)
+            sources[path] = to_source(content, hand_in.note_of(path))
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
@@ -109,7 +139,7 @@ class _Place:
 
     def __init__(self, root: Path, learner: Learner) -> None:
         self.root = f"{root}/"
-        self.prefix = f"{learner.path.name}/" if learner.kind in ("folder", "zip") else ""
+        self.prefix = f"{learner.source}/" if learner.kind in ("folder", "zip", "tar", "git") else ""
 
     def shown(self, text: str) -> str:
         return printable(text.replace(self.root, self.prefix).replace(self.root.rstrip("/"), self.prefix.rstrip("/")))

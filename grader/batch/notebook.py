@@ -1,12 +1,18 @@
-"""A notebook's code cells as one Python source. Nothing is run; outputs and text cells are not looked at."""
+"""A notebook's code cells as one Python source. Nothing is run; outputs and text cells are not looked at.
+
+Magics and shell lines become comments. Of the rest, what the functions need is taken: `cell_module.py` says how.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
+from grader.batch.cell_module import as_module
 from grader.course.stubs import parse
+from grader.submission import MAX_BYTES
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
@@ -19,14 +25,17 @@ class NotebookError(Exception):
     """This is no notebook that can be read; the text is a sentence for the reader of the results."""
 
 
-def to_source(raw: bytes) -> str:
-    """The code cells one after the other, with a comment that numbers each. Raises NotebookError."""
+def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> str:
+    """One module of the definitions in all code cells; `note` hears what of them could not be used. A notebook with
+    more code than a file may have gives a source that is too large as well. Raises NotebookError."""
     content = _parse(raw)
     language = _language(content)
     if language != "python":
         raise NotebookError(f"The notebook is written in {language}, not in Python.")
     cells = [_code(cell) for cell in _cells(content) if cell.get("cell_type") == "code"]
-    return "\n\n".join(f"# --- code cell {number} ---\n{_python(code)}" for number, code in enumerate(cells, 1)) + "\n"
+    if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
+        return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
+    return as_module([python_of(code) for code in cells], note)
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
@@ -64,7 +73,7 @@ def _code(cell: dict[str, Any]) -> str:
     return "".join(line for line in lines if isinstance(line, str)).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _python(code: str) -> str:
+def python_of(code: str) -> str:
     """A cell without what only a notebook understands; a cell that is Python already stays as it is."""
     if _is_python(code):
         return code

@@ -1,194 +1,289 @@
-"""Where a run writes: a journal line and a feedback file as each submission ends, the whole results at the end.
-
-DIR/results.jsonl         the journal: the settings, then one record a line
-DIR/results.json          {"schema", "course", "seed", ..., "complete", "ignored", "submissions": [record, ...]}
-DIR/gradebook.csv         one line a learner
-DIR/feedback/<id>.json    one learner's record
-DIR/results.previous.jsonl  the journal that was there before a run that began anew
-"""
+"""The results of a run: kept in a store as each submission is done; every file beside the store is made from it."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from grader.batch.discover import Learner
-from grader.batch.record import Record
-from grader.errors import StoreError, UsageError
-from grader.model import SCHEMA
-from grader.reports.to_csv import gradebook_lines
+from grader.batch.folder import explained, now, opened_folder, put_aside, store_path
+from grader.batch.outputs import Outputs
+from grader.batch.record import Graded, Record, has_failed, previous_of, summary_of
+from grader.batch.settings import key_of
+from grader.batch.shards import FOLDER
+from grader.errors import UsageError
+from grader.model import SCHEMA, Course
+from grader.store.class_store import CHANGED, ClassStore, Result, State
 
-JOURNAL, PREVIOUS = "results.jsonl", "results.previous.jsonl"
 
-
-def read_header(out: Path) -> dict[str, Any] | None:
-    """The settings of the run that wrote the journal in `out`; None where there is none that can be read."""
-    try:
-        with (out / JOURNAL).open("rb") as journal:
-            header = json.loads(journal.readline(1 << 20))
-    except (OSError, ValueError):
+def read_settings(path: Path) -> dict[str, Any] | None:
+    """The settings of the last run that wrote the store at `path`; None where there is none."""
+    if not path.is_file():
         return None
-    return header if isinstance(header, dict) else None
+    store = ClassStore(path)
+    try:
+        settings: dict[str, Any] | None = store.facts().get("settings")
+    finally:
+        store.close()
+    return settings
+
+
+def read_results(out: Path) -> tuple[dict[str, Any], Iterator[Record]]:
+    """The head and the records of a run, finished, killed or still going on. The records are read one at a time.
+
+    Raises UsageError where there are none, StoreError where they cannot be read.
+    """
+    store = ClassStore.existing(_whole(out))
+    return head_of(store), _read(store)
+
+
+def open_results(out: Path, *, reveal: bool) -> Results:
+    """The results of a run, to write their files anew. Raises as `read_results`, and where a run is going on."""
+    store = ClassStore.existing(_whole(out))
+    try:
+        settings = facts_of(store)["settings"]
+    finally:
+        store.close()
+    return Results(store.path, settings, Outputs(out, reveal=reveal), go_on=True)
+
+
+def _whole(out: Path) -> Path:
+    """The store of a whole class. Raises UsageError where there are parts of one only."""
+    path = store_path(out)
+    if not path.is_file() and any((out / FOLDER).glob("*.sqlite")):
+        what = "there are only parts of a class here, which have not been joined"
+        raise UsageError(what, where=str(out), next_step=f"grader merge {out} --out {out}")
+    return path
+
+
+def _read(store: ClassStore) -> Iterator[Record]:
+    try:
+        yield from map(json.loads, store.records())
+    finally:
+        store.close()
+
+
+def facts_of(store: ClassStore) -> dict[str, Any]:
+    """What a run has said of itself. Raises UsageError where it was killed before it could."""
+    facts = store.facts()
+    if "settings" not in facts:
+        raise UsageError("the run here ended before it began", where=str(store.path), next_step="repeat it")
+    return facts
+
+
+def head_of(store: ClassStore) -> dict[str, Any]:
+    """All of results.json but its submissions. Raises as `facts_of`."""
+    facts = facts_of(store)
+    settings, found = facts["settings"], facts["found"]
+    unfinished = _unfinished(facts["expected"], store.states())
+    return {
+        "schema": SCHEMA,
+        "course": {**settings["course"], "title": facts["titles"]["course"]},
+        "engine": settings["engine"],
+        "lessons": settings["lessons"],
+        "titles": facts["titles"]["lessons"],
+        "seed": settings["seed"],
+        "device": settings["device"],
+        "isolation": facts.get("isolation") or [],
+        "complete": not unfinished,
+        "unfinished": unfinished,
+        "ignored": found["ignored"],
+        "missing": found["missing"],
+        "unlisted": found["unlisted"],
+        "started": facts["started"],
+        "finished": facts.get("finished"),
+        "similar": facts.get("similar") or [],
+    }
+
+
+def _unfinished(expected: Collection[str], states: Mapping[str, State]) -> int:
+    """How many have no result that counts, or wait for a new one."""
+    done = {name for name, state in states.items() if state.listed and not state.again}
+    return len(set(expected) - done)
 
 
 class Results:
     """The results folder of one run. Only one run at a time can have it."""
 
-    def __init__(self, out: Path, header: Mapping[str, Any], *, resume: bool) -> None:
-        """Open `out`, made if need be. With `resume`, what a run with the same settings left there is kept; whatever
-        else is there is put aside. Raises UsageError, StoreError."""
-        self.out, self.header = out, dict(header)
-        self.lines: dict[str, tuple[int, str]] = {}  # learner's id -> where in the journal, and the hand-in's digest
-        with _explained(out):
-            (out / "feedback").mkdir(parents=True, exist_ok=True)
-            self._journal: IO[bytes] = (out / JOURNAL).open("a+b")
-            try:
-                _lock(self._journal, out)
-                self.put_aside = False  # whether results were there that this run does not go on with
-                if not (resume and self._load()):
-                    self._begin()
-            except BaseException:
-                self._journal.close()
-                raise
+    def __init__(
+        self,
+        path: Path,
+        settings: Mapping[str, Any],
+        outputs: Outputs | None,
+        *,
+        go_on: bool,
+        ready: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Open the store at `path`, made if need be. With `go_on`, what is there is kept; else it is put aside, once
+        `ready` has come back: what that raises leaves everything as it is.
 
-    def digest_of(self, learner: Learner) -> str:
-        """The digest of the hand-in that was graded for this learner; empty if none was."""
-        return self.lines.get(learner.id, (0, ""))[1]
+        `settings` are the header of this run's; `outputs` write the files beside the store, if there are to be any.
+        Raises UsageError, StoreError.
+        """
+        self.path, self.out, self.settings, self.outputs = path, path.parent, dict(settings), outputs
+        self.key = key_of(self.settings)
+        self.put_aside: Path | None = None  # where the results are that this run does not go on with
+        with explained(self.out):
+            opened = opened_folder(path)
+            self._lock = opened.lock
+        try:
+            if not go_on:
+                ready()
+                self.put_aside = put_aside(path)
+            self.store = ClassStore(path)
+            self.states: dict[str, State] = self.store.states()
+            self.facts: dict[str, Any] = self.store.facts()
+            self._head: dict[str, Any] = {}  # what learners' files are written with
+        except BaseException:
+            opened.give_back()
+            raise
 
-    def forget(self, learner_id: str) -> None:
-        """Leave a learner out of the results: the record is not of what they have handed in now."""
-        self.lines.pop(learner_id, None)
+    def begin(
+        self,
+        titles: Mapping[str, Any],
+        expected: Collection[str],
+        found: Mapping[str, Any],
+        *,
+        parts: Sequence[Sequence[int]] = (),
+        started: str = "",
+    ) -> None:
+        """Keep what this run is about. `expected`: the ids of all hand-ins of the class, graded here or not.
+        `parts`: which parts of a class are here, as (number, of how many); empty where it was never divided."""
+        said = {
+            "settings": self.settings, "titles": titles, "expected": list(expected), "found": found,
+            "parts": parts, "started": self.facts.get("started") or started or now(),
+        }  # fmt: skip
+        facts = json.loads(json.dumps(said))
+        if any(self.facts.get(name) != value for name, value in facts.items()):
+            self._state(**facts, **{CHANGED: True})
+        self._head = head_of(self.store)
 
-    def add(self, learner: Learner, record: Record) -> None:
-        """Write one record to the journal and to the learner's feedback file. Raises StoreError."""
-        line = json.dumps(record, allow_nan=False).encode() + b"\n"
-        with _explained(self.out):
-            place = self._journal.seek(0, os.SEEK_END)
-            try:
-                self._journal.write(line)
-                self._journal.flush()
-            except OSError:
-                with contextlib.suppress(OSError):  # half a line would hide what comes after it
-                    self._journal.truncate(place)
-                raise
-            self.lines[learner.id] = (place, _digest(record))
-            with _whole(self.out / "feedback" / f"{learner.feedback}.json") as file:
-                # unindented: Python's indenting encoder takes ten times as long, which shows in a class of hundreds
-                file.write(json.dumps({"schema": SCHEMA, **record}, allow_nan=False) + "\n")
+    def is_done(self, hand_in: str, digest: str) -> bool:
+        """Whether just this content was graded with just these settings, and nobody asked for it again."""
+        state = self.states.get(hand_in)
+        return state is not None and not state.again and (state.digest, state.settings) == (digest, self.key)
 
-    def finish(self, learners: Sequence[Learner], ignored: Iterable[str] = ()) -> None:
-        """Write the results and the gradebook of all `learners` graded so far, in their order. Raises StoreError."""
-        ids = [learner.id for learner in learners if learner.id in self.lines]
-        head = {**self.header, "complete": len(ids) == len(learners), "ignored": list(ignored)}
-        with _explained(self.out):
-            with _whole(self.out / "results.json") as file:
-                file.write(json.dumps(head)[:-1] + ', "submissions": [')
-                for number, learner_id in enumerate(ids):
-                    file.write((",\n" if number else "\n") + json.dumps(self._read(learner_id), allow_nan=False))
-                file.write("\n]}\n")
-            with _whole(self.out / "gradebook.csv") as file:
-                file.writelines(gradebook_lines(self.header["lessons"], map(self._read, ids)))
+    def list_only(self, hand_ins: Collection[str]) -> None:
+        """Let the class files hold the results of these and no others, until more are added."""
+        self.store.list_only(hand_ins)
 
-    def records(self) -> Iterator[Record]:
-        """Every record, read from the journal one at a time."""
-        return map(self._read, list(self.lines))
+    def grade_again(self, hand_ins: Collection[str]) -> None:
+        """Note that these are to be graded again: until that is done, --resume does it."""
+        self.store.grade_again(hand_ins)
+        self.states = self.store.states()
+
+    def add(self, learner: Learner, graded: Graded) -> Record:
+        """Write one result: the learner's files, then the store. What it replaces is kept. Gives back the record as it
+        was written. Raises StoreError."""
+        record = {**graded.record, "previous": self._previous(learner.id, graded.record)}
+        self.note_isolation(graded.isolation)
+        digest = "" if has_failed(record) else record["digest"]
+        result = Result(
+            learner.id, learner.learner, learner.attempt, learner.feedback, now(), self.key, digest, {}
+        )  # fmt: skip
+        self.take(result, record, json.dumps(graded.fingerprints))
+        return record
+
+    def take(self, result: Result, record: Record, fingerprints: str) -> None:
+        """Write a result as it is, whoever made it; its summary and the name of its files are those of the record."""
+        result = replace(result, feedback=record["feedback"], summary=summary_of(record))
+        with explained(self.out):
+            if self.outputs:
+                self.outputs.write_learner(self._head, record)
+            self.store.add(result, json.dumps(record, allow_nan=False), fingerprints)
+
+    def _previous(self, hand_in: str, new: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What the same work was given before: not what other work of the same learner was."""
+        before = self.states.get(hand_in)
+        if before is None:
+            return None
+        old = json.loads(self.store.record(hand_in))
+        digests = {old["digest"], new["digest"]} - {""}  # it is empty where the grader itself failed
+        return previous_of(old, before.at) if before.again or len(digests) < 2 else None
+
+    def note_isolation(self, layers: tuple[str, ...] | None) -> None:
+        """Keep the layers of protection that were in force for everybody."""
+        if layers is None:
+            return
+        before = self.facts.get("isolation")
+        common = [layer for layer in layers if before is None or layer in before]
+        if common != before:
+            self._state(isolation=common)
+            self._head["isolation"] = common
+
+    def finish(self, course: Course | None = None) -> None:
+        """Write the class's files, unless they are of just these results already. With `course`, who is like whom is
+        found out first. Raises StoreError."""
+        if self.outputs is None:
+            return
+        facts = self.store.facts()
+        reveal_changed = facts.get("reveal", self.outputs.reveal) != self.outputs.reveal
+        if not (facts[CHANGED] or reveal_changed) and self.outputs.are_there():
+            return
+        if reveal_changed:
+            self.write_learners()
+        else:
+            self._write_lacking()
+        if course is not None:
+            self._state(similar=self._compared(course))
+        self._state(finished=now(), reveal=self.outputs.reveal)
+        self.write_class()
+
+    def _compared(self, course: Course) -> list[dict[str, Any]]:
+        """The pairs of hand-ins that are alike."""
+        from grader.batch.alike import similar  # numpy: nothing else of a run needs it
+
+        def items() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+            for result in self.store.results():
+                prints = json.loads(self.store.fingerprint(result.id))
+                yield result.id, result.learner, json.loads(self.store.record(result.id)), prints
+
+        return similar(course, items())
+
+    def unfinished(self) -> tuple[int, int]:
+        """How many hand-ins are not graded yet, and how many there are."""
+        expected = facts_of(self.store)["expected"]
+        return _unfinished(expected, self.store.states()), len(set(expected))
+
+    def write_learners(self) -> None:
+        """Write every learner's files anew."""
+        assert self.outputs is not None
+        head = head_of(self.store)
+        with explained(self.out):
+            for record in self.store.records():
+                self.outputs.write_learner(head, json.loads(record))
+            self._state(reveal=self.outputs.reveal)
+
+    def _write_lacking(self) -> None:
+        """Write the files of learners who are listed again after their files were taken away."""
+        assert self.outputs is not None
+        head: dict[str, Any] = {}
+        with explained(self.out):
+            for name, state in self.store.states().items():
+                if state.listed and not self.outputs.has_learner(state.feedback):
+                    head = head or head_of(self.store)
+                    self.outputs.write_learner(head, json.loads(self.store.record(name)))
+
+    def write_class(self) -> None:
+        """Write the class's files anew, and take away those of learners who are not in the results any more."""
+        assert self.outputs is not None
+        states = self.store.states().values()
+        listed = {state.feedback.casefold() for state in states if state.listed}
+        with explained(self.out):
+            for state in states:
+                if state.feedback.casefold() not in listed:
+                    self.outputs.remove_learner(state.feedback)
+            self.outputs.write_class(head_of(self.store), self.store.records)
+            self._state(**{CHANGED: False})
+
+    def _state(self, **facts: Any) -> None:
+        self.store.state(**facts)
+        self.facts |= facts
 
     def close(self) -> None:
         """Let another run have the folder."""
-        with contextlib.suppress(OSError):
-            os.fsync(self._journal.fileno())
-        self._journal.close()
-
-    def _read(self, learner_id: str) -> Record:
-        self._journal.seek(self.lines[learner_id][0])
-        record: Record = json.loads(self._journal.readline())
-        return record
-
-    def _load(self) -> bool:
-        """Take over the journal that is there, if it is of a run with the same settings; a torn last line goes."""
-        self._journal.seek(0)
-        if _parsed(self._journal.readline()) != self.header:
-            return False
-        place = self._journal.tell()
-        for line in iter(self._journal.readline, b""):
-            record = _parsed(line)
-            if record is None:
-                break
-            self.lines[str(record.get("id"))] = (place, _digest(record))
-            place += len(line)
-        self._journal.truncate(place)
-        return True
-
-    def _begin(self) -> None:
-        """Put an earlier journal aside, and write the header of a new one. A copy: the lock is on the open file."""
-        self._journal.seek(0)
-        self.put_aside = bool(self._journal.read(1))
-        if self.put_aside:
-            self._journal.seek(0)
-            with (self.out / PREVIOUS).open("wb") as previous:
-                while piece := self._journal.read(1 << 20):
-                    previous.write(piece)
-        self._journal.truncate(0)
-        self._journal.write(json.dumps(self.header).encode() + b"\n")
-        self._journal.flush()
-
-
-def _digest(record: Mapping[str, Any]) -> str:
-    """The digest of what was graded; none where the grader itself failed, so that it is tried again."""
-    return "" if "grader-error" in record.get("states", {}) else str(record.get("digest", ""))
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """A whole line of a journal; None for one that was not written to its end."""
-    try:
-        content = json.loads(line) if line.endswith(b"\n") else None
-    except ValueError:
-        return None
-    return content if isinstance(content, dict) else None
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[IO[str]]:
-    """A text file to write to, which takes its place only when it is complete."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def _lock(file: IO[bytes], out: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such locks; the judge does not run there either
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        what = "another `grader run` is writing its results here"
-        raise UsageError(
-            what, where=str(out), next_step="wait for its end, or give another folder with --out"
-        ) from None
-
-
-@contextmanager
-def _explained(out: Path) -> Iterator[None]:
-    """The system's refusals to write in `out` as errors that say what to do."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            next_step = "free some space, then run the same command with --resume"
-            raise StoreError("the disk is full", where=str(out), next_step=next_step) from None
-        what = f"the results cannot be written here: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="give a folder of your own with --out DIR") from None
+        self.store.close()
+        self._lock.close()

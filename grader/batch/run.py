@@ -1,120 +1,240 @@
-"""A whole run: who is to be graded, with what, by how many processes; each result written as it comes."""
+"""A whole run: who is to be graded, with what, and where; each result written as it comes."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.batch.discover import Found, Learner, discover
+from grader.batch.engines import LOCAL, Engine, engine_at
+from grader.batch.folder import store_path
 from grader.batch.hand_in import read_hand_in
+from grader.batch.names import NamePattern
+from grader.batch.outputs import Outputs
 from grader.batch.record import Record
-from grader.batch.results import Results, read_header
+from grader.batch.repositories import moment
+from grader.batch.results import Results, read_settings
+from grader.batch.roster import Roster
 from grader.batch.settings import Settings, settings_for
-from grader.batch.stations import Grader
+from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
 from grader.judge.session import random_seed
-from grader.model import Course, Lesson, Limits
+from grader.model import Course, Lesson
 
-AHEAD = 2  # submissions waiting for each process, so that none is ever idle
+GIVEN = (  # what a run is given by name, and its results are of
+    ("course", "another course", "--course"),
+    ("lessons", "other lessons", "--lessons"),
+    ("seed", "another seed", "--seed"),
+    ("device", "another device", "--device"),
+)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for. `seed` None: the one of the results that are resumed, else a new one. `engine` is the version
-    of this program: results of another one are not gone on with."""
+    """What was asked for.
+
+    `names`, `roster`, `attempts` and `before` say how hand-ins are found, as `discover` does; the first two as text and
+    path, `before` as a date.
+    `version` is that of this program: results of another one are graded again. `seed` None: the one of the results that
+    are gone on with, else a new one. `resume`: grade only what is new or has changed. `regrade`: grade again, and keep
+    the old scores beside the new ones. `jobs`: how many at the same time. `isolation`: "required", "available" or
+    "process".
+    """
 
     submissions: Path
     out: Path
     lessons: Sequence[Lesson]
-    engine: str
+    version: str
     seed: int | None = None
     device: str = "cpu"
     resume: bool = False
+    names: str | None = None
+    roster: Path | None = None
+    attempts: str = "newest"
+    before: str | None = None
     only: Sequence[str] = ()
     limit: int | None = None
+    regrade: bool = False
+    shard: Shard | None = None
+    isolation: str = "available"
+    jobs: int | None = None
+    engine: str = LOCAL
+    reveal: bool = False
 
 
 class Run:
-    """A run that is ready to begin; `todo` are the learners to grade, `before` how many were graded already."""
+    """A run that is ready to begin. `todo` are the hand-ins to grade, `before` how many were graded already. `changed`
+    are ids that were graded before in another state than they are in now, and will not be graded in this run;
+    `otherwise` says how many in `todo` were graded before with other settings. `kept` are the learners who were graded
+    before and are not among the hand-ins: their results stay."""
 
     def __init__(self, course: Course, plan: Plan) -> None:
-        """Raises UsageError and its kin for what cannot be: no submissions, no such learner, no place to write."""
+        """Raises UsageError and its kin for what cannot be: no submissions, no such learner, no place to write. A run
+        that begins anew has begun to start its engine then: unless that works, nothing that is there is touched."""
         _require_checks(plan.lessons)
-        self.course = course
-        self.found: Found = discover(plan.submissions, leave_out=plan.out)
+        self.course, self.plan = course, plan
+        self.roster = Roster.read(plan.roster) if plan.roster else None
+        self.found = _found(plan, self.roster)
         chosen = _chosen(self.found.learners, plan.only)
-        self.settings: Settings = settings_for(course, plan.lessons, _seed(plan), plan.device, plan.engine)
-        self.results = Results(plan.out, self.settings.to_header(), resume=plan.resume)
-        done = self._done()
-        self.todo = [learner for learner in chosen if learner.id not in done][: plan.limit]
-        self.before = len(done)
+        path = store_path(plan.out, plan.shard)
+        seed = _seed(plan, path)
+        self.settings: Settings = settings_for(course, plan.lessons, seed, plan.device, plan.version, plan.isolation)
+        header = self.settings.to_header()
+        if plan.resume or plan.regrade:
+            _require_same(path, header, plan)
+        self._engine: Engine | None = None
+        outputs = None if plan.shard else Outputs(plan.out, reveal=plan.reveal)
+        self._most = min(len(chosen), plan.limit or len(chosen))  # to be graded
+        try:
+            go_on = (plan.resume or plan.regrade) and path.exists()
+            self.results = Results(path, header, outputs, go_on=go_on, ready=self._start)
+            try:
+                self._prepare(chosen)
+            except BaseException:
+                self.results.close()
+                raise
+        except BaseException:
+            self._end(interrupt=True)
+            raise
 
-    def _done(self) -> set[str]:
-        """Who was graded already, on exactly what they have handed in now; the rest leave the results."""
-        known = {learner.id: learner for learner in self.found.learners}
-        for learner_id in list(self.results.lines):
-            learner = known.get(learner_id)
-            if learner is None or read_hand_in(learner).digest != self.results.digest_of(learner):
-                self.results.forget(learner_id)
-        return set(self.results.lines)
+    def _prepare(self, chosen: Collection[str]) -> None:
+        """Find out who was graded already; the class files hold those, and whoever is added."""
+        shard, regrade = self.plan.shard, self.plan.regrade
+        mine = [learner for learner in self.found.learners if shard is None or shard.holds(learner)]
+        done, stays = self._known(mine)
+        wanted = [learner for learner in mine if learner.id in chosen and (regrade or learner.id not in done)]
+        self.todo = wanted[: self.plan.limit]
+        self._most = len(self.todo)
+        waiting = {learner.id for learner in self.todo}
+        self.before = len(done - waiting)
+        states = self.results.states
+        self.otherwise = sum(states[name].settings != self.results.key for name in waiting & states.keys())
+        self.changed = sorted(states.keys() & {learner.id for learner in mine} - stays - waiting)
+        if regrade:
+            self.results.grade_again(waiting)
+            stays |= {name for name in waiting & states.keys() if states[name].listed}
+        earlier = self._earlier()
+        self.kept = sorted(set(earlier.values()))
+        self.results.list_only({*stays, *earlier})
+        expected = [*(learner.id for learner in self.found.learners), *earlier]
+        parts = [(shard.number, shard.of)] if shard else []
+        self.results.begin(self._titles(), expected, self._found(), parts=parts)
 
-    def grade(self, on_record: Callable[[Record], None], jobs: int) -> None:
-        """Grade everyone in `todo` with `jobs` processes; `on_record` hears of each as it is done.
+    def _known(self, learners: Sequence[Learner]) -> tuple[set[str], set[str]]:
+        """Who was graded on exactly what they have handed in now, with these settings; and whose result stays in the
+        class files until there is another."""
+        done, stays = set(), set()
+        for learner in learners:
+            state = self.results.states.get(learner.id)
+            if state is None:
+                continue
+            digest = read_hand_in(learner).digest
+            again = state.again or self.plan.regrade  # until there is a new score, the old one counts
+            same_settings = state.settings == self.results.key or (again and state.listed)
+            if self.results.is_done(learner.id, digest):
+                done.add(learner.id)
+            if same_settings and state.digest in ("", digest):
+                stays.add(learner.id)
+        return done, stays
+
+    def _earlier(self) -> dict[str, str]:
+        """The hand-ins that were graded before, of learners who are not among those here, each with its learner."""
+        ids = {learner.id for learner in self.found.learners}
+        learners = {learner.learner for learner in self.found.learners}
+        listed = {result.id: result.learner for result in self.results.store.results()}
+        absent = {
+            name: listed[name] if name in listed else str(json.loads(self.results.store.record(name))["learner"])
+            for name in self.results.states.keys() - ids
+        }
+        return {name: absent[name] for name in sorted(absent) if absent[name] not in learners}
+
+    def _titles(self) -> dict[str, Any]:
+        lessons = {name: self.course.lessons[name].title for name in self.settings.lessons}
+        return {"course": self.course.title, "lessons": lessons}
+
+    def _found(self) -> dict[str, Any]:
+        """What is kept of how the hand-ins were found."""
+        found = self.found
+        people = {name: self.roster.find((name,)) for name in self.kept} if self.roster else {}
+        there = {person.id for person in people.values() if person}
+        self.missing = [one for one in found.missing if one["id"] not in there]  # nobody with a result is
+        strangers = [name for name, person in people.items() if person is None]
+        return {"ignored": found.ignored, "missing": self.missing, "unlisted": [*found.unlisted, *strangers]}
+
+    def _start(self) -> None:
+        self._engine = engine_at(self.plan.engine, self.course, self.settings, self.plan.jobs, self._most)
+        self._engine.start()
+
+    def grade(self, on_record: Callable[[Record], None]) -> None:
+        """Grade everyone in `todo`; `on_record` hears of each as it is done.
 
         What is done is written and stays written, whatever ends this. Raises KeyboardInterrupt, SelfattendError.
         """
-        grader = Grader(self.settings, _most_seconds(self.course.limits, len(self.settings.lessons)))
-        executor = ThreadPoolExecutor(jobs)
         try:
-            for learner, record in _graded(executor, grader.grade, self.todo, jobs * AHEAD):
-                self.results.add(learner, record)
-                on_record(record)
-        except BaseException:
-            grader.interrupt()
-            raise
+            if self.todo:
+                self._grade(on_record)
         finally:
-            executor.shutdown(cancel_futures=True)
-            grader.close()
-            self.results.finish(self.found.learners, self.found.ignored)
+            self.results.finish(self.course)
+
+    def _grade(self, on_record: Callable[[Record], None]) -> None:
+        try:
+            if self._engine is None:
+                self._start()
+            assert self._engine is not None
+            for learner, graded in self._engine.graded(self.todo):
+                on_record(self.results.add(learner, graded))
+        except BaseException:
+            self._end(interrupt=True)
+            raise
+        self._end()
+
+    def _end(self, *, interrupt: bool = False) -> None:
+        """Leave no process."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            if interrupt:
+                engine.interrupt()
+            engine.close()
 
     def close(self) -> None:
         """Let another run have the results folder."""
+        self._end()
         self.results.close()
 
 
-def usable_cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _found(plan: Plan, roster: Roster | None) -> Found:
+    return discover(
+        plan.submissions,
+        plan.out,
+        names=NamePattern.parse(plan.names) if plan.names else None,
+        roster=roster,
+        attempts=plan.attempts,
+        before=moment(plan.before) if plan.before else 0,
+    )
 
 
-def _graded(
-    executor: Executor, grade: Callable[[Learner], Record], learners: Sequence[Learner], ahead: int
-) -> Iterator[tuple[Learner, Record]]:
-    """Each learner's record as it is done; at most `ahead` are waiting, so a class of any size fits in memory."""
-    waiting: dict[Future[Record], Learner] = {}
-    coming = iter(learners)
-    while True:
-        while len(waiting) < ahead and (learner := next(coming, None)) is not None:
-            waiting[executor.submit(grade, learner)] = learner
-        if not waiting:
-            return
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            yield waiting.pop(future), future.result()
-
-
-def _chosen(learners: Sequence[Learner], only: Sequence[str]) -> list[Learner]:
-    known = [learner.id for learner in learners]
+def _chosen(learners: Sequence[Learner], only: Sequence[str]) -> Collection[str]:
+    known = {learner.id: learner.name for learner in learners}
     for name in only:
         if name not in known:
-            import difflib  # here: only a mistyped name needs it
-
-            close = difflib.get_close_matches(name, known)
+            close = _close(name, known)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
             raise UsageError(f'there is no submission "{name}"{guess}', next_step="name one with --only ID")
-    return [learner for learner in learners if learner.id in only] if only else list(learners)
+    return set(only) or known.keys()
+
+
+def _close(wanted: str, known: Mapping[str, str]) -> list[str]:
+    """The ids that are written much like what was wanted, or whose names are."""
+    import difflib  # here: only a mistyped name needs it
+
+    plain = {own: " ".join(sorted(re.findall(r"\w+", name.casefold()))) for own, name in known.items() if name}
+    names = difflib.get_close_matches(" ".join(sorted(re.findall(r"\w+", wanted.casefold()))), set(plain.values()))
+    named = [f"{own} ({known[own]})" for own, name in plain.items() if name in names]
+    return named or difflib.get_close_matches(wanted, known)
 
 
 def _require_checks(lessons: Sequence[Lesson]) -> None:
@@ -125,15 +245,35 @@ def _require_checks(lessons: Sequence[Lesson]) -> None:
             raise CourseError(what, where=str(lesson.checks_path), next_step=next_step)
 
 
-def _seed(plan: Plan) -> int:
+def _require_same(path: Path, header: Mapping[str, Any], plan: Plan) -> None:
+    """Results are gone on with by what they were begun with; only the content of the course, and this program, may have
+    changed. What those who are not graded now were given would stand beside scores of another kind."""
+    before = read_settings(path)
+    if before is None:
+        if plan.regrade:
+            what = "there are no results here to grade again"
+            raise UsageError(what, where=str(path), next_step="leave out --regrade")
+        return
+    was, now = {**before, "course": before["course"]["id"]}, {**header, "course": header["course"]["id"]}
+    for name, of, option in GIVEN:
+        if was[name] != now[name]:
+            first, second = (_in_words(value) for value in (was[name], now[name]))
+            these = "these" if name == "lessons" else "this"
+            what = f"the results here are of {of} than {these}: {first}, not {second}"
+            next_step = f"repeat the command with {option} {first}, or begin anew with another --out"
+            raise UsageError(what, where=str(path), next_step=next_step)
+
+
+def _in_words(value: Any) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def _seed(plan: Plan, path: Path) -> int:
     if plan.seed is not None:
         return plan.seed
-    header = read_header(plan.out) if plan.resume else None
-    recorded = header.get("seed") if header else None
-    return recorded if isinstance(recorded, int) else random_seed()
-
-
-def _most_seconds(limits: Limits, lessons: int) -> float:
-    """After this long a grading process is taken for dead. Its checks keep to `total_seconds`; after them come the
-    probes that name a mistake, each of which may take a call's time."""
-    return lessons * (2 * limits.total_seconds + 40 * limits.call_seconds) + 60.0
+    before = read_settings(path) if plan.resume or plan.regrade else None
+    if before is not None:
+        return int(before["seed"])
+    if plan.shard:
+        raise UsageError("the parts of a class need the same seed", next_step="give all of them one: --seed N")
+    return random_seed()

@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.discover import Learner
-from grader.batch.record import Record, grader_failed
+from grader.batch.hand_in import HandIn
+from grader.batch.record import Graded, grader_failed
+from grader.batch.scratch import sweep
+from grader.batch.sent import pack
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
 from grader.judge.launch import THREADS
@@ -58,20 +61,23 @@ class Station:
         if "failed" in reply:
             raise _as_error(reply["failed"])
 
-    def grade(self, learner: Learner, seconds: float) -> Record:
-        """The learner's record. Raises StationDied; the process is then of no more use."""
-        job = {"id": learner.id, "path": str(learner.path), "kind": learner.kind, "feedback": learner.feedback}
+    def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> Graded:
+        """The learner's record; `hand_in` is sent along if it is given, else read there. Raises StationDied; the
+        process is then of no more use."""
+        asked: dict[str, Any] = {"learner": learner.to_dict()}
+        if hand_in is not None:
+            asked["hand_in"] = pack(hand_in)
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps(job).encode() + b"\n")
+            self.process.stdin.write(json.dumps(asked).encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
             raise StationDied(self._last_words()) from None
         reply = self._receive(seconds)
         if "record" not in reply:
             raise StationDied(str(reply.get("error", self._last_words())))
-        record: Record = reply["record"]
-        return record
+        layers = reply["isolation"]
+        return Graded(reply["record"], reply["fingerprints"], None if layers is None else tuple(layers))
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         assert self.process.stdout is not None
@@ -145,14 +151,18 @@ class Grader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]  # the processes stay where they are
 
-    def grade(self, learner: Learner) -> Record:
+    def prepare(self) -> None:
+        """Start the calling thread's process. Raises SelfattendError if it cannot be."""
+        self._station()
+
+    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> Graded:
         """The learner's record. A dead process is replaced and the submission tried once more; then it is put down
         as the grader's failure. Raises SelfattendError if no process can be started."""
         reason = ""
         for _ in range(TRIES):
             station = self._station()
             try:
-                return station.grade(learner, self.seconds)
+                return station.grade(learner, self.seconds, hand_in)
             except StationDied as death:
                 reason = str(death)
                 self._bury(station)
@@ -177,6 +187,7 @@ class Grader:
         with self._lock:
             self._all.discard(station)
         station.kill()
+        sweep()
 
     def interrupt(self) -> None:
         """Kill all processes, whatever they are doing; the threads that wait for them come back."""
@@ -190,3 +201,4 @@ class Grader:
         stations, self._all = self._all, set()
         for station in stations:
             station.close()
+        sweep()  # what those that were killed have left

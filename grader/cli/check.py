@@ -14,8 +14,10 @@ import click
 
 from grader.cli.here import Here, current_folder, here, shown
 from grader.cli.options import course_option, json_option, lesson_argument
+from grader.cli.position import show_worth
 from grader.cli.run import OUR_FAULT
 from grader.cli.screen import is_terminal, page, put, warn, wrap
+from grader.course.public import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.submission import read_submission
@@ -73,17 +75,17 @@ def command(
     With --json, one lesson prints the documented object, several print {"schema": 1, "lessons": {NAME: object}}.
     Exit code: 0 all passed, 1 not yet, 2 wrong usage or a missing file, 3 a fault of ours.
 
+    In a release for learners only the public checks are here: the score is of those, and the object has "public": true.
+
     \b
     Example:
       learn check softmax
       learn check softmax --file elsewhere.py --seed 7
       learn check --all
     """
-    from grader.judge.session import random_seed
-
     _refuse_contradictions(lessons, file, everything, debug, as_json)
     place = here(ctx)
-    request = Request(device, random_seed() if seed is None else seed, as_json, verbose)
+    request = Request(device, _seed(place, seed), as_json, verbose)
     this = Round(place, request, place.progress())
     chosen = list(place.course.lessons.values()) if everything else _chosen(this, lessons, file)
     for lesson in chosen:
@@ -105,6 +107,16 @@ def _refuse_contradictions(
         raise click.UsageError("--pdb is for one lesson, and not for --json.")
     if debug and not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise click.UsageError("--pdb needs a terminal: the debugger asks what to do.")
+
+
+def _seed(place: Here, asked: int | None) -> int:
+    """The seed asked for, or a fresh one. A release for learners has answers for its own only. Raises UsageError."""
+    release = release_of(place.course)
+    if release is not None:
+        return release.seed(asked)
+    from grader.judge.session import random_seed
+
+    return random_seed() if asked is None else asked
 
 
 # --- what to check ----------------------------------------------------------------------------------------------------
@@ -250,7 +262,9 @@ def _show_several(this: Round) -> None:
     click.echo(summary(this.results, look), nl=False, color=True)
     put()
     solved = sum(result.passed for result in this.results)
-    put(f"{solved} of {len(this.results)} lessons passed. Seed {this.request.seed}.")
+    what = " the public checks" if any(result.public for result in this.results) else ""
+    put(f"{solved} of {len(this.results)} lessons passed{what}. Seed {this.request.seed}.")
+    show_worth(this.place.course)
 
 
 def _show_one(this: Round, result: LessonResult) -> None:
@@ -263,7 +277,8 @@ def _show_one(this: Round, result: LessonResult) -> None:
     if result.passed and not known.solved and this.place.workspace is not None:
         solved = 1 + sum(other.solved for other in this.progress.values())
         put()
-        put(f"Solved: {solved} of {len(this.progress)} lessons.")
+        word = "Public checks passed" if result.public else "Solved"
+        put(f"{word}: {solved} of {len(this.progress)} lessons.")
 
 
 def _exit_code(results: Sequence[LessonResult]) -> int:

@@ -12,11 +12,12 @@ from grader.cli.here import course_of, shown
 from grader.cli.options import course_option
 from grader.cli.screen import page, paint, put, signs, wrap
 from grader.course.files import is_file
+from grader.course.public import release_of
 from grader.errors import UsageError
 from grader.model import Course, Lesson, LessonResult
 from grader.submission import read_submission
 
-SEED = 1  # always the same numbers: the demo may stand in a document
+SEED = 1  # always the same numbers: the demo may stand in a document. A release has seeds of its own
 
 
 @click.command("demo")
@@ -33,8 +34,10 @@ def command(ctx: click.Context) -> None:
     """
     course = course_of(ctx)
     lesson, file = _demo_of(course)
-    _introduce(lesson, file)
-    result = _judged(course, lesson, file)
+    release = release_of(course)
+    seed = release.seeds[0] if release else SEED
+    _introduce(lesson, file, seed)
+    result = _judged(course, lesson, file, seed)
 
     from grader.reports.to_terminal import assessment
 
@@ -52,24 +55,24 @@ def _demo_of(course: Course) -> tuple[Lesson, Path]:
     raise UsageError("this course has no demo", where=str(course.root), next_step="learn list")
 
 
-def _introduce(lesson: Lesson, file: Path) -> None:
+def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     from grader.cli.rendered import source
 
     put(wrap(f"Somebody tried the lesson “{lesson.title}”. The code runs and looks right; `learn check` disagrees."))
     put()
     put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
     put()
-    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(shown(file))} --seed {SEED}", "command"))
+    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(shown(file))} --seed {seed}", "command"))
     put()
     sys.stdout.flush()
 
 
-def _judged(course: Course, lesson: Lesson, file: Path) -> LessonResult:
+def _judged(course: Course, lesson: Lesson, file: Path, seed: int) -> LessonResult:
     from grader.cli.working import Working
     from grader.judge.session import check_lessons
 
     submission = read_submission(Path(shown(file)), lesson, course)
     results: list[LessonResult] = []
     with Working("Starting"):
-        check_lessons(course, [(lesson, submission, 0)], seed=SEED, device="cpu", on_result=results.append)
+        check_lessons(course, [(lesson, submission, 0)], seed=seed, device="cpu", on_result=results.append)
     return results[0]

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
 
 import click
 
+from grader.cli.finding import Finding
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, json_option
 from grader.cli.run import OUR_FAULT
 from grader.cli.screen import paint, put, signs, wrap
 from grader.cli.version import version
-from grader.errors import GraderError, SelfattendError
-from grader.model import SCHEMA, Course
+from grader.course.public import release_of
+from grader.errors import SelfattendError
+from grader.model import SCHEMA
 from grader.reports.plain import counted
 
-if TYPE_CHECKING:
-    from grader.judge.worker import Worker
-
 OLDEST_PYTHON = (3, 11)
-NEEDED = ("torch", "numpy", "pytest", "click", "rich")
-STATES = ("ok", "note", "broken")  # "note": it works without, and one should know
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at."""
-
-    name: str
-    state: str
-    says: str
-    next: str = ""
+NEEDED = ("torch", "numpy", "pytest", "click", "rich", "jinja2")
 
 
 @click.command("doctor")
@@ -43,7 +30,8 @@ class Finding:
 def command(ctx: click.Context, as_json: bool) -> None:
     """Check whether everything works here.
 
-    Python, PyTorch, the device, the isolation, the course and your progress. Exit code 0 unless something is broken.
+    Python, PyTorch, the device, the course and your progress; and every layer of the isolation, by trying what it is
+    there to refuse. Exit code 0 unless something is broken.
 
     \b
     Example:
@@ -79,10 +67,10 @@ def _examine(ctx: click.Context) -> Iterator[Finding]:
     yield from _programs()
     places: list[Here] = []
     yield _tried("course", lambda: _course(ctx, places))
-    course = places[0].course if places else None
-    yield from _isolation(course)
-    yield from _workers(course)
     if places:
+        from grader.cli.doctor_isolation import findings
+
+        yield from findings(places[0].course, for_class=ctx.find_root().info_name == "grader")
         yield _workspace(places[0])
         yield _tried("progress", lambda: _progress(places[0]))
 
@@ -114,57 +102,6 @@ def _programs() -> Iterator[Finding]:
             yield Finding(package, "broken", "not installed", f"pip install {package}")
 
 
-# --- isolation --------------------------------------------------------------------------------------------------------
-
-
-def _isolation(course: Course | None) -> Iterator[Finding]:
-    """Each layer: can it be had, and does it refuse what it is for? Comes before torch, which starts threads."""
-    from grader.judge.session import tried_layers
-
-    for layer, (reason, got_through) in tried_layers(course).items() if course else ():
-        if reason:
-            yield Finding(layer, "note", f"not available here: {reason}")
-        elif got_through:
-            yield Finding(layer, "broken", f"it does not hold: {got_through}", "report this")
-        else:
-            yield Finding(layer, "ok", "in force, and tested")
-
-
-# --- the device and the workers ---------------------------------------------------------------------------------------
-
-
-def _workers(course: Course | None) -> Iterator[Finding]:
-    """Whether the learner's code can run: a worker is started and asked for an answer."""
-    import time
-
-    from grader.cli.working import Working
-    from grader.judge.session import describe_device, with_workers
-
-    if course is None:
-        return
-    started = time.monotonic()
-    try:
-        with Working("Starting a worker"), with_workers(course) as (launcher, device):
-            worker = launcher.lease()
-            _ask(worker)
-            seconds = time.monotonic() - started
-            says = f"it answered after {seconds:.1f} s, with {', '.join(worker.layers or ()) or 'no isolation'}"
-            worker.close()
-        yield Finding("device", "ok", describe_device(device, course.arrays))  # only now that the spinner is gone
-        yield Finding("worker", "ok", says)
-    except (SelfattendError, ImportError) as error:
-        yield Finding("worker", "broken", str(error).split("\n")[0], "pip install --force-reinstall selfattend")
-
-
-def _ask(worker: Worker) -> None:
-    """Load two lines and call them. Raises WorkerError, GraderError for another answer than theirs."""
-    source = "def answer():\n    return 42\n"
-    what: dict[str, Any] = {"name": "probe", "path": "probe.py", "source": source, "siblings": {}, "seed": 0}
-    worker.request("load", **what, forbids=[], names=["answer"], device="cpu", shared=False)
-    if worker.request("call", target="answer", args=[], kwargs={}).get("value") != 42:
-        raise GraderError("a worker does not answer what it was told to")
-
-
 # --- the course and the learner's own ---------------------------------------------------------------------------------
 
 
@@ -173,6 +110,9 @@ def _course(ctx: click.Context, places: list[Here]) -> Finding:
     places.append(place)
     course = place.course
     says = f"{course.title}, {course.version}, {counted(len(course.lessons), 'lesson')} ({course.root})"
+    if release := release_of(course):
+        inputs = counted(len(release.seeds), "recorded input")
+        return Finding("course", "ok", f"{says}: a release, whose checks are the public ones, on {inputs}")
     without = [lesson.name for lesson in course.lessons.values() if not lesson.checks_path.is_file()]
     if without:
         return Finding("course", "broken", f"{says}: no checks for {', '.join(without)}", "pip install selfattend")

@@ -12,6 +12,12 @@ from grader.cli.run import run
 
 COMMANDS = {
     "run": "grader.cli.grade_run",
+    "merge": "grader.cli.grade_merge",
+    "report": "grader.cli.grade_report",
+    "export": "grader.cli.grade_export",
+    "release": "grader.cli.grade_release",
+    "bundle": "grader.cli.grade_bundle",
+    "items": "grader.cli.grade_items",
     "audit": "grader.cli.grade_audit",
     "new": "grader.cli.grade_new",
     "doctor": "grader.cli.grade_doctor",

@@ -14,10 +14,11 @@ from grader.cli.options import COURSE, course_option, json_option
 from grader.cli.screen import paint, put, signs, wrap
 from grader.cli.working import Working
 from grader.model import Course, Lesson
-from grader.reports.audit_table import conclusion, first_column, head, row, to_object
+from grader.reports.audit_table import asked, conclusion, first_column, head, row, to_object
 
 if TYPE_CHECKING:
     from grader.audit import LessonAudit
+    from grader.quiz.lint import BankAudit
 
 
 @click.command("audit")
@@ -32,7 +33,8 @@ def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_jso
     COURSE is a folder; without it, the course in use.
 
     For every lesson: its files are there, the stub fails, the reference scores 10.0, every known mistake is rejected
-    and named as itself, every correct alternative passes. Exit status 0 if all of it holds, 1 if not.
+    and named as itself, every correct alternative passes. For the quiz, unless --lessons is given: 200 variants of each
+    question are as they must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if not.
 
     \b
     Example:
@@ -43,20 +45,22 @@ def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_jso
         ctx.meta[COURSE] = folder
     the_course = course_of(ctx)
     chosen = chosen_lessons(the_course, lessons)
-    audits = _as_json(the_course, chosen) if as_json else _as_table(the_course, chosen)
-    ctx.exit(0 if all(report.clean for report in audits) else 1)
+    clean = _as_json(the_course, chosen, not lessons) if as_json else _as_table(the_course, chosen, not lessons)
+    ctx.exit(0 if clean else 1)
 
 
-def _as_json(course: Course, lessons: Sequence[Lesson]) -> list[LessonAudit]:
+def _as_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
+    """Print the object; whether all is clean. `whole`: the questions too."""
     from grader.reports.to_json import dump
 
     audits = list(_audited(course, lessons))
-    click.echo(dump(to_object(audits)))
-    return audits
+    questions = _questions(course) if whole else None
+    click.echo(dump(to_object(audits, questions)))
+    return all(report.clean for report in audits) and not (questions and questions.problems)
 
 
-def _as_table(course: Course, lessons: Sequence[Lesson]) -> list[LessonAudit]:
-    """The table, a line as each lesson is done; then what is wrong."""
+def _as_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
+    """The table, a line as each lesson is done; then what is wrong, and the questions if `whole`."""
     width = first_column([lesson.name for lesson in lessons])
     put(paint(head(width), "strong"))
     audits = []
@@ -69,7 +73,19 @@ def _as_table(course: Course, lessons: Sequence[Lesson]) -> list[LessonAudit]:
         for problem in report.problems:
             put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
     put(paint(conclusion(audits), "strong"))
-    return audits
+    questions = _questions(course) if whole else None
+    if questions:
+        put(paint(asked(questions), "strong"))
+        for problem in questions.problems:
+            put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
+    return all(report.clean for report in audits) and not (questions and questions.problems)
+
+
+def _questions(course: Course) -> BankAudit | None:
+    from grader.quiz.lint import audit_bank
+
+    with Working("Auditing the questions"):
+        return audit_bank(course.root / "lessons")
 
 
 def _audited(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:

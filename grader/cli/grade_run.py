@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.cli.grade_ending import ending, some
+from grader.cli.grade_options import GroupedCommand, options
 from grader.cli.grade_progress import progress_of
 from grader.cli.here import course_of, shown
-from grader.cli.lessons import chosen_lessons, lessons_option
-from grader.cli.options import course_option, json_option
+from grader.cli.lessons import chosen_lessons
 from grader.cli.run import STOPPED
-from grader.cli.screen import paint, put, wrap
 from grader.cli.version import version
-from grader.judge.session import DEVICES
+from grader.cli.working import Working
+from grader.errors import UsageError
 from grader.reports.plain import counted
-from grader.reports.run_summary import RunSummary, looks, sentence, to_object
+from grader.reports.run_summary import RunSummary
 
 if TYPE_CHECKING:
     from grader.batch.run import Run
 
-GRADER_ERROR = 3
+NOT_AGAIN = ("--resume", "--regrade")
 
 
-@click.command("run")
+@click.command("run", cls=GroupedCommand)
 @click.argument("submissions", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
-@lessons_option
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes that grade; one a core without it.")
-@click.option("--resume", is_flag=True, help="Go on with the results in DIR: grade only what is new or has changed.")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random inputs, the same for everybody.")
-@click.option("--only", multiple=True, metavar="ID", help="Only this submission; may be given several times.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Grade N submissions at most.")
-@click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True, help="Where their code runs.")
-@json_option
-@course_option
+@options
 @click.pass_context
 def command(
-    ctx: click.Context, submissions: Path, out: Path, lessons: str | None, jobs: int | None, resume: bool,
-    seed: int | None, only: tuple[str, ...], limit: int | None, device: str, as_json: bool,
+    ctx: click.Context, /, submissions: Path, out: Path, lessons: str | None, as_json: bool,
+    shard: str | None, **asked: Any,
 ) -> None:  # fmt: skip
-    """Grade everybody in the folder SUBMISSIONS.
+    """Grade everybody in SUBMISSIONS.
 
-    Each of its direct children is one learner: a folder, a .zip, a notebook (.ipynb) or a .py file. In DIR you find
-    gradebook.csv, results.json, and for each learner feedback/ID.json, each written as soon as it is known.
+    Each of its direct children is one learner: a folder, an archive, a notebook (.ipynb) or a .py file. It may also be
+    the .zip of a whole class, as a platform gives it, or a list of git clones. What is known is written at once: stop
+    the run when you like, or let the machine fail, and go on with --resume.
 
     A submission's score is the mean over its lessons that have a score. A lesson that was not handed in has none, and
     neither has one that the grader itself could not check: an empty cell is no zero, and "complete" says no. Exit
@@ -55,71 +51,86 @@ def command(
     \b
     Example:
       grader run submissions --out results
+      grader run submissions.zip --names canvas --roster roster.csv --out results
       grader run submissions --out results --lessons softmax,attention --jobs 8
       grader run submissions --out results --resume
+      grader run submissions --out results --regrade --only alice
+      grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
     course = course_of(ctx)
     chosen = chosen_lessons(course, lessons)
-    from grader.batch.run import Plan, Run, usable_cores
+    from grader.batch.run import Plan, Run
+    from grader.batch.shards import Shard
 
-    run = Run(course, Plan(submissions, out, chosen, version(), seed, device, resume, only, limit))
+    if asked["resume"] and asked["regrade"]:
+        what = "--resume grades what is not done, and --regrade what is"
+        raise UsageError(what, next_step="leave out one of them; --resume also goes on with a regrade that was stopped")
+    part = Shard.parse(shard) if shard else None
+    with Working("Starting to grade"):
+        run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **asked))
+    summary = RunSummary(run.settings.seed)
     try:
-        _announce(run, out)
-        code = _grade(run, out, min(jobs or usable_cores(), max(1, len(run.todo))))
-        ctx.exit(code or _report(run, out, as_json))
+        _announce(run)
+        code = _grade(run, summary)
+        ctx.exit(code or ending(run.results, out, as_json, summary))
     finally:
         run.close()
 
 
-def _announce(run: Run, out: Path) -> None:
+def _announce(run: Run) -> None:
     """What is going to be done, on standard error: the results are not yet there."""
-    settings = run.settings
+    settings, plan, found = run.settings, run.plan, run.found
+    part = f", part {plan.shard} of the class" if plan.shard else ""
     lines = [f"Grading {counted(len(run.todo), 'submission')} on {counted(len(settings.lessons), 'lesson')}, "
-             f"seed {settings.seed}."]  # fmt: skip
+             f"seed {settings.seed}{part}."]  # fmt: skip
     if run.before:
         lines.append(f"{counted(run.before, 'submission')} graded before, on the same hand-in and settings: kept.")
+    if run.kept:
+        lines.append(f"{counted(len(run.kept), 'learner')} graded before {_are(run.kept)} not among these hand-ins: "
+                     f"{'their results are' if len(run.kept) > 1 else 'the result is'} kept.")  # fmt: skip
+    if run.otherwise:
+        before = counted(run.otherwise, "submission")
+        lines.append(f"{before} graded before, with another course or other settings: again now, old scores are kept.")
     if run.results.put_aside:
-        lines.append(f"Earlier results were put aside: {shown_in(out, 'results.previous.jsonl')}.")
-    if run.found.ignored:
-        names = ", ".join(run.found.ignored[:8]) + (", ..." if len(run.found.ignored) > 8 else "")
-        lines.append(f"Left out (not a folder, .py, .zip or .ipynb): {names}.")
-    for line in lines:
+        lines.append(f"Earlier results were put aside: {shown(run.results.put_aside.absolute())}.")
+    if run.changed:
+        lines.append(f"Changed since they were graded, and left out until --resume: {some(run.changed)}.")
+    if found.ignored:
+        lines.append(f"Left out, being nothing that is handed in: {some(found.ignored)}.")
+    if run.missing:
+        lines.append(f"Without a hand-in: {some([one['name'] or one['id'] for one in run.missing])}.")
+    if found.unlisted:
+        lines.append(f"Not on the roster: {some(found.unlisted)}.")
+    for line in [*lines, *found.notes]:
         click.echo(line, err=True)
 
 
-def _grade(run: Run, out: Path, jobs: int) -> int:
+def _are(names: Sequence[str]) -> str:
+    return "are" if len(names) > 1 else "is"
+
+
+def _grade(run: Run, summary: RunSummary) -> int:
     progress = progress_of(len(run.todo))
+
+    def add(record: dict[str, Any]) -> None:
+        summary.compare(record)
+        progress.add(record)
+
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
         with progress:
-            run.grade(progress.add, jobs)
+            run.grade(add)
     except KeyboardInterrupt:
-        command_line = shlex.join(["grader", *(argument for argument in sys.argv[1:] if argument != "--resume")])
-        click.echo(
-            f"Stopped. {progress.done} of {counted(len(run.todo), 'submission')} graded, and kept in {shown(out)}.",
-            err=True,
-        )
-        click.echo(f"Next:  {command_line} --resume", err=True)
+        again = shlex.join(["grader", *(word for word in sys.argv[1:] if word not in NOT_AGAIN), "--resume"])
+        done = f"{progress.done} of {counted(len(run.todo), 'submission')}"
+        click.echo(f"Stopped. {done} graded, and kept in {shown(run.plan.out.absolute())}.", err=True)
+        click.echo(f"Next:  {again}", err=True)
         return STOPPED
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return 0
 
 
-def _report(run: Run, out: Path, as_json: bool) -> int:
-    """The end of a run, on standard output; the exit status."""
-    summary = RunSummary(run.settings.seed)
-    for record in run.results.records():
-        summary.add(record)
-    if as_json:
-        from grader.reports.to_json import dump
-
-        click.echo(dump(to_object(summary) | {"out": str(out)}))
-    else:
-        put(paint(sentence(summary), "strong"))
-        for text in looks(summary):
-            put(wrap(text, 2))
-        put(f"Results in {shown_in(out, 'gradebook.csv')}, results.json and feedback/.")
-    return GRADER_ERROR if summary.states.get("grader-error") else 0
-
-
-def shown_in(out: Path, name: str) -> str:
-    """A file of the results folder, as short as a terminal can still open it."""
-    return shown(out.absolute() / name)
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """A cluster that takes a machine back says so with SIGTERM: as good a reason to stop in order as Ctrl-C."""
+    raise KeyboardInterrupt

@@ -52,3 +52,33 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except SelfattendError as error:
             raise Complaint(error) from error
+
+
+class CommandWithCommands(click.Command):
+    """A command whose first argument may be the name of a command of its own, in place of what it is for otherwise."""
+
+    def __init__(self, name: str | None, *args: Any, commands_in: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(name, *args, **kwargs)
+        self._group = LazyGroup(name, commands_in=commands_in)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:  # fmt: skip
+        """That of the group where a command of its own is named: first, or after the course."""
+        place = 0
+        while args[place : place + 1] == ["--course"]:
+            place += 2
+        name = "".join(args[place : place + 1])
+        if name in self._group.list_commands(click.Context(self)):
+            rest = [*args[:place], *args[place + 1 :]]
+            return self._group.make_context(info_name, [name, *rest], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """One usage for both."""
+        return [*super().collect_usage_pieces(ctx), "| COMMAND"]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands."""
+        super().format_options(ctx, formatter)
+        self._group.format_commands(ctx, formatter)

@@ -85,18 +85,18 @@ class Here:
 
 def here(ctx: click.Context) -> Here:
     """The course asked for, and the workspace around the current folder. Raises CourseError, WorkspaceError."""
-    course = course_of(ctx)
     folder = current_folder()
     if not any(is_file(place / FOLDER / MARK) for place in (folder, *folder.parents)):
-        return Here(course, None)
+        return Here(course_of(ctx), None)
     workspace = find(folder)
+    course = course_of(ctx, workspace)
     workspace.require(course)
     return Here(course, workspace)
 
 
-def course_of(ctx: click.Context) -> Course:
-    """The course that was asked for with --course or the environment, else the bundled one."""
-    return load(locate(ctx.meta.get(COURSE)))
+def course_of(ctx: click.Context, workspace: Workspace | None = None) -> Course:
+    """The course that was asked for with --course or the environment, else the workspace's, else the bundled one."""
+    return load(locate(ctx.meta.get(COURSE), workspace.course_folder if workspace else None))
 
 
 def current_folder() -> Path:

@@ -10,6 +10,7 @@ import click
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, json_option, lesson_argument
 from grader.cli.screen import paint, put, warn, wrap
+from grader.course.files import is_file
 from grader.errors import UsageError
 from grader.model import SCHEMA, Lesson
 from grader.reports.plain import counted
@@ -113,7 +114,10 @@ def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool)
     put(wrap(ladder[number - 1], 2))
     put()
     if number == len(ladder):
-        put(wrap(f"That was the last one. The reference, if you give up: `learn solution {lesson.name} --give-up`"))
+        reference = f"The reference, if you give up: `learn solution {lesson.name} --give-up`"
+        if not is_file(lesson.solution_path):
+            reference = "The reference is not in this copy of the course; ask your instructor."
+        put(wrap(f"That was the last one. {reference}"))
     elif not kept:  # outside a workspace, or in one that cannot be written
         more = f"learn hint {lesson.name} --function {function} --rung {number + 1}"
         put(wrap(f"Nothing is kept here. The next hint: `{more}`"))

@@ -9,7 +9,7 @@ import click
 
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, json_option
-from grader.cli.position import next_step, show_next
+from grader.cli.position import next_step, show_next, show_worth
 from grader.cli.screen import paint, put, signs, width
 from grader.model import SCHEMA, Course, Lesson, LessonProgress
 from grader.reports.plain import score_text
@@ -41,6 +41,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         put(paint(track.title, "strong"))
         for name in track.lessons:
             put(_line(place.course, place.course.lessons[name], progress))
+    show_worth(place.course)
     show_next(*next_step(place, progress))
 
 

@@ -30,7 +30,7 @@ def course_option(function: F) -> F:
         expose_value=False,
         callback=_remember,
         is_eager=True,
-        help="The course to use; without it SELFATTEND_COURSE, else the bundled one.",
+        help="The course to use; without it SELFATTEND_COURSE, else the workspace's, else the bundled one.",
     )(function)
 
 
@@ -61,10 +61,10 @@ def pager_option(function: F) -> F:
 
 
 def _lessons(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from grader.cli.here import course_of
+    from grader.cli.here import here
 
     try:
-        course = course_of(ctx)
+        course = here(ctx).course
     except SelfattendError:
         return []  # a shell that completes has no room for messages
     begun = incomplete.lower().replace("-", "_")

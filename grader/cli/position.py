@@ -6,6 +6,7 @@ import click
 
 from grader.cli.here import Here, here
 from grader.cli.screen import paint, put, signs, wrap
+from grader.course.public import release_of
 from grader.model import Course, Lesson, LessonProgress
 from grader.reports.plain import bar, counted, score_text
 
@@ -37,6 +38,14 @@ def show_next(says: str, command: str) -> None:
     put()
     put("Next  " + wrap(says, 6).lstrip())
     put("      " + paint(command, "command"))
+
+
+def show_worth(course: Course) -> None:
+    """In a release for learners, what its scores are worth."""
+    release = release_of(course)
+    if release is not None and release.worth:
+        put()
+        put(wrap(release.worth))
 
 
 def next_step(place: Here, progress: dict[str, LessonProgress]) -> tuple[str, str]:

@@ -9,14 +9,17 @@ import click
 
 from grader.cli.here import Here, here
 from grader.cli.options import course_option, json_option
-from grader.cli.position import next_step, show_next
-from grader.cli.screen import paint, put, signs, wrap
+from grader.cli.position import next_step, show_next, show_worth
+from grader.cli.progress_quiz import quiz_lines, quiz_state
+from grader.cli.screen import paint, put, signs, width, wrap
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.reports.plain import ago, bar, counted, score_bar, score_text
 from grader.workspace import Workspace
 
 LAST_MISTAKES = 3
 MANY_MISTAKES = 1000  # to choose those from
+
+NARROW = 70  # columns, below which there are no bars, and hints are not counted
 
 Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
 
@@ -38,17 +41,21 @@ def command(ctx: click.Context, as_json: bool) -> None:
     progress = place.progress()
     with place.store() as store:
         named = store.recent_mistakes(MANY_MISTAKES)
+        quiz = quiz_state(place, store, progress)
     mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:LAST_MISTAKES]
     if as_json:
         from grader.reports.to_json import dump
 
-        click.echo(dump(_object(place, workspace, progress, mistakes)))
+        click.echo(dump(_object(place, workspace, progress, mistakes) | {"quiz": quiz}))
         return
     for number, track in enumerate(place.course.tracks):
         if number:
             put()
         _show_track(place, track, progress)
+    show_worth(place.course)
     _show_mistakes(mistakes)
+    for line in quiz_lines(quiz):
+        put(line)
     show_next(*next_step(place, progress))
 
 
@@ -65,7 +72,8 @@ def _show_track(place: Here, track: Track, progress: dict[str, LessonProgress]) 
     put(f"{filled}  {solved} of {counted(len(track.lessons), 'lesson')} solved")
     put()
     longest = max((len(name) for name in track.lessons), default=0)
-    put(paint(f"    {'lesson':<{longest}}  {'best':>4}              tries  hints  last try", "quiet"))
+    bars, hints = (" " * 12, "  hints") if width() >= NARROW else ("", "")
+    put(paint(f"    {'lesson':<{longest}}  {'best':>4}{bars}  tries{hints}  last try", "quiet"))
     for name in track.lessons:
         put(_line(place.course.lessons[name], progress[name], longest))
 
@@ -76,14 +84,19 @@ def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
         sign, style = signs().passed, "good"
     elif known.attempts:
         sign, style = signs().trouble, "strong"
-    filled = score_bar(known.best_score, 10, signs())
-    hints = f"{known.hints_used}/{len(lesson.all_hints)}"
+    filled = hints = ""
+    if width() >= NARROW:
+        filled = f"  {score_bar(known.best_score, 10, signs())}"
+        hints = f"  {f'{known.hints_used}/{len(lesson.all_hints)}':>5}"
     when = ago(known.last_when) if known.last_when else ""
     helped = ", solution seen" if known.solution_seen and known.gave_up else ""
-    return (
-        f"  {paint(sign, style)} {lesson.name:<{longest}}  {score_text(known.best_score):>4}  {filled}"
-        f"  {known.attempts or '-':>5}  {hints:>5}  {when}{helped}"
-    ).rstrip()
+    line = (
+        f"{lesson.name:<{longest}}  {score_text(known.best_score):>4}{filled}"
+        f"  {known.attempts or '-':>5}{hints}  {when}"
+    )
+    # beside the rest where there is room, else below it: it is no detail
+    below = "" if len(line) + len(helped) <= width() - 4 or not helped else f"\n    {helped.removeprefix(', ')}"
+    return f"  {paint(sign, style)} {f'{line}{below or helped}'.rstrip()}"
 
 
 def _show_mistakes(mistakes: list[Mistake]) -> None:

@@ -11,6 +11,7 @@ from grader.cli.here import Here, here
 from grader.cli.options import course_option, lesson_argument, pager_option
 from grader.cli.screen import show_paged, warn
 from grader.course.files import is_file, read_file
+from grader.course.public import release_of
 from grader.errors import UsageError
 from grader.model import Lesson
 
@@ -32,7 +33,8 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
     place = here(ctx)
     chosen = place.lesson(lesson)
     if not is_file(chosen.solution_path):
-        raise UsageError("this copy of the course has no solutions in it", next_step=f"learn hint {chosen.name}")
+        who = "; your instructor has them" if release_of(place.course) else ""
+        raise UsageError(f"this copy of the course has no solutions in it{who}", next_step=f"learn hint {chosen.name}")
     solved = _may_see(place, chosen, give_up)
     trouble = ""
     if place.workspace is not None:

@@ -10,8 +10,11 @@ import click
 from grader.cli.here import course_of, current_folder, shown
 from grader.cli.options import course_option
 from grader.cli.screen import paint, put, signs, wrap
+from grader.course.files import is_file
+from grader.errors import WorkspaceError
 from grader.model import Course
 from grader.reports.plain import counted
+from grader.workspace import FOLDER, MARK, Workspace, create, find
 
 
 @click.command("start")
@@ -27,11 +30,10 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     Example:
       learn start my-transformer
     """
-    from grader.workspace import create
-
-    course = course_of(ctx)
     folder = current_folder()
-    changes = create(folder / directory if directory else folder, course)
+    target = folder / directory if directory else folder
+    course = course_of(ctx, _begun(target))
+    changes = create(target, course)
     root = changes.workspace.root
     where = "this folder" if root == folder else shown(root)
     if changes.written:
@@ -47,6 +49,16 @@ def command(ctx: click.Context, directory: Path | None) -> None:
         put("      " + paint(f"learn read {_first(course)}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
+
+
+def _begun(folder: Path) -> Workspace | None:
+    """The workspace that is in a folder already; None where its mark is damaged, which is about to be written anew."""
+    if not is_file(folder / FOLDER / MARK):
+        return None
+    try:
+        return find(folder)
+    except WorkspaceError:
+        return None
 
 
 def _kept(number: int) -> str:

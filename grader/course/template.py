@@ -80,7 +80,7 @@ import pytest
 from grader.judge.kit import assert_matches, assert_shape, assert_unchanged
 
 
-@pytest.mark.check(skill="shape", points=1)
+@pytest.mark.check(skill="shape", points=1, public=True)
 def test_shape(submission, rand):
     """Gives back the shape of its input."""
     x = rand(3, 5)

@@ -36,8 +36,8 @@ ADVICE = (
      "That axis or entry is not there for this input: print the shape one line earlier."),
     (r"BdbQuit", "`breakpoint()` has no terminal here: use `learn check LESSON --pdb`."),
     (r"RecursionError", "It calls itself without end: look for a function that has the name of what it should call."),
-    (r"PermissionError|Operation not permitted|name resolution", "While it is checked, your code has no files and no "
-     "network: compute from the arguments alone."),
+    (r"^(Permission|FileNotFound|IsADirectory|NotADirectory)Error\b|Operation not permitted|name resolution",
+     "While it is checked, your code has no files and no network: compute from the arguments alone."),
     (r"CUDA|NVIDIA|same device", "Name no device: create tensors with `device=x.device`."),
     (r"No module named|cannot import name",
      "Use torch, numpy, the standard library, or your own earlier lessons beside this file."),

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from grader.course.discover import load
-from grader.errors import SelfattendError
-from grader.judge.examine import load_file, load_submission
+from grader.errors import CourseError, SelfattendError
+from grader.judge.examine import load_submission
 from grader.judge.launch import start_launcher
-from grader.judge.rand import Rand, derive
-from grader.judge.session import policy_for
-from grader.judge.subject import LocalSubject, RemoteSubject, learner_error
+from grader.judge.materials import Solutions, materials_of
+from grader.judge.protection import policy_for
+from grader.judge.subject import RemoteSubject, learner_error
 from grader.judge.worker import Worker
 from grader.model import Course, Lesson
 from grader.submission import read_submission
@@ -28,33 +28,44 @@ class ByHand:
 
     def __init__(self, config: pytest.Config) -> None:
         self.path = Path(config.getoption("--submission"))
-        self.seed = int(config.getoption("--check-seed"))
+        self.seed: int | None = config.getoption("--check-seed")
         self.device = str(config.getoption("--check-device"))
-        self._courses: dict[Path, Course] = {}
+        self._materials: dict[Path, Solutions] = {}
         self._launcher: Any = None
         self._workers: dict[str, Worker] = {}
 
     def bench(self, item: pytest.Item) -> SimpleNamespace:
         """The subjects for one check: `submission`, `reference`, `make_rand`."""
         try:
-            course, lesson = self._lesson_of(Path(item.path))
-            worker = self._worker(course, lesson)
+            materials, lesson = self._lesson_of(Path(item.path))
+            seed = self._seed(materials)
+            worker = self._worker(materials.course, lesson, seed)
         except SelfattendError as error:
             pytest.exit(str(error), returncode=error.exit_code)
         return SimpleNamespace(
             submission=RemoteSubject(worker, lesson.kinds, self.device),
-            reference=LocalSubject(vars(load_file(lesson.solution_path)), lesson.kinds),
-            make_rand=lambda name: Rand(derive(self.seed, lesson.name, name), course.arrays),
+            reference=materials.reference(lesson, item.name, seed),
+            make_rand=lambda name: materials.rand(lesson, name, seed),
         )
 
-    def _lesson_of(self, checks: Path) -> tuple[Course, Lesson]:
-        root = next((parent for parent in checks.parents if (parent / "course.toml").is_file()), checks.parent)
-        if root not in self._courses:
-            self._courses[root] = load(root)
-        course = self._courses[root]
-        return course, next(lesson for lesson in course.lessons.values() if lesson.checks_path == checks)
+    def _seed(self, materials: Solutions) -> int:
+        """The seed asked for. A release has answers for its own only."""
+        if materials.release is not None:
+            self.seed = materials.release.seed(self.seed)
+        return self.seed or 0
 
-    def _worker(self, course: Course, lesson: Lesson) -> Worker:
+    def _lesson_of(self, checks: Path) -> tuple[Solutions, Lesson]:
+        root = next((parent for parent in checks.parents if (parent / "course.toml").is_file()), checks.parent)
+        if root not in self._materials:
+            self._materials[root] = materials_of(load(root))
+        materials = self._materials[root]
+        lessons = materials.course.lessons.values()
+        found = next((lesson for lesson in lessons if materials.checks_file(lesson) == checks), None)
+        if found is None:
+            raise CourseError("this file is not the checks of a lesson", where=str(checks), next_step="learn list")
+        return materials, found
+
+    def _worker(self, course: Course, lesson: Lesson, seed: int) -> Worker:
         known = self._workers.get(lesson.name)
         if known is not None and known.alive:
             return known
@@ -62,7 +73,7 @@ class ByHand:
             self._launcher = start_launcher(course.arrays, policy_for(course, self.device), course.limits)
         worker: Worker = self._launcher.lease()
         submission = read_submission(self.path, lesson, course)
-        reply = load_submission(worker, lesson, submission, self.seed, self.device)
+        reply = load_submission(worker, lesson, submission, seed, self.device)
         if "error" in reply:
             worker.close()
             pytest.exit(str(learner_error(reply["error"])), returncode=1)

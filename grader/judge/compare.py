@@ -10,6 +10,8 @@ from typing import Any
 from grader.worker.wire import Opaque
 
 ATOL = 1e-4  # float32; the research behind the course found correct work within 9e-6 and wrong work beyond 1.5e-4
+PLAIN = frozenset({type(None), bool, int, float, str, list, tuple, dict})  # asked about most often
+LONGEST_SHOWN = 600  # characters of a value that are worth reading
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ def is_tensor(value: Any) -> bool:
 
 def is_array(value: Any) -> bool:
     """Whether it is a torch tensor or a numpy array."""
+    if type(value) in PLAIN:
+        return False
     return is_tensor(value) or (type(value).__module__ == "numpy" and hasattr(value, "dtype"))
 
 
@@ -60,18 +64,33 @@ def _same_array(actual: Any, expected: Any, atol: float, nan_tells_nothing: bool
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         return False
     if is_tensor(actual):
-        if not expected.dtype.is_floating_point:
-            return bool((actual == expected).all())
-        if nan_tells_nothing and bool(actual.isnan().any()):
-            return True
-        return bool(_torch().allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=True))
+        return _same_tensor(actual, expected, atol, nan_tells_nothing)
+    if bool((actual == expected).all()):
+        return True
     import numpy
 
     if expected.dtype.kind not in "fc":
-        return bool((actual == expected).all())
+        return False
     if nan_tells_nothing and bool(numpy.isnan(actual).any()):
         return True
     return bool(numpy.allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=True))
+
+
+def _same_tensor(actual: Any, expected: Any, atol: float, nan_tells_nothing: bool) -> bool:
+    """The same for tensors of one shape and dtype: the quick ways first, for this is asked a thousand times for each
+    submission, and `allclose` takes ten operations."""
+    torch = _torch()
+    if torch.equal(actual, expected):
+        return True
+    if not expected.dtype.is_floating_point:
+        return False
+    if expected.dtype in (torch.float32, torch.float64):
+        distance = torch.dist(actual, expected, math.inf).item()
+        if abs(distance - atol) > 1e-6 * atol:  # not NaN, nor so near that the rounding of `atol` itself decides
+            return bool(distance <= atol)
+    if nan_tells_nothing and bool(actual.isnan().any()):
+        return True
+    return bool(torch.allclose(actual, expected, rtol=0.0, atol=atol, equal_nan=True))
 
 
 def largest_error(actual: Any, expected: Any) -> float:
@@ -139,6 +158,8 @@ def kind_of(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}" + _inside(value)
     if isinstance(value, Raised):
         return f"an error ({value.type_name})"
+    if isinstance(value, str) and len(value) > LONGEST_SHOWN:
+        return f"a str of {len(value)} characters"
     return (
         f"{value!r} (a {type(value).__name__})" if isinstance(value, bool | int | float | str) else type(value).__name__
     )
@@ -212,6 +233,11 @@ def _number(value: Any) -> str:
 
 def show(value: Any) -> str:
     """A small value as it can be typed again; a large one by its kind."""
+    text = _as_typed(value)
+    return text if len(text) <= LONGEST_SHOWN else kind_of(value)
+
+
+def _as_typed(value: Any) -> str:
     if is_array(value):
         array = to_numpy(value)
         if array.size > (36 if array.dtype.kind == "b" else 24):
@@ -219,7 +245,7 @@ def show(value: Any) -> str:
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
         return f"{name}({_nested(array.tolist())})"
     if isinstance(value, list | tuple):
-        inside = ", ".join(show(item) for item in value)
+        inside = ", ".join(show(item) for item in value[:LONGEST_SHOWN])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return repr(value) if value is None or isinstance(value, bool | int | float | str) else kind_of(value)
 

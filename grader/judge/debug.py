@@ -140,8 +140,10 @@ def _loaded(name: str, submission: Submission, seed: int) -> dict[str, Any]:
     """What the learner's file defines. The folders of their own modules stand last on the path, as in a worker."""
     import importlib.util
 
+    from grader.judge.rand import worker_seed
+
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(seed % 2**31)
+        sys.modules["torch"].manual_seed(worker_seed(seed, name))
     sys.path += sorted({str(Path(path).parent.absolute()) for path, _ in submission.siblings.values()})
     spec = importlib.util.spec_from_file_location(name, Path(submission.path).absolute())
     assert spec is not None and spec.loader is not None, f"{submission.path} is no Python file"

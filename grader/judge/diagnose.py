@@ -7,24 +7,17 @@ they have in common is certain, and only that is named. Nothing is ever guessed.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.judge.compare import Raised, is_array, is_tensor, kind_of, same
 from grader.judge.family import Family, Mistake, Probe
-from grader.judge.rand import Rand, derive
+from grader.judge.foreseen import AskedAhead
+from grader.judge.known import NO_EVIDENCE, Fitting, Known, Observations, agree, observe
 from grader.judge.subject import LearnerError, LocalSubject, Subject
 from grader.model import Named
-
-# Probe inputs are the same in every run: the audit proves every mistake's margin on exactly these.
-PROBE_SEED = 2017
-
-# In place of an observation that could not be made for the form of what came back: it speaks for nothing.
-NO_EVIDENCE = Raised("no-evidence", "")
-
-Observations = dict[str, Any]
 
 
 @dataclass
@@ -38,36 +31,18 @@ class Diagnosis:
     format_note: str = ""
 
 
-def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
-    """One probe's observation of a subject; an error is an observation too."""
-    rand = Rand(derive(PROBE_SEED, probe.name), arrays)
-    try:
-        return probe.run(subject, rand)
-    except LearnerError as error:
-        return Raised(error.kind, error.type_name)
-    except (AttributeError, TypeError, IndexError, KeyError, ValueError, RuntimeError) as error:
-        # the probe could not use what the subject returned: None, a list, another rank
-        return Raised("unusable", type(error).__name__)
-    finally:
-        if isinstance(subject, LocalSubject):
-            subject.release()
-
-
 class Diagnostician:
     """Knows one lesson's families, and remembers what its known mistakes answer."""
 
     def __init__(self, families: Sequence[Family], kinds: Mapping[str, str], arrays: str) -> None:
         self.families = {family.function: family for family in families}
-        self.kinds = kinds
         self.arrays = arrays
-        self._remembered: dict[tuple[str, tuple[str, ...], str], Any] = {}
-        self._subjects: dict[tuple[str, tuple[str, ...]], LocalSubject] = {}
-        self._used: dict[tuple[str, str], set[str]] = {}
+        self._known = {family.function: Known(family, kinds, arrays) for family in families}
 
     def diagnose(self, function: str, subject: Subject) -> Diagnosis:
         """Observe the subject on every probe of `function` and say what that means."""
         family = self.families[function]
-        seen = {probe.name: observe(probe, subject, self.arrays) for probe in family.probes}
+        seen = self._observations(family, subject)
         diagnosis = Diagnosis()
         self._sort(family, seen, diagnosis)
         if diagnosis.first_wrong is None:
@@ -84,6 +59,12 @@ class Diagnostician:
         diagnosis.named = [Named(m.id, function, m.says, m.suggests) for m in found]
         return diagnosis
 
+    def _observations(self, family: Family, subject: Subject) -> Observations:
+        if isinstance(subject, AskedAhead) and not subject.foresees(family.probes[0]):
+            with suppress(LearnerError):  # then there is no worker, and each probe says so
+                subject.foresee(self._known[family.function].stories())
+        return {probe.name: observe(probe, subject, self.arrays) for probe in family.probes}
+
     def explain(self, family: Family, seen: Observations) -> list[Mistake]:
         """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain. What
         does not speak against the reference either has no mistake that could be named."""
@@ -92,70 +73,37 @@ class Diagnostician:
             return []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         most = 1 if all(isinstance(observation, Raised) for observation in wrong) else family.together
+        known = self._known[family.function]
+        fitting = Fitting(known, seen)
         for size in range(1, most + 1):
-            fits = [combination for combination in _combinations(family, size) if self._fits(family, combination, seen)]
-            fits = [combination for combination in fits if size == 1 or self._confirmed(family, combination, seen)]
-            if fits:
-                return _common(fits)
+            fits = fitting.fits_one if size == 1 else fitting.fits
+            found = [known.members(mistakes) for mistakes in known.sets(size) if fits(mistakes)]
+            found = [combination for combination in found if size == 1 or self._confirmed(family, combination, seen)]
+            if found:
+                return _common(found)
         return []
 
     def reference(self, family: Family, probe: Probe) -> Any:
         """What the family's correct version answers."""
-        return self._answer(family, (), probe)
+        return self._known[family.function].answer(family.probes.index(probe), 0)
 
-    def _fits(self, family: Family, combination: tuple[Mistake, ...], seen: Observations) -> bool:
-        only = combination[0].only if len(combination) == 1 else ()
-        return all(
-            _agree(seen[probe.name], self._answer(family, combination, probe), probe)
-            for probe in family.probes
-            if not only or probe.name in only
-        )
-
-    def _confirmed(self, family: Family, combination: tuple[Mistake, ...], seen: Observations) -> bool:
+    def _confirmed(self, family: Family, combination: Sequence[Mistake], seen: Observations) -> bool:
         """Whether a combination still fits when nothing that was remembered of its parts is used."""
         subject = self.subject_with(family, combination)
-        return all(_agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in family.probes)
+        return all(agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in family.probes)
 
-    def _answer(self, family: Family, combination: tuple[Mistake, ...], probe: Probe) -> Any:
-        """What a combination answers. Mistakes in steps that this probe never comes to change nothing here, so the
-        answer is that of the others, remembered."""
-        if len(combination) > 1:
-            used = self._steps_used(family, probe)
-            combination = tuple(mistake for mistake in combination if used & set(mistake.changes))
-        labels = tuple(mistake.label for mistake in combination)
-        key = (family.function, labels, probe.name)
-        if key not in self._remembered:
-            if (family.function, labels) not in self._subjects:
-                self._subjects[family.function, labels] = self.subject_with(family, combination)
-            self._remembered[key] = observe(probe, self._subjects[family.function, labels], self.arrays)
-        return self._remembered[key]
-
-    def _steps_used(self, family: Family, probe: Probe) -> set[str]:
-        """The steps that the correct version comes to on this probe; a step that is no function counts always."""
-        key = (family.function, probe.name)
-        if key not in self._used:
-            used = {name for name, step in family.steps.items() if not _is_plain_function(step)}
-            recorded = {
-                name: _recording(step, name, used) for name, step in family.steps.items() if _is_plain_function(step)
-            }
-            observe(probe, self.subject_for(family, family.build(recorded)), self.arrays)
-            self._used[key] = used
-        return self._used[key]
-
-    def subject_with(self, family: Family, combination: tuple[Mistake, ...]) -> LocalSubject:
+    def subject_with(self, family: Family, combination: Sequence[Mistake]) -> LocalSubject:
         """The function with these mistakes in it, to be probed like a submission."""
-        changes = {step: value for mistake in combination for step, value in mistake.changes.items()}
-        version = combination[0].version if len(combination) == 1 else None
-        return self.subject_for(family, family.build(changes, version))
+        return self._known[family.function].subject_with(combination)
 
     def subject_for(self, family: Family, version: Any) -> LocalSubject:
         """Any function of ours in the place of the family's."""
-        return LocalSubject({family.function: version}, self.kinds)
+        return self._known[family.function].subject_for(version)
 
     def _sort(self, family: Family, seen: Observations, diagnosis: Diagnosis) -> None:
         for probe in family.probes:
             expected = self.reference(family, probe)
-            good = _agree(seen[probe.name], expected, probe)
+            good = agree(seen[probe.name], expected, probe)
             silent = good and not same(seen[probe.name], expected, probe.atol)
             if probe.stage and not silent:
                 (diagnosis.right if good else diagnosis.wrong).append(probe.stage)
@@ -167,7 +115,7 @@ class Diagnostician:
         return [
             seen[probe.name]
             for probe in family.probes
-            if not _agree(seen[probe.name], self.reference(family, probe), probe)
+            if not agree(seen[probe.name], self.reference(family, probe), probe)
         ]
 
     def _in_right_format(self, family: Family, seen: Observations) -> tuple[Observations, str]:
@@ -178,37 +126,6 @@ class Diagnostician:
             probe.name: _reformat(seen[probe.name], self.reference(family, probe), notes) for probe in family.probes
         }
         return changed, notes[0] if notes else ""
-
-
-def _agree(seen: Any, answer: Any, probe: Probe) -> bool:
-    """Whether an observation does not speak against an answer."""
-    return seen is NO_EVIDENCE or same(seen, answer, probe.atol, probe.nan_tells_nothing)
-
-
-def _is_plain_function(step: Any) -> bool:
-    return callable(step) and not isinstance(step, type)
-
-
-def _recording(step: Any, name: str, used: set[str]) -> Any:
-    """The step itself, noting that it was come to."""
-
-    def recorded(*args: Any, **kwargs: Any) -> Any:
-        used.add(name)
-        return step(*args, **kwargs)
-
-    return recorded
-
-
-def _combinations(family: Family, size: int) -> Iterator[tuple[Mistake, ...]]:
-    """All sets of `size` mistakes that can be made at once: different ids, different steps."""
-    if size == 1:
-        yield from ((mistake,) for mistake in family.mistakes)
-        return
-    joinable = [m for m in family.mistakes if m.changes and m.version is None and not m.only]
-    for combination in itertools.combinations(joinable, size):
-        steps = [step for mistake in combination for step in mistake.changes]
-        if len(set(steps)) == len(steps) and len({mistake.id for mistake in combination}) == size:
-            yield combination
 
 
 def _common(fits: list[tuple[Mistake, ...]]) -> list[Mistake]:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from grader.errors import CourseError, WorkerError
-from grader.judge import verdicts
+from grader.course.public import AGAIN
+from grader.errors import CourseError, GraderError, WorkerError
+from grader.judge import gist, verdicts
 from grader.judge.bans import find_ban
-from grader.judge.diagnose import Diagnostician
 from grader.judge.feedback import score_of, strengths_of, suggestions_for, weaknesses_of
+from grader.judge.foreseen import AskedAhead, Recorder, Story, may_be_asked_ahead, told
 from grader.judge.kit import CheckFailed
 from grader.judge.launch import Launcher
+from grader.judge.materials import materials_of
 from grader.judge.plugin import Bench, Check, collect_and_drive
-from grader.judge.rand import Rand, derive
-from grader.judge.remembered import Remembered
-from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, learner_error, no_answer
+from grader.judge.rand import Rand, worker_seed
+from grader.judge.replies import reply_to
+from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject, Subject, no_answer, reply_of
 from grader.judge.verdicts import Finding
 from grader.judge.worker import Worker
 from grader.judge.workers import Workers
@@ -35,8 +33,11 @@ def with_judge(
     course: Course, lessons: Iterable[Lesson], launcher: Launcher, device: str, drive: Callable[[Judge], None]
 ) -> None:
     """Collect the checks of `lessons` once and call `drive(judge)`; the judge can examine any number of submissions."""
-    files = [lesson.checks_path for lesson in lessons]
+    materials = materials_of(course)
+    files = [materials.checks_file(lesson) for lesson in lessons]
     missing = [path for path in files if not path.is_file()]
+    if missing and materials.release is not None:
+        raise CourseError("A file of this release is missing.", where=str(missing[0]), next_step=AGAIN)
     if missing:
         raise CourseError(
             "The course's hidden checks are not here.", where=str(missing[0]), next_step="pip install selfattend"
@@ -50,10 +51,11 @@ class Judge:
     def __init__(self, course: Course, bench: Bench, launcher: Launcher, device: str = "cpu") -> None:
         self.course, self.bench, self.launcher, self.device = course, bench, launcher, device
         self.workers = Workers(launcher)
+        self.materials = materials_of(course)
+        self._stories: dict[tuple[str, str, int], Story] = {}
+        self.going_on: Collection[str] | None = None  # lessons that may come next; all of them unless somebody says so
         if course.arrays == "torch":
             settle_torch()
-        self._materials = cache(self._load_materials)
-        self._stories: dict[tuple[str, str, int], list[Any]] = {}
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
         """The verdict on one submission of one lesson. Never raises for anything a submission does."""
@@ -74,8 +76,10 @@ class Judge:
     def _result(self, examination: Examination, finding: Finding, duration: float, hints_used: int) -> LessonResult:
         checks, lesson = finding.checks, examination.lesson
         passed = bool(checks) and all(check.passed for check in checks)
-        following = verdicts.following_lesson(self.course, lesson.name)
+        following = verdicts.following_lesson(self.course, lesson.name, self.going_on)
         uses = [name for name in examination.submission.siblings if name in self.course.lessons]
+        release = self.materials.release
+        notes = (release.note(lesson.name),) if release else ()
         return LessonResult(
             lesson=lesson.name,
             state=finding.state,
@@ -88,45 +92,41 @@ class Judge:
             mistakes=tuple(finding.named),
             strengths=strengths_of(checks),
             weaknesses=() if passed else weaknesses_of(checks, finding.named, finding.stages),
-            suggestions=suggestions_for(lesson, passed, finding.named, checks, following, uses),
+            suggestions=suggestions_for(lesson, passed, finding.named, checks, following, uses, compare=not release),
             counterexamples=tuple(finding.counterexamples),
             output="".join(examination.printed),
-            notes=(*examination.submission.notes, *finding.notes),
+            notes=(*examination.submission.notes, *finding.notes, *notes),
             hints_used=hints_used,
             file=examination.submission.path,
+            public=release is not None,
         )
 
-    def materials(self, lesson: Lesson) -> tuple[LocalSubject, Diagnostician]:
-        """The reference and what is known of the mistakes, loaded once for each lesson."""
-        return self._materials(lesson.name)
+    @property
+    def asks_ahead(self) -> bool:
+        """Whether it pays to find out what checks will ask, of a reference that is here and on the same device: not for
+        a single submission."""
+        return self.workers.sharing and self.device == "cpu" and self.materials.release is None
 
-    def reference(self, lesson: Lesson, check: Check, seed: int) -> Remembered:
-        """The reference for one run of one check; what it answered before on this seed is remembered."""
-        reference, _ = self.materials(lesson)
-        if self._stories and next(iter(self._stories))[2] != seed:
-            self._stories.clear()
-        story = self._stories.setdefault((lesson.name, check.name, seed), [])
-        return Remembered(reference, lesson.kinds, story)
+    def checks_of(self, lesson: Lesson) -> list[Check]:
+        """The checks that are run, in their order."""
+        return self.bench.checks.get(self.materials.checks_file(lesson), [])
 
-    def _load_materials(self, name: str) -> tuple[LocalSubject, Diagnostician]:
-        lesson = self.course.lessons[name]
-        reference = LocalSubject(vars(load_file(lesson.solution_path)), lesson.kinds)
-        families = load_file(lesson.mistakes_path).FAMILIES if lesson.mistakes_path.is_file() else []
-        return reference, Diagnostician(families, lesson.kinds, self.course.arrays)
+    def story(self, lesson: Lesson, check: Check, seed: int) -> Story:
+        """What a check asks of a right submission."""
+        key = (lesson.name, check.name, seed)
+        if key not in self._stories:
+            if self._stories and next(iter(self._stories))[2] != seed:
+                self._stories.clear()
+            recorder = Recorder(self.materials.of(lesson)[0].twin(), lesson.kinds)
+            reference = self.materials.reference(lesson, check.item.name, seed)
+            self.bench.run(check, recorder, reference, lambda name: self.materials.rand(lesson, name, seed))
+            self._stories[key] = recorder.story()
+        return self._stories[key]
 
-
-def load_file(path: Path) -> ModuleType:
-    """One of the course's own files as a module. Course files are trusted; a submission never comes this way."""
-    name = f"selfattend_course_{path.parent.name}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise CourseError(f"{path.name} cannot be used: {type(error).__name__}: {error}", where=str(path)) from error
-    return module
+    def reference_fails(self, lesson: Lesson, check: Check, seed: int) -> BaseException | None:
+        """What the check raises on the reference itself; None where it passes."""
+        submission, reference = self.materials.reference_twice(lesson, check.item.name, seed)
+        return self.bench.run(check, submission, reference, lambda name: self.materials.rand(lesson, name, seed))
 
 
 def load_submission(
@@ -135,7 +135,7 @@ def load_submission(
     """Have a worker load a submission; its reply. `shared`: other lessons may have been loaded there before. Raises
     WorkerError."""
     return worker.request(
-        "load", name=lesson.name, path=submission.path, source=submission.source, seed=seed % 2**31,
+        "load", name=lesson.name, path=submission.path, source=submission.source, seed=worker_seed(seed, lesson.name),
         siblings={name: list(pair) for name, pair in submission.siblings.items()}, shared=shared,
         forbids=list(lesson.forbids), names=list(lesson.kinds), device=device,
     )  # fmt: skip
@@ -150,23 +150,25 @@ class Examination:
         self.worker: Worker | None = None
         self.subject: Subject | None = None
         self.names: dict[str, Any] = {}
+        self.results: dict[str, CheckResult] = {}
         self.printed: list[str] = []
         self.deaths: dict[str, int] = {}
         self.timed_out = False
-        self.bans = {name: find_ban(submission.source, name, lesson.forbids) for name in self.kinds}
+        self.asks_ahead = judge.asks_ahead and may_be_asked_ahead(submission)
+        beside = submission.siblings
+        self.bans = {name: find_ban(submission.source, name, lesson.forbids, beside) for name in self.kinds}
         self.deadline = time.monotonic() + judge.course.limits.total_seconds
 
     def run(self) -> Finding:
         """Load, check, diagnose."""
-        checks = self.judge.bench.checks.get(self.lesson.checks_path, [])
+        checks = self.judge.checks_of(self.lesson)
         try:
             self._start()
         except LearnerError as error:
             return verdicts.would_not_import(self, checks, error)
-        results: dict[str, CheckResult] = {}
         for check in checks:
-            results[check.name] = self._run_check(check, results)
-        return verdicts.diagnosed(self, list(results.values()))
+            self.results[check.name] = self._run_check(check)
+        return verdicts.diagnosed(self, list(self.results.values()))
 
     def function_of(self, check: Check) -> str:
         """The function that a check is about; a lesson with one function need not say."""
@@ -180,6 +182,20 @@ class Examination:
         return self.subject
 
     def _start(self) -> None:
+        worker = self._load_anew()
+        if self.asks_ahead:
+            self.subject = AskedAhead(worker, self.kinds, self._revive)
+        else:
+            self.subject = RemoteSubject(worker, self.kinds, self.judge.device)
+
+    def _revive(self) -> Worker:
+        """Another worker, for one that died of questions that were asked ahead: they are asked one by one from now on,
+        and so it is found out which of them it was."""
+        self.asks_ahead = False
+        return self._load_anew()
+
+    def _load_anew(self) -> Worker:
+        """A worker that has loaded the submission. Raises LearnerError."""
         self.close()
         self.worker = self.judge.workers.take()
         try:
@@ -192,40 +208,61 @@ class Examination:
             raise no_answer(error) from None
         finally:
             self._collect_output()
-        if "error" in reply:
-            raise learner_error(reply["error"])
-        self.names = verdicts.checked_names(reply)
-        self.subject = RemoteSubject(self.worker, self.kinds, self.judge.device)
+        self.names = reply_of(self.worker, "load", {}, reply)
+        return self.worker
 
     def _load(self) -> dict[str, Any]:
         assert self.worker is not None
         self.worker.patience = self.judge.course.limits.call_seconds
+        # after the checks come the probes that name a mistake: they have less time, and a certain end too
+        self.worker.until = self.deadline + self.judge.course.limits.total_seconds / 4
         if self.timed_out:
             self.worker.patience = min(self.worker.patience, SECOND_PATIENCE)
         return load_submission(
             self.worker, self.lesson, self.submission, self.seed, self.judge.device, shared=self.judge.workers.sharing
         )
 
-    def _run_check(self, check: Check, results: dict[str, CheckResult]) -> CheckResult:
+    def _run_check(self, check: Check) -> CheckResult:
         function = self.function_of(check)
-        unmet = [results[need] for need in check.needs if need in results and not results[need].passed]
-        reason = verdicts.cannot_run(self, function, unmet)
-        if reason:
-            outcome = "timed-out" if reason == verdicts.NO_TIME_LEFT else "skipped"
-            return check.result(self.lesson.name, outcome, reason, function=function)
-        ban = self.bans.get(function)
-        if ban is not None:
-            message = verdicts.describe_ban(ban, self.submission.path)
-            return check.result(self.lesson.name, "forbidden", message, function=function)
+        outcome, reason = self._why_not(check)
+        if outcome:
+            return replace(check.result(self.lesson.name, outcome, reason, function=function), gist=reason)
         try:
-            subject = self.live_subject()
+            failure = self._ask(check, self.live_subject())
         except LearnerError as error:
             return self._ended(check, function, error)
-        reference = self.judge.reference(self.lesson, check, self.seed)
-        failure = self.judge.bench.run(check, subject, reference, self._rand)
         if failure is None:
             return check.result(self.lesson.name, "passed", "", self._collect_output(), function)
         return self._ended(check, function, failure)
+
+    def _why_not(self, check: Check) -> tuple[str, str]:
+        """The outcome of a check that is not run, and why; empty where it is run."""
+        function = self.function_of(check)
+        needed = [self.results[need] for need in check.needs if need in self.results]
+        reason = verdicts.cannot_run(self, function, [result for result in needed if not result.passed])
+        if reason:
+            return "timed-out" if reason == verdicts.NO_TIME_LEFT else "skipped", reason
+        ban = self.bans.get(function)  # found in the source, before anything ran
+        return ("forbidden", verdicts.describe_ban(ban, self.submission.path)) if ban else ("", "")
+
+    def _ask(self, check: Check, subject: Subject) -> BaseException | None:
+        """Run a check; what it raised. Raises LearnerError where there is no worker."""
+
+        def run() -> BaseException | None:
+            reference = self.judge.materials.reference(self.lesson, check.item.name, self.seed)
+            return self.judge.bench.run(check, subject, reference, self._rand)
+
+        if isinstance(subject, AskedAhead) and not subject.foresees(check.name):
+            coming = [one for one in self.judge.checks_of(self.lesson) if self._comes(one)]
+            subject.foresee({one.name: self.judge.story(self.lesson, one, self.seed) for one in coming})
+        return told(subject, check.name, run)
+
+    def _comes(self, check: Check) -> bool:
+        """Whether a check is among those to be run next: nothing that it needs is still to be found out."""
+        if check.name in self.results or self._why_not(check)[0]:
+            return False
+        names = {one.name for one in self.judge.checks_of(self.lesson)}
+        return all(need in self.results for need in check.needs if need in names)
 
     def _ended(self, check: Check, function: str, error: BaseException) -> CheckResult:
         """The result of a check that raised."""
@@ -234,25 +271,26 @@ class Examination:
                 self.deaths[function] = self.deaths.get(function, 0) + 1
             self.timed_out |= error.kind == "timed-out"
             outcome, message = error.kind if error.kind != "syntax" else "raised", verdicts.describe(error)
+            short = gist.of_error(error, self.submission, self.lesson.forbids)
         elif isinstance(error, CheckFailed):
             outcome, message = "failed", str(error)
-        elif self._reference_passes(check):
+            short = gist.of_failure(message, error.form, error.hint, self.judge.materials.checks_file(self.lesson))
+        elif self._speaks_of_the_submission(check, error):
             outcome, message = "failed", verdicts.unusable(self.subject, error)
+            short = gist.of_unusable(getattr(self.subject, "last_value", None))
         else:
             outcome, message = "grader-error", f"The check itself failed: {type(error).__name__}: {error}"
+            short = "The grader itself failed on this check; it does not count."
         asked = verdicts.asked(self.subject)
         message = f"{message}\n{asked}" if asked and outcome != "grader-error" else message
-        return check.result(self.lesson.name, outcome, message, self._collect_output(), function)
+        return replace(check.result(self.lesson.name, outcome, message, self._collect_output(), function), gist=short)
 
-    def _reference_passes(self, check: Check) -> bool:
+    def _speaks_of_the_submission(self, check: Check, error: BaseException) -> bool:
         """Whether the reference itself passes: then what a check stumbled over is what the submission returned."""
-        reference, _ = self.judge.materials(self.lesson)
-        passes = self.judge.bench.run(check, reference, reference, self._rand) is None
-        reference.release()
-        return passes
+        return not isinstance(error, GraderError) and self.judge.reference_fails(self.lesson, check, self.seed) is None
 
     def _rand(self, name: str) -> Rand:
-        return Rand(derive(self.seed, self.lesson.name, name), self.judge.course.arrays)
+        return self.judge.materials.rand(self.lesson, name, self.seed)
 
     def _collect_output(self) -> str:
         text = self.worker.take_output() if self.worker is not None else ""
@@ -262,7 +300,7 @@ class Examination:
     def close(self) -> None:
         """Let the worker go."""
         if self.worker is not None:
-            self.judge.workers.give_back(self.worker)
+            self.judge.workers.give_back(self.worker, self.submission)
             self.worker = None
 
 
@@ -282,4 +320,4 @@ class OwnExamination(Examination):
 
     def _start(self) -> None:
         self.subject = LocalSubject(self.namespace, self.kinds)
-        self.names = verdicts.checked_names(self.subject.ask("names", names=list(self.kinds)))
+        self.names = reply_to("names", {}, self.subject.ask("names", names=list(self.kinds)))

@@ -51,11 +51,12 @@ def suggestions_for(
     checks: Sequence[CheckResult],
     following: str | None,
     uses: Sequence[str] = (),
+    compare: bool = True,
 ) -> tuple[Suggestion, ...]:
     """At most three things to do, each with its command, the most useful first. `uses`: the learner's other lessons
-    that this file imports, whose mistakes show here too."""
+    that this file imports, whose mistakes show here too. `compare`: the reference is there to compare with."""
     if passed:
-        return _after_passing(lesson, following)
+        return _after_passing(lesson, following, compare)
     name = lesson.name
     found = [Suggestion(text, f"learn check {name}") for text in dict.fromkeys(m.suggests for m in mistakes) if text]
     if any(mistake.id == "stub" for mistake in mistakes):
@@ -77,8 +78,10 @@ def suggestions_for(
     return tuple([*found, hint, traps][:3])
 
 
-def _after_passing(lesson: Lesson, following: str | None) -> tuple[Suggestion, ...]:
-    compare = Suggestion("Compare your code with the reference.", f"learn solution {lesson.name}")
-    if following is None:
-        return (Suggestion("That was the last lesson. See where you stand.", "learn progress"), compare)
-    return (Suggestion(f"Go on with {following}.", f"learn read {following}"), compare)
+def _after_passing(lesson: Lesson, following: str | None, compare: bool) -> tuple[Suggestion, ...]:
+    first = Suggestion("That was the last lesson. See where you stand.", "learn progress")
+    if following is not None:
+        first = Suggestion(f"Go on with {following}.", f"learn read {following}")
+    if not compare:
+        return (first,)
+    return (first, Suggestion("Compare your code with the reference.", f"learn solution {lesson.name}"))

@@ -10,6 +10,7 @@ from typing import Any
 
 from grader.judge.compare import ATOL, Raised, explain, is_array, kind_of, same, show
 from grader.judge.family import Family
+from grader.judge.gist import form_of, plain_kind, wrong_shape
 from grader.judge.rand import Rand
 from grader.judge.subject import LearnerError, Object, Observed, Proxy, Subject
 
@@ -24,41 +25,50 @@ DEVICE_TROUBLE = ("same device", "CUDA", "cuda", "NVIDIA", "MPS", "mps", "XPU")
 
 
 class CheckFailed(AssertionError):
-    """A check found a difference; the message is for the learner."""
+    """A check found a difference; the message is for the learner. `form` says the same without any value that came
+    from the submission, `hint` is the check's own addition (see gist.py)."""
+
+    def __init__(self, message: str, form: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.form, self.hint = form, hint
 
 
-def fail(message: str) -> None:
-    """End the check as failed, with this message."""
-    raise CheckFailed(message)
+def fail(message: str, form: str = "", hint: str = "") -> None:
+    """End the check as failed, with this message. `form`: what may be said of it where inputs are concealed; a message
+    that stands as it is in the file of checks may be said as it is."""
+    raise CheckFailed(message, form, hint)
 
 
 def assert_matches(actual: Any, expected: Any, atol: float = ATOL, hint: str = "") -> None:
     """The same structure, shape and dtype, and every value within `atol`. `hint` is put behind the message."""
     difference = explain(actual, expected, atol)
     if difference:
-        fail(f"{difference} {hint}".strip())
+        fail(f"{difference} {hint}".strip(), form_of(actual, expected, atol), hint)
 
 
 def assert_shape(actual: Any, shape: Sequence[int]) -> None:
     """An array of exactly this shape."""
     if not is_array(actual):
-        fail(f"It returned {kind_of(actual)}; expected a tensor of shape {tuple(shape)}.")
+        wanted = f"expected a tensor of shape {tuple(shape)}."
+        fail(f"It returned {kind_of(actual)}; {wanted}", f"It returned {plain_kind(actual)}; {wanted}")
     if tuple(actual.shape) != tuple(shape):
-        fail(f"Wrong shape: {tuple(actual.shape)}, expected {tuple(shape)}.")
+        fail(f"Wrong shape: {tuple(actual.shape)}, expected {tuple(shape)}.", wrong_shape(actual.shape, shape))
 
 
 def assert_unchanged(observed: Observed, *originals: Any) -> None:
     """The positional arguments came back as they went in."""
     for index, original in enumerate(originals):
         if not same(observed.args[index], original, atol=0.0):
-            fail(f"Argument {index + 1} was changed by the call. {explain(observed.args[index], original, 0.0)}")
+            changed = f"Argument {index + 1} was changed by the call."
+            fail(f"{changed} {explain(observed.args[index], original, 0.0)}", changed)
 
 
 def assert_repeatable(function: Any, *args: Any, **kwargs: Any) -> None:
     """Two calls with the same arguments give the same values."""
     difference = explain(function(*args, **kwargs), function(*args, **kwargs), 0.0)
     if difference:
-        fail(f"Two calls with the same arguments differ. {difference}")
+        differ = "Two calls with the same arguments differ."
+        fail(f"{differ} {difference}", differ)
 
 
 def assert_gradients_match(function: Any, reference: Any, *args: Any, wrt: Sequence[int], weights: Any,
@@ -67,13 +77,15 @@ def assert_gradients_match(function: Any, reference: Any, *args: Any, wrt: Seque
     actual = function.gradients(*args, wrt=wrt, weights=weights, **kwargs)
     expected = reference.gradients(*args, wrt=wrt, weights=weights, **kwargs)
     if actual is None:
-        fail("The result is cut off from autograd: it has no gradient at all.")
+        cut_off = "The result is cut off from autograd: it has no gradient at all."
+        fail(cut_off, cut_off)
     for name, gradient in expected.items():
         if actual.get(name) is None and gradient is not None:
-            fail(f"No gradient reaches {name}.")
+            fail(f"No gradient reaches {name}.", f"No gradient reaches {name}.")
         difference = explain(actual[name], gradient, atol)
         if difference:
-            fail(f"The gradient of {name}: {difference}")
+            form = form_of(actual[name], gradient, atol)
+            fail(f"The gradient of {name}: {difference}", f"The gradient of {name}: {form}")
 
 
 def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:
@@ -85,7 +97,9 @@ def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:
         if error.kind != "raised":
             raise
         if any(sign in error.text for sign in DEVICE_TROUBLE):
-            fail(f"It fails when its input is on another device ({error.type_name}: {error.text}). {advice}")
+            what = "It fails when its input is on another device"
+            fail(f"{what} ({error.type_name}: {error.text}). {advice}", f"{what}. {advice}")
         return  # it does something that such tensors cannot do, which is not what is asked here
     if not there:
-        fail(f"Its input was on another device, but its answer is on the CPU. {advice}")
+        answer = f"Its input was on another device, but its answer is on the CPU. {advice}"
+        fail(answer, answer)

@@ -50,6 +50,7 @@ class Check:
         self.needs = tuple(name.removeprefix("test_") for name in ((needs,) if isinstance(needs, str) else needs))
         self.function: str = mark.kwargs.get("function", "")
         self.stage: str = mark.kwargs.get("stage", "")
+        self.public = bool(mark.kwargs.get("public", False))
         self.says = (item.function.__doc__ or "").strip().splitlines()[0] if item.function.__doc__ else ""
         self.plain_arguments = _plain_arguments(item)
         if self.skill not in SKILLS or not self.says or self.points <= 0:
@@ -96,7 +97,7 @@ class Bench:
     def run(
         self, check: Check, submission: Subject, reference: Subject, make_rand: Callable[[str], Rand]
     ) -> BaseException | None:
-        """Run one check; returns what it raised."""
+        """Run one check; returns what it raised. Raises Diverged."""
         self.submission, self.reference, self.make_rand = submission, reference, make_rand
         if check.plain_arguments is not None:
             return self._call(check, check.plain_arguments)
@@ -104,7 +105,7 @@ class Bench:
 
         self._error = None
         runtestprotocol(check.item, log=False, nextitem=None)
-        return self._error
+        return self._returned(self._error)
 
     def _call(self, check: Check, parameters: Mapping[str, Any]) -> BaseException | None:
         """Call a check that asks for nothing but our fixtures and its parameters: pytest's own set-up for an item costs
@@ -119,8 +120,17 @@ class Bench:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # what pytest itself would catch: pytest.fail and pytest.skip are among it
-            return error
+            return self._returned(error)
         return None
+
+    @staticmethod
+    def _returned(error: BaseException | None) -> BaseException | None:
+        """What a check raised; unless it tells nothing but that the check is to be run again."""
+        from grader.judge.foreseen import Diverged  # not before a check is run: every pytest imports this plugin
+
+        if isinstance(error, Diverged):
+            raise error
+        return error
 
     # --- pytest hooks ---------------------------------------------------------------------------------------------
 
@@ -213,13 +223,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`--submission` is what turns a file of checks into a run by hand."""
     group = parser.getgroup("selfattend", "checks of a selfattend course")
     group.addoption("--submission", metavar="FILE", help="the learner's file to run these checks on")
-    group.addoption("--check-seed", type=int, default=0, help="seed of the checks' random inputs (default 0)")
+    group.addoption("--check-seed", type=int, help="seed of the checks' random inputs (default 0, in a release any)")
     group.addoption("--check-device", default="cpu", choices=["cpu", "cuda"], help="where the learner's code runs")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The mark that every check carries."""
-    config.addinivalue_line("markers", "check(skill, points, needs, function, stage): a check of a selfattend course")
+    marker = "check(skill, points, needs, function, stage, public): a check of a selfattend course"
+    config.addinivalue_line("markers", marker)
     if config.getoption("--submission", None) and not config.pluginmanager.has_plugin("selfattend-by-hand"):
         from grader.judge.byhand import ByHand
 

@@ -7,9 +7,6 @@ started, so that both processes import at the same time.
 from __future__ import annotations
 
 import gc
-import json
-import math
-import os
 import secrets
 import signal
 import socket
@@ -18,12 +15,12 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
-from grader.judge.launch import Launcher, SpawnLauncher, ZygoteLauncher, library_paths, start_launcher
+from grader.judge.launch import Launcher, SpawnLauncher, ZygoteLauncher, start_launcher
+from grader.judge.protection import accept_for, left_out_by, no_isolation_on_gpu, policy_for
 from grader.model import Course, Lesson, LessonResult, Submission
 
 if TYPE_CHECKING:
@@ -31,14 +28,6 @@ if TYPE_CHECKING:
 
 DEVICES = ("auto", "cpu", "cuda")
 PATIENCE, HASTE = 5.0, 0.3  # seconds for the zygote to end, after work and after Ctrl-C: it may still be importing
-NOBODY = 65534  # whom a worker becomes when the judge is root
-LARGEST_POLICY = 60_000  # bytes; the zygote reads a job of at most 64 kB
-
-# What torch and numpy import late; named one by one where there are too many packages to allow all.
-FEWEST_PACKAGES = (
-    "torch", "torchgen", "functorch", "triton", "nvidia", "numpy", "typing_extensions", "sympy", "mpmath", "networkx",
-    "jinja2", "markupsafe", "filelock", "fsspec", "setuptools", "packaging",
-)  # fmt: skip
 
 Job = tuple[Lesson, Submission, int]  # a lesson, what was handed in for it, and how many hints were used
 
@@ -54,12 +43,12 @@ def check_lessons(
     *,
     seed: int,
     device: str = "auto",
+    isolation: str = "available",
     on_result: Callable[[LessonResult], None],
 ) -> None:
     """Judge each job in a fresh worker and hand every verdict to `on_result` as soon as it is known.
 
-    Raises UsageError for a device that is not there, GraderError if our own machinery fails, KeyboardInterrupt on
-    Ctrl-C; no process is left behind in any case.
+    `device` and `isolation` as for `judge_with`, and so are the errors; no process is left behind in any case.
     """
     lessons = list({lesson.name: lesson for lesson, _, _ in jobs}.values())
     if not lessons:
@@ -69,36 +58,83 @@ def check_lessons(
         for lesson, submission, hints_used in jobs:
             on_result(judge.examine(lesson, submission, seed, hints_used))
 
-    judge_with(course, lessons, drive, device=device)
+    judge_with(course, lessons, drive, device=device, isolation=isolation)
 
 
 def judge_with(
-    course: Course, lessons: Iterable[Lesson], drive: Callable[[Judge], None], *, device: str = "auto"
+    course: Course,
+    lessons: Iterable[Lesson],
+    drive: Callable[[Judge], None],
+    *,
+    device: str = "auto",
+    isolation: str = "available",
 ) -> None:
-    """Call `drive(judge)` with a judge that can examine `lessons`, on the device asked for. Raises as `drive` does."""
-    with with_workers(course, device) as (launcher, found):
+    """Call `drive(judge)` with a judge that can examine `lessons`, on the device asked for.
+
+    `isolation`: "required" (from the file system and the network, in bubblewrap where that can be had), "available"
+    (what a worker can put on itself here; no time is spent on more), or "process" (a process of its own, its limits and
+    no new privileges: for code that is trusted). Unless it is "available", `judge.launcher.layers` has the layers in
+    force before `drive` is called.
+    Raises what `drive` raises; UsageError for a device that is not there; IsolationError, before `drive` is called,
+    where isolation is required and cannot be had; GraderError if our own machinery fails; KeyboardInterrupt on Ctrl-C.
+    """
+
+    def begin(judge: Judge) -> None:
+        if isolation != "available":
+            judge.launcher.greet()
+        drive(judge)
+
+    with with_workers(course, device, isolation) as (launcher, found):
         with _without_collections():
             from grader.judge.examine import with_judge  # not before the launcher has started: it imports pytest
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a known mistake may make torch warn: not of anything the learner wrote
-            with_judge(course, lessons, launcher, found, drive)
+            with_judge(course, lessons, launcher, found, begin)
 
 
 @contextmanager
-def with_workers(course: Course, device: str = "auto") -> Iterator[tuple[Launcher, str]]:
-    """A launcher and the device ("cpu" or "cuda") its workers are for. All processes end with the context."""
-    launcher = start_launcher(course.arrays, policy_for(course, "cpu"), course.limits)
+def with_workers(course: Course, device: str = "auto", isolation: str = "available") -> Iterator[tuple[Launcher, str]]:
+    """A launcher and the device ("cpu" or "cuda") its workers are for. All processes end with the context.
+
+    Where isolation is required, a worker that has not got it takes no learner's code: its first request raises
+    IsolationError.
+    """
+    policy = policy_for(course, "cpu", left_out_by(isolation))
+    launcher = start_launcher(
+        course.arrays, policy, course.limits, sandbox=isolation == "required", accept=accept_for(isolation)
+    )
     try:
         with _interruptible():
             with _without_collections():
-                found = resolve_device(device, course.arrays)
+                found = _device_for(device, course.arrays, isolation)
             if found == "cuda":
                 launcher = _for_cuda(launcher, course)
+            if isolation != "available":
+                _close_to_others()
             yield launcher, found
     except BaseException:
         _end(launcher, HASTE)
         raise
     _end(launcher, PATIENCE)
+
+
+def _device_for(asked: str, arrays: str, isolation: str) -> str:
+    """As `resolve_device`. Where isolation is required, "auto" is the CPU, and a GPU an error."""
+    if isolation != "required":
+        return resolve_device(asked, arrays)
+    found = resolve_device("cpu" if asked == "auto" else asked, arrays)
+    if found == "cuda":
+        raise no_isolation_on_gpu()
+    return found
+
+
+def _close_to_others() -> None:
+    """No other process of this user may look into this one, which knows the answers. `learn check` leaves it out: there
+    the code is the user's own."""
+    from grader.worker.isolation import process
+
+    if process.LINUX:
+        process.refuse_inspection()
 
 
 # --- the device -------------------------------------------------------------------------------------------------------
@@ -149,75 +185,6 @@ def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
         return launcher
     launcher.close()
     return SpawnLauncher(course.arrays, policy, course.limits)
-
-
-# --- the protection ---------------------------------------------------------------------------------------------------
-
-
-def policy_for(course: Course, device: str) -> dict[str, Any]:
-    """The policy of a worker, as `isolation.Policy` takes it: all layers that this machine has.
-
-    CUDA opens devices, reserves great ranges of memory and starts threads, so there the file and system call filters
-    and the memory limit are left out.
-    """
-    from grader.worker.isolation import LAYERS
-
-    limits = course.limits
-    policy: dict[str, Any] = {
-        "memory_bytes": limits.memory_mb << 20 if device == "cpu" else None,
-        "cpu_seconds": math.ceil(limits.total_seconds),
-        "open_files": 64 if device == "cpu" else 1024,  # the driver opens many
-        "uid": NOBODY if hasattr(os, "geteuid") and os.geteuid() == 0 else None,
-        "layers": [layer for layer in LAYERS if device == "cpu" or layer not in ("landlock", "seccomp")],
-    }
-    return policy | {"readable": _readable(course.root, room=LARGEST_POLICY - len(json.dumps(policy)))}
-
-
-def tried_layers(course: Course) -> dict[str, tuple[str, str]]:
-    """Each layer of the protection: why it cannot be had here, and what got through when it was tried.
-
-    Both are "" where it holds. Call it before torch is imported: it forks.
-    """
-    from grader.worker.isolation import Policy, available, prove
-
-    policy = policy_for(course, "cpu")
-    lists: dict[str, Any] = {key: tuple(policy.pop(key)) for key in ("readable", "layers")}
-    reasons, found = available(), prove(Policy(**policy, **lists))
-    return {layer: (reason, "" if reason else found[layer]) for layer, reason in reasons.items()}
-
-
-def _readable(course_root: Path, room: int) -> list[str]:
-    """What a worker may read: the standard library and every installed package, one by one, except our own."""
-    from grader.worker.isolation import default_readable
-
-    wide = [*default_readable(()), *_installed(course_root)]
-    return wide if len(json.dumps(wide)) <= room else list(default_readable(FEWEST_PACKAGES))
-
-
-def _installed(course_root: Path) -> Iterator[str]:
-    """Each importable thing in the library folders by its own path, never a folder that also holds the answers."""
-    here = Path(os.__file__).parent  # the standard library, which is allowed already
-    # not the course's folder as a whole: in a checkout the virtual environment often lies in it
-    answers = ((course_root / "solutions").resolve(), Path(__file__).resolve().parents[1])
-    for folder in map(Path, library_paths()):
-        if folder == here or folder.parent == here or not folder.is_dir():
-            continue
-        for entry in sorted(folder.iterdir()):
-            if not _is_ours(entry, answers) and entry.suffix not in (
-                ".dist-info",
-                ".egg-info",
-                ".pth",
-                ".egg-link",
-            ):
-                yield str(entry)
-
-
-def _is_ours(entry: Path, answers: tuple[Path, ...]) -> bool:
-    """Whether the engine or the course's answers lie in there, or it lies in them; links are followed."""
-    if entry.name.lower().startswith(("grader", "selfattend", "__editable__")):
-        return True
-    real = entry.resolve()
-    return any(real.is_relative_to(folder) or folder.is_relative_to(real) for folder in answers)
 
 
 # --- ends and interruptions -------------------------------------------------------------------------------------------

@@ -18,10 +18,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.errors import WorkerError, WorkerTimeout
+from grader.judge.replies import Malformed, read_error, read_frames, reply_to
 from grader.judge.worker import Worker
 from grader.worker.acts import Actor
-from grader.worker.arrays import brought_home, devices_of, duplicate, mapped, pack, unpack
+from grader.worker.arrays import brought_home, devices_of, duplicate, mapped, pack, without_graph
 from grader.worker.wire import Handle
+
+NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
 
 
 class LearnerError(Exception):
@@ -126,9 +129,11 @@ class Proxy:
 
     def _ask(self, args: tuple[Any, ...], kwargs: dict[str, Any], **more: Any) -> dict[str, Any]:
         self._subject.last_call = Call(self.shown, args, kwargs)
-        # objects of a subject travel as their handles
-        plain = mapped([list(args), kwargs], lambda leaf: leaf.handle if isinstance(leaf, Object) else leaf)
-        return self._subject.ask("call", target=self._target, args=plain[0], kwargs=plain[1], **more)
+        plain, named = list(args), kwargs
+        if any(isinstance(arg, INNER) for arg in (*args, *kwargs.values())):
+            # objects of a subject travel as their handles
+            plain, named = mapped([plain, kwargs], lambda leaf: leaf.handle if isinstance(leaf, Object) else leaf)
+        return self._subject.ask("call", target=self._target, args=plain, kwargs=named, **more)
 
 
 class ClassProxy:
@@ -172,6 +177,9 @@ class Object(Proxy):
         return self.train(False)
 
 
+INNER = (Object, list, tuple, dict)  # where an object of a subject may be
+
+
 class LocalSubject(Subject):
     """One of our own modules: its acts run here."""
 
@@ -179,16 +187,22 @@ class LocalSubject(Subject):
         super().__init__(kinds, device)
         self._actor = Actor(dict(namespace))
 
+    def twin(self) -> LocalSubject:
+        """The same module, with objects of its own."""
+        return LocalSubject(self._actor.namespace, self._kinds, self._device)
+
     def release(self) -> None:
-        """Let go of the objects that were made: a batch asks for thousands."""
+        """Let go of the objects that were made, and of what was last asked and answered: a batch asks for thousands,
+        and an answer holds all that autograd recorded on the way to it."""
         self._actor.forget()
+        self.last_call = self.last_value = None
 
     def ask(self, act: str, **content: Any) -> dict[str, Any]:
         reply = self._actor.act({"act": act, **duplicate(content)})
         if "error" in reply:
             raise learner_error(reply["error"])
         if act == "call":
-            home: dict[str, Any] = brought_home(reply)
+            home: dict[str, Any] = without_graph(brought_home(reply))
             return home | {"devices": tuple(sorted(devices_of(reply["value"])))}
         return reply
 
@@ -207,63 +221,31 @@ class RemoteSubject(Subject):
             reply = self._worker.request(act, **pack(content))
         except WorkerError as error:
             raise no_answer(error) from None
+        return reply_of(self._worker, act, content, reply)
+
+
+def reply_of(worker: Worker, act: str, content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    """What a worker replied to an act, checked. Raises LearnerError for an error; for a reply that no worker of ours
+    gives, too, and then the worker is ended."""
+    try:
         if "error" in reply:
-            raise learner_error(reply["error"])
-        try:
-            return _checked(act, reply)
-        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError) as error:
-            self._worker.kill()
-            raise LearnerError("crashed", "", "The worker's process sent something that is not an answer.") from error
+            raise LearnerError(*read_error(reply["error"]))
+        return reply_to(act, content, reply)
+    except Malformed:
+        worker.kill()
+        raise LearnerError("crashed", "", NOT_AN_ANSWER) from None
 
 
 def no_answer(error: WorkerError) -> LearnerError:
     """What it means for the submission that its worker did not answer."""
     if isinstance(error, WorkerTimeout):
-        frames = error.frames if isinstance(error.frames, list | tuple) else ()
-        return LearnerError("timed-out", "", error.what, [frame for frame in frames if _is_frame(frame)])
+        return LearnerError("timed-out", "", error.what, read_frames(error.frames))
     return LearnerError("crashed", "", error.what)
 
 
 def learner_error(error: Any) -> LearnerError:
-    """The reply's `error`, which a learner's process wrote: taken only in the form that ours has."""
-    if isinstance(error, dict) and all(isinstance(error.get(key), str) for key in ("kind", "type", "text")):
-        kind = error["kind"] if error["kind"] in ("raised", "forbidden", "out-of-memory", "syntax") else "crashed"
-        frames = [frame for frame in error.get("frames", []) if _is_frame(frame)]
-        return LearnerError(kind, error["type"], error["text"], frames)
-    return LearnerError("crashed", "", "The worker's process sent something that is not an answer.")
-
-
-def _is_frame(frame: Any) -> bool:
-    return isinstance(frame, list | tuple) and [type(part) for part in frame] == [str, int, str, str]
-
-
-def _checked(act: str, reply: dict[str, Any]) -> dict[str, Any]:
-    """A reply in the form that its act has, arrays made real; anything else raises."""
-    if act == "call":
-        devices = tuple(sorted(devices_of(reply["value"])))
-        plain: dict[str, Any] = {"value": unpack(reply["value"]), "devices": devices}
-        if "grads" in reply:
-            grads = reply["grads"]
-            plain["is_tensor"] = reply["is_tensor"] is True
-            plain["grads"] = None if grads is None else {str(name): unpack(grad) for name, grad in grads.items()}
-            return plain
-        args, kwargs = reply["after"]
-        plain["there"] = reply.get("there") is True
-        return plain | {"after": [list(unpack(args)), dict(unpack(kwargs))]}
-    if act in ("build", "make"):
-        return {
-            "handle": int(reply["handle"]),
-            "missing": reply.get("missing", []),
-            "unexpected": reply.get("unexpected", []),
-        }
-    if act == "state":
-        state, grads = dict(unpack(reply["state"])), dict(unpack(reply["grads"]))
-        return {
-            "state": state,
-            "grads": grads,
-            "parameters": list(reply["parameters"]),
-            "training": bool(reply["training"]),
-        }
-    if act == "events":
-        return {"events": [tuple(event) for event in unpack(reply["events"])]}
-    return reply
+    """The reply's `error`, taken only in the form that ours has."""
+    try:
+        return LearnerError(*read_error(error))
+    except Malformed:
+        return LearnerError("crashed", "", NOT_AN_ANSWER)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.judge import gist
 from grader.judge.advice import advice_for
 from grader.judge.compare import is_array, kind_of, same, show
 from grader.judge.diagnose import Diagnosis
@@ -39,20 +40,11 @@ class Finding:
     notes: list[str] = field(default_factory=list)
 
 
-def following_lesson(course: Course, name: str) -> str | None:
-    """The lesson after this one in the syllabus."""
-    names = list(course.lessons)
+def following_lesson(course: Course, name: str, among: Collection[str] | None = None) -> str | None:
+    """The lesson after this one in the syllabus, of those `among` which it must be."""
+    names = [each for each in course.lessons if each == name or among is None or each in among]
     index = names.index(name) + 1
     return names[index] if index < len(names) else None
-
-
-def checked_names(reply: dict[str, Any]) -> dict[str, Any]:
-    """The worker's account of what the module defines, in the form that ours has."""
-    found = {
-        str(name): (str(kind), [str(parameter) for parameter in parameters])
-        for name, (kind, parameters) in dict(reply["found"]).items()
-    }
-    return {"found": found, "public": [str(name) for name in reply["public"]]}
 
 
 # --- before the checks ------------------------------------------------------------------------------------------------
@@ -60,11 +52,12 @@ def checked_names(reply: dict[str, Any]) -> dict[str, Any]:
 
 def would_not_import(examination: Examination, checks: Sequence[Check], error: LearnerError) -> Finding:
     """The file could not be loaded: nothing was checked, and nothing is earned."""
+    name, what = examination.lesson.name, "Your file could not be loaded."
+    short = f"{what} {gist.of_error(error, examination.submission, examination.lesson.forbids)}"
     results = [
-        check.result(examination.lesson.name, "skipped", "Your file could not be loaded.",
-                     function=examination.function_of(check))
+        replace(check.result(name, "skipped", what, function=examination.function_of(check)), gist=short)
         for check in checks
-    ]  # fmt: skip
+    ]
     state = error.kind if error.kind in ("timed-out", "out-of-memory", "crashed") else "would-not-import"
     return Finding(state, results, [_import_mistake(examination, error)])
 
@@ -119,8 +112,7 @@ def describe(error: LearnerError) -> str:
 
 def describe_ban(ban: Ban, path: str) -> str:
     """A forbidden call that stands in the source."""
-    what = f"It calls `{ban.name}`, which this exercise forbids: that call would do the exercise whole."
-    return f"{what}\n  {path}:{ban.line}"
+    return f"{ban.says}\n  {ban.path or path}:{ban.line}"
 
 
 def asked(subject: Subject | None) -> str:
@@ -186,7 +178,7 @@ def _diagnose_function(examination: Examination, function: str, bad: list[CheckR
     except LearnerError as error:
         finding.named.append(_import_mistake(examination, error))
         return
-    reference, diagnostician = examination.judge.materials(examination.lesson)
+    reference, diagnostician = examination.judge.materials.of(examination.lesson)
     if function not in diagnostician.families:
         finding.named.extend(_by_value(examination, function, bad, Diagnosis()))
         return
@@ -232,7 +224,9 @@ def _accepts(parameters: Sequence[str], wanted: str) -> bool:
 
 def _by_outcome(examination: Examination, function: str, bad: list[CheckResult]) -> Named | None:
     """What the way the checks ended says, before any probe is run."""
-    first = {check.outcome: check for check in reversed(bad)}
+    # what was not run for want of time says nothing where something else ended: a flood of output, say
+    ended = [check for check in bad if check.message != NO_TIME_LEFT] or bad
+    first = {check.outcome: check for check in reversed(ended)}
     ran = [check for check in bad if check.outcome != "skipped"]
     # torch raises NotImplementedError too, for a dtype that an operation does not know: the learner's own line tells
     if ran and all(check.outcome == "raised" and "raise NotImplementedError" in check.message for check in ran):
@@ -246,7 +240,7 @@ def _by_outcome(examination: Examination, function: str, bad: list[CheckResult])
                      "Write it from simpler operations; the docstring lists what is allowed.")  # fmt: skip
     if "timed-out" in first:
         seconds = examination.judge.course.limits.call_seconds
-        place = _place_of(first["timed-out"])
+        place = _place_of(examination, first["timed-out"])
         where = f" It was at {place}." if place else ""
         return Named("timeout", function, f"`{function}` did not come back within {seconds:g} s.{where}",
                      "Look for a loop that never ends, or one over single elements.")  # fmt: skip
@@ -262,7 +256,7 @@ def _by_outcome(examination: Examination, function: str, bad: list[CheckResult])
 
 def _stub_beside(examination: Examination, check: CheckResult) -> str:
     """The lesson whose stub raised, if it is another one that this file imports."""
-    path = _place_of(check).rpartition(":")[0] or examination.submission.path
+    path = _place_of(examination, check).rpartition(":")[0] or examination.submission.path
     return "" if path == examination.submission.path else Path(path).stem
 
 
@@ -282,17 +276,21 @@ def _by_value(examination: Examination, function: str, bad: list[CheckResult], d
     return [_exception(examination, function, raised[0])] if raised else []
 
 
-def _place_of(check: CheckResult) -> str:
-    """The innermost of the learner's lines that a check's message names, as path:line."""
-    places = [line.strip() for line in check.message.splitlines() if _PLACE.match(line)]
-    return places[-1].split(" in ")[0] if places else ""
+def _place_of(examination: Examination, check: CheckResult) -> str:
+    """The innermost of the learner's lines that a check's message names, as path:line. An error's own text may look
+    like such a line: only files that were handed in count."""
+    submission = examination.submission
+    files = {submission.path, *(path for path, _ in submission.siblings.values())}
+    lines = [line.strip().split(" in ")[0] for line in check.message.splitlines() if _PLACE.match(line)]
+    places = [place for place in lines if place.rpartition(":")[0] in files]
+    return places[-1] if places else ""
 
 
 def _exception(examination: Examination, function: str, check: CheckResult) -> Named:
     """An error that the function raises: what, where, and what it usually means. The place may be in another lesson's
     file that this one imports."""
     head = check.message.splitlines()[0]
-    place = _place_of(check)
+    place = _place_of(examination, check)
     path = place.rpartition(":")[0]
     where = f" ({place})" if place else ""
     if path and path != examination.submission.path:

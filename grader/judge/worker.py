@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import signal
 import socket
-import struct
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +17,17 @@ from grader.model import Limits
 from grader.worker import wire
 
 LAST_WORDS_SECONDS = 0.5
+KEPT_OUTPUT = 64 << 10  # bytes of what is printed in one lesson; the rest, up to the limit, is let go
+NO_TIME_LEFT = "The time for this lesson was used up."
+CUT = b"\n[more was printed than is kept]\n"
 READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
 
 
 class Worker:
-    """One worker process, one learner's module. Single use; `close` always ends it."""
+    """One worker process, for one learner's work. `close` always ends it.
+
+    `patience`: seconds that a call may take; `until`: when, by `time.monotonic()`, all calls must have ended.
+    """
 
     def __init__(
         self,
@@ -31,24 +37,31 @@ class Worker:
         output_fd: int,
         limits: Limits,
         exits: Callable[[int], int | None],
+        vet: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple,
     ):
         self.pid = pid
         self.pidfd = pidfd
         self.rpc = rpc
         self.output_fd = output_fd
         self.limits = limits
+        self.begun = time.monotonic()
         self.patience = limits.call_seconds
+        self.until = math.inf
         self.layers: tuple[str, ...] | None = None
         self.alive = True
         self._exits = exits
+        self._vet = vet
         self._printed = bytearray()
         self._printed_total = 0
+        self._room = KEPT_OUTPUT
+        self._prints = True
         self._next_id = 0
-        self._frames = wire.Frames()
+        self._frames = wire.Frames(wire.REPLY)
+        # the line first: if an answer is there, what was printed before it is seen in the same look
+        self._ready = select.poll()
+        self._ready.register(rpc, select.POLLIN)
+        self._ready.register(output_fd, select.POLLIN)
         os.set_blocking(output_fd, False)
-        # a worker that does not read must not hold us up; set once, where a timeout for each call costs system calls
-        seconds, rest = divmod(limits.call_seconds, 1)
-        rpc.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", int(seconds), int(rest * 1e6)))
 
     def request(self, act: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
         """Ask for one act and wait for its reply. Raises WorkerTimeout or WorkerCrashed, and the worker
@@ -56,17 +69,17 @@ class Worker:
         if not self.alive:
             raise WorkerCrashed("The worker has ended already.")
         self._next_id += 1
+        limit = self.patience if seconds is None else seconds
         try:
-            if self.layers is None:
-                self.layers = self._hello()
-            deadline = time.monotonic() + (self.patience if seconds is None else seconds)
-            wire.send(self.rpc, {"id": self._next_id, "act": act, **content})
+            self.greet()
+            deadline = min(time.monotonic() + limit, self.until)
+            self._send({"id": self._next_id, "act": act, **content}, deadline)
             reply = self._receive(deadline)
-        except (TimeoutError, BlockingIOError):
+        except TimeoutError:
             frames = self._where_it_hangs()
             self.kill()
-            limit = self.patience if seconds is None else seconds
-            raise WorkerTimeout(f"No answer within {limit:g} s.", frames) from None
+            what = f"No answer within {limit:g} s."
+            raise WorkerTimeout(what if time.monotonic() < self.until else NO_TIME_LEFT, frames) from None
         except (EOFError, ConnectionError, wire.ProtocolError) as error:
             self.kill()
             raise self._explain_end(error) from None
@@ -86,6 +99,13 @@ class Worker:
             return ()
         return error.get("frames", ()) if isinstance(error, dict) else ()
 
+    def greet(self) -> tuple[str, ...]:
+        """The layers in force round it, asked once, before anything is sent. Raises IsolationError if they are too few;
+        OSError, EOFError or ProtocolError if it does not begin."""
+        if self.layers is None:
+            self.layers = self._vet(self._hello())
+        return self.layers
+
     def _hello(self) -> tuple[str, ...]:
         hello = self._receive(time.monotonic() + READY_SECONDS)
         if "refused" in hello:
@@ -96,43 +116,80 @@ class Worker:
             raise wire.ProtocolError("no greeting")
         return tuple(layers)
 
+    def _send(self, message: dict[str, Any], deadline: float) -> None:
+        """Send a frame to a worker that may read it slowly, or not at all. Raises TimeoutError."""
+        for piece in wire.pieces(message):
+            rest = memoryview(piece)
+            while rest:
+                try:
+                    rest = rest[self.rpc.send(rest, socket.MSG_DONTWAIT) :]
+                except BlockingIOError:
+                    self._wait(deadline, sending=True)
+
     def _receive(self, deadline: float) -> dict[str, Any]:
+        printed = True
         while (message := self._frames.take()) is None:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            ready, _, _ = select.select([self.rpc.fileno(), self.output_fd], [], [], left)
-            if self.output_fd in ready:
-                self._drain(once=True)
-            if self.rpc.fileno() in ready:
+            answered, printed = self._wait(deadline)
+            if answered:
                 self._frames.fill(self.rpc)
-        self._drain()
+        if printed:
+            self._drain()
         return message
+
+    def _wait(self, deadline: float, sending: bool = False) -> tuple[bool, bool]:
+        """Wait until there is something to read, or room to send; whether there is an answer, and whether something was
+        printed: some of it is taken. Raises TimeoutError."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        if sending:
+            self._ready.modify(self.rpc, select.POLLOUT)
+        ready = [fd for fd, _ in self._ready.poll(left * 1000)]
+        if sending:
+            self._ready.modify(self.rpc, select.POLLIN)
+        printed = self.output_fd in ready
+        if printed:
+            self._drain(once=True)
+        return self.rpc.fileno() in ready, printed
 
     def _drain(self, once: bool = False) -> None:
         """Take what was printed. More than the limit is a flood: the worker is killed."""
         limit = self.limits.output_kb << 10
-        while True:
+        while self._prints:
             try:
                 piece = os.read(self.output_fd, 1 << 16)
             except BlockingIOError:
                 return
-            if not piece:
-                return
+            if not piece:  # it closed its output: a pipe at its end would be ready to be read for ever
+                self._prints = False
+                self._ready.unregister(self.output_fd)
             self._printed_total += len(piece)
             if self._printed_total > limit:
                 self.kill()
                 raise WorkerCrashed(f"It printed more than {self.limits.output_kb} kB and was stopped.")
-            self._printed += piece
+            self._keep(piece)
             if once:
                 return
 
+    def _keep(self, printed: bytes) -> None:
+        kept = printed[: self._room]
+        self._room -= len(kept)
+        self._printed += kept
+        if len(kept) < len(printed) and not self._printed.endswith(CUT):
+            self._printed += CUT
+
     def take_output(self) -> str:
-        """What the learner's code printed since the last time this was asked."""
+        """What the learner's code printed since the last time this was asked. A flood that only shows here ends the
+        worker; the next request says so."""
         if self.alive:
-            self._drain()
+            with contextlib.suppress(WorkerCrashed):
+                self._drain()
         text, self._printed = self._printed.decode("utf-8", "replace"), bytearray()
         return text
+
+    def begin_lesson(self) -> None:
+        """Count anew what is printed: another lesson of the same learner follows in the same process."""
+        self._printed_total, self._room = 0, KEPT_OUTPUT
 
     def _explain_end(self, error: Exception) -> Exception:
         if isinstance(error, wire.ProtocolError):
@@ -145,7 +202,7 @@ class Worker:
         if code == -signal.SIGKILL:
             return WorkerCrashed("The process was killed: by itself, or by the system for want of memory.")
         if code < 0:
-            return WorkerCrashed(f"The process died of signal {-code} ({signal.Signals(-code).name}).")
+            return WorkerCrashed(f"The process died of signal {-code} ({_signal_name(-code)}).")
         return WorkerCrashed(f"The process ended itself (exit status {code}), as os._exit does.")
 
     def kill(self) -> None:
@@ -167,3 +224,11 @@ class Worker:
             if fd is not None:
                 with contextlib.suppress(OSError):
                     os.close(fd)
+
+
+def _signal_name(number: int) -> str:
+    """SIGSEGV and the like; of the real-time signals only two have a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "a real-time signal"

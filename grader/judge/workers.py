@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from grader.judge.launch import Launcher
+from grader.judge.tame import is_tame
 from grader.judge.worker import Worker
+from grader.model import Submission
+
+# Of the time that one lesson may take: a process that has served for longer might run into the limit on processor
+# time that is there for one, and a lesson would suffer for those before it.
+SHARED_FOR = 0.25
 
 
 class Workers:
@@ -20,7 +27,8 @@ class Workers:
     @contextmanager
     def one_learner(self) -> Iterator[None]:
         """All examinations in here are of one learner's work: they may follow each other in one process, as long as
-        each leaves it as it found it (the worker says so when it is asked to load the next)."""
+        none of their sources can change it for the next (`tame.py`), and each leaves it as it found it (the worker
+        says so when it is asked to load the next: it is believed where the sources are tame)."""
         self.sharing = True
         try:
             yield
@@ -33,11 +41,24 @@ class Workers:
     def take(self) -> Worker:
         """The worker kept from the same learner's last lesson, or a fresh one."""
         worker, self._kept = self._kept, None
-        return worker or self._launcher.lease()
+        if worker is None:
+            return self._launcher.lease()
+        worker.begin_lesson()
+        return worker
 
-    def give_back(self, worker: Worker) -> None:
+    def give_back(self, worker: Worker, submission: Submission) -> None:
         """Keep a living worker for the same learner's next lesson, or end it."""
-        if self.sharing and worker.alive and self._kept is None:
+        if self.sharing and worker.alive and self._kept is None and self._may_serve_on(worker, submission):
             self._kept = worker
         else:
             worker.close()
+
+    def _may_serve_on(self, worker: Worker, submission: Submission) -> bool:
+        young = time.monotonic() - worker.begun < SHARED_FOR * worker.limits.total_seconds
+        return young and not self.needs_its_own(submission)
+
+    @staticmethod
+    def needs_its_own(submission: Submission) -> bool:
+        """Whether no other lesson may follow it in its process."""
+        beside = [source for _, source in submission.siblings.values()]
+        return not is_tame((submission.source, *beside), (submission.lesson, *submission.siblings))

@@ -23,6 +23,22 @@ class Proofs(Protocol):
     problems: list[str]
 
 
+class Asked(Protocol):
+    """The audit of a quiz."""
+
+    @property
+    def topics(self) -> int: ...
+
+    @property
+    def families(self) -> int: ...
+
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def problems(self) -> Sequence[str]: ...
+
+
 def first_column(lessons: Sequence[str]) -> int:
     """The width of the column with the lessons' names."""
     return max([NARROWEST, *map(len, lessons)])
@@ -49,11 +65,25 @@ def conclusion(audits: Sequence[Proofs]) -> str:
     return f"{lessons}: {counted(wrong, 'problem')}." if wrong else f"{lessons}: everything is proved."
 
 
-def to_object(audits: Sequence[Proofs]) -> dict[str, Any]:
+def asked(questions: Asked) -> str:
+    """One sentence about the quiz."""
+    counts = f"{counted(questions.families, 'question')} on {counted(questions.topics, 'topic')}"
+    generated = f"{questions.generated} with numbers that are drawn"
+    wrong = counted(len(questions.problems), "problem") if questions.problems else "none is ambiguous"
+    return f"{counts}, {generated}: {wrong}."
+
+
+def to_object(audits: Sequence[Proofs], questions: Asked | None = None) -> dict[str, Any]:
     """The documented object of `grader audit --json`; each pair is [proved, of how many]."""
+    problems = list(questions.problems) if questions else []
+    quiz = questions and {
+        "topics": questions.topics, "families": questions.families, "generated": questions.generated,
+        "problems": problems,
+    }  # fmt: skip
     return {
         "schema": SCHEMA,
-        "clean": not any(proofs.problems for proofs in audits),
+        "clean": not problems and not any(proofs.problems for proofs in audits),
+        "questions": quiz,
         "lessons": {
             proofs.lesson: {
                 "checks": proofs.checks,

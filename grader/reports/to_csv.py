@@ -1,9 +1,10 @@
 """The gradebook: one line a learner, as spreadsheets and learning platforms read it.
 
-    id, score, complete, missing, <lesson>, <lesson> state, ..., problem
+    id, name, attempt, late, score, points, possible, complete, missing, <lesson>, <lesson> state, ..., problem
 
-A cell is empty where there is no score: a lesson that was not handed in, or one that the grader itself could not
-check. An empty cell is no zero.
+`points` and `possible` count over the lessons that were checked; `missing` says how many were not handed in. A cell is
+empty where there is no score: a lesson that was not handed in, or one that the grader itself could not check. An empty
+cell is no zero.
 """
 
 from __future__ import annotations
@@ -13,24 +14,33 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from grader.reports.outline import number, points_of
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def gradebook_lines(lessons: Sequence[str], records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The lines of the gradebook, its head first, each with its end; `records` are the submissions of results.json."""
     columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
-    yield _line(["id", "score", "complete", "missing", *columns, "problem"])
+    whose = ["id", "name", "attempt", "late"]
+    yield _line([*whose, "score", "points", "possible", "complete", "missing", *columns, "problem"])
     for record in records:
         yield _line(_cells(lessons, record))
 
 
 def _cells(lessons: Sequence[str], record: Mapping[str, Any]) -> list[str]:
-    cells = [_text(record["id"]), _score(record["score"]), "yes" if record["complete"] else "no"]
-    cells.append(str(record["states"].get("missing", 0)))
+    earned, possible = points_of(record["lessons"])
+    cells = [_text(record["id"]), _text(record.get("name", "")), str(record.get("attempt", 1))]
+    cells += [_yes(record.get("late", False)), _score(record["score"]), number(earned), number(possible)]
+    cells += [_yes(record["complete"]), str(record["states"].get("missing", 0))]
     for name in lessons:
         lesson = record["lessons"][name]
         cells += [_score(lesson["score"]), lesson["state"]]
     return [*cells, _text(record["problem"])]
+
+
+def _yes(fact: bool) -> str:
+    return "yes" if fact else "no"
 
 
 def _score(score: float | None) -> str:

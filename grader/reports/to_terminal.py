@@ -88,7 +88,8 @@ def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]
     else:
         style = GOOD if result.passed else ""
         filled = score_bar(result.score, BAR_CELLS, page.signs)
-        line = Text.assemble((f"{score_text(result.score)} / 10", f"{STRONG} {style}"), "  ", (filled, style))
+        score = f"{score_text(result.score)} / 10" + (" on the public checks" if result.public else "")
+        line = Text.assemble((score, f"{STRONG} {style}"), "  ", (filled, style))
     facts = [_counts([check for check in result.checks if check.outcome != "grader-error"])]
     if before is not None and before != result.score:
         facts.append(f"before: {score_text(before)}")

@@ -1,4 +1,4 @@
-"""The SQLite file under the store: opened, brought up to date, and set aside if it is damaged.
+"""The SQLite file under a store: opened, brought up to date, and set aside if it is damaged.
 
 The journal is SQLite's default one, not WAL: home folders lie on network file systems, where WAL's shared memory does
 not work. Two processes at once wait for each other.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.errors import StoreError
-from grader.store.migrations import MIGRATIONS
+from grader.store.migrations import MIGRATIONS, Migrations
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -25,11 +25,20 @@ _CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM
 
 
 class Database:
-    """One file, opened when it is first used. `notices` tells what was done to it that its owner should know."""
+    """One file, opened when it is first used. `notices` tells what was done to it that its owner should know.
 
-    def __init__(self, path: Path, busy_seconds: float) -> None:
+    `holds` is what its owner knows the content as. A damaged file is set aside and begun anew only if `begin_anew`.
+    """
+
+    def __init__(
+        self, path: Path, busy_seconds: float, migrations: Migrations | None = None, holds: str = "your progress",
+        *, begin_anew: bool = True,
+    ) -> None:  # fmt: skip
         self.path = path
         self.busy_seconds = busy_seconds
+        self.migrations = MIGRATIONS if migrations is None else migrations
+        self.holds = holds
+        self.begin_anew = begin_anew
         self.notices: list[str] = []
         self._connection: sqlite3.Connection | None = None
 
@@ -39,16 +48,21 @@ class Database:
         def act(connection: sqlite3.Connection) -> list[T]:
             return [convert(row) for row in connection.execute(sql, parameters).fetchall()]
 
-        return self._do(act, "your progress cannot be read")
+        return self._do(act, f"{self.holds} cannot be read")
 
     def write(self, sql: str, parameters: Sequence[object]) -> None:
         """Run one statement that writes. Raises StoreError: then nothing of it was saved."""
+        self.write_all([(sql, parameters)])
+
+    def write_all(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
+        """Run statements that write: all of them or, with StoreError, none."""
 
         def act(connection: sqlite3.Connection) -> None:
             with _transaction(connection):
-                connection.execute(sql, parameters)
+                for sql, parameters in statements:
+                    connection.execute(sql, parameters)
 
-        self._do(act, "your progress was not saved")
+        self._do(act, f"{self.holds} could not be saved")
 
     def close(self) -> None:
         if self._connection is not None:
@@ -60,7 +74,7 @@ class Database:
         try:
             return act(self._connected())
         except (sqlite3.Error, *_UNREADABLE) as error:
-            if _code(error) not in _DAMAGED:
+            if _code(error) not in _DAMAGED or not self.begin_anew:
                 raise self._explained(error, failure) from None
         self.close()
         try:
@@ -71,9 +85,10 @@ class Database:
 
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
+            was_empty = _is_empty(self.path)
             connection = self._connect()
             try:
-                self._bring_up_to_date(connection)
+                self._bring_up_to_date(connection, was_empty)
             except BaseException:
                 connection.close()
                 raise
@@ -83,23 +98,28 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
 
-    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        if self._version(connection) == len(MIGRATIONS):
+    def _bring_up_to_date(self, connection: sqlite3.Connection, was_empty: bool) -> None:
+        if self._version(connection) == len(self.migrations):
             return
         with _transaction(connection):
             version = self._version(connection)  # again: another process may have been first
-            for statements in MIGRATIONS[version:]:
+            if was_empty and not version:
+                self.notices.append(
+                    f"the file with {self.holds} was empty, as a crash before anything was kept leaves it: "
+                    f"it is begun anew ({self.path})"
+                )
+            for statements in self.migrations[version:]:
                 for statement in statements:
                     connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            connection.execute(f"PRAGMA user_version = {len(self.migrations)}")
 
     def _version(self, connection: sqlite3.Connection) -> int:
         """How many migrations the file has been through. Raises StoreError if it has more than we know."""
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        if version > len(MIGRATIONS):
+        if version > len(self.migrations):
             raise StoreError(
-                f"a newer version of selfattend wrote this progress (its format is {version}, "
-                f"this version knows {len(MIGRATIONS)})",
+                f"{self.holds} cannot be read: a newer version of selfattend wrote this file "
+                f"(its format is {version}, this version knows {len(self.migrations)})",
                 where=str(self.path),
                 next_step="pip install --upgrade selfattend",
             )
@@ -143,6 +163,14 @@ class Database:
         else:
             why = str(error)
         return StoreError(f"{failure}: {why}", where=str(self.path), next_step=next_step)
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether there is a file of no bytes: SQLite takes it for a new one."""
+    try:
+        return path.stat().st_size == 0
+    except OSError:  # there is none, or opening it says in plain words why not
+        return False
 
 
 @contextmanager

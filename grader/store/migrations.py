@@ -6,7 +6,10 @@ so that their order as text is their order in time.
 
 from __future__ import annotations
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+Migrations = tuple[tuple[str, ...], ...]
+
+# A learner's progress.
+MIGRATIONS: Migrations = (
     # 1: attempts, hints and solutions shown
     (
         """CREATE TABLE attempts (
@@ -35,5 +38,87 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             gave_up INTEGER NOT NULL,
             at TEXT NOT NULL
         )""",
+    ),
+    # 2: the quiz
+    (
+        "CREATE TABLE quiz_facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        """CREATE TABLE quiz_sessions (
+            id TEXT PRIMARY KEY,
+            mode TEXT NOT NULL,
+            topics TEXT NOT NULL,
+            plan TEXT NOT NULL,
+            started TEXT NOT NULL,
+            finished TEXT,
+            predicted REAL,
+            predicted_after REAL
+        )""",
+        # nothing is ever taken out of this one: it is the evidence
+        """CREATE TABLE quiz_answers (
+            id INTEGER PRIMARY KEY,
+            session TEXT NOT NULL,
+            family TEXT NOT NULL,
+            topic TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            attempt INTEGER NOT NULL,
+            mode TEXT NOT NULL,
+            typed TEXT NOT NULL,
+            credit REAL NOT NULL,
+            guess REAL NOT NULL,
+            certainty TEXT NOT NULL,
+            tags TEXT NOT NULL,
+            first INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            seconds REAL NOT NULL
+        )""",
+        "CREATE INDEX quiz_answers_by_family ON quiz_answers (family, attempt)",
+        """CREATE TABLE quiz_texts (
+            session TEXT NOT NULL,
+            topic TEXT NOT NULL,
+            text TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (session, topic)
+        )""",
+        """CREATE TABLE quiz_claims (
+            id INTEGER PRIMARY KEY,
+            session TEXT NOT NULL,
+            topic TEXT NOT NULL,
+            point TEXT NOT NULL,
+            mark TEXT NOT NULL,
+            trap INTEGER NOT NULL,
+            at TEXT NOT NULL
+        )""",
+    ),
+)
+
+# The results of a class.
+CLASS_MIGRATIONS: Migrations = (
+    # 1: every result ever given, and which of them count
+    (
+        "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        # nothing is ever taken out of this one
+        """CREATE TABLE records (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            at TEXT NOT NULL,
+            settings TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            record TEXT NOT NULL
+        )""",
+        # what is long stands last: whoever asks for the rest does not read it
+        """CREATE TABLE results (
+            id TEXT PRIMARY KEY,
+            number INTEGER NOT NULL REFERENCES records (number),
+            learner TEXT NOT NULL,
+            attempt INTEGER NOT NULL,
+            feedback TEXT NOT NULL,
+            at TEXT NOT NULL,
+            settings TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            listed INTEGER NOT NULL,
+            again INTEGER NOT NULL,
+            summary TEXT NOT NULL,
+            fingerprints TEXT NOT NULL
+        )""",
+        "CREATE INDEX results_in_order ON results (listed, learner, attempt, id, number)",
     ),
 )

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
-from grader.errors import StoreError
 from grader.model import Attempt, LessonProgress, LessonResult
+from grader.store.progress_file import BUSY_SECONDS, ProgressFile
 from grader.store.records import to_attempt, to_json, to_mistakes, to_progress, to_text
-
-if TYPE_CHECKING:
-    from grader.store.database import Database
-
-T = TypeVar("T")
-
-BUSY_SECONDS = 5.0
 
 ATTEMPT = "SELECT lesson, at, state, score, passed, source_sha256, result FROM attempts"
 
@@ -52,9 +44,8 @@ class Store:
 
     def __init__(self, path: Path, aliases: Mapping[str, str], busy_seconds: float) -> None:
         self.path = path
-        self.busy_seconds = busy_seconds
+        self.file = ProgressFile(path, busy_seconds)
         self._aliases = dict(aliases)
-        self._database: Database | None = None
 
     @classmethod
     def open(cls, path: Path, *, aliases: Mapping[str, str] | None = None, busy_seconds: float = BUSY_SECONDS) -> Store:
@@ -63,17 +54,16 @@ class Store:
         `busy_seconds` is how long to wait for another process that is writing. Raises StoreError.
         """
         store = cls(path, aliases or {}, busy_seconds)
-        store._number("PRAGMA user_version")  # so that a bad file is known at once
+        store.file.number("PRAGMA user_version")  # so that a bad file is known at once
         return store
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What the learner should be told about the file."""
-        return tuple(self._database.notices) if self._database else ()
+        return self.file.notices
 
     def close(self) -> None:
-        if self._database:
-            self._database.close()
+        self.file.close()
 
     def __enter__(self) -> Store:
         return self
@@ -85,7 +75,7 @@ class Store:
 
     def record_attempt(self, result: LessonResult, source_sha256: str, when: datetime) -> None:
         """Keep a verdict, and the digest of the source it was given for."""
-        self._write(
+        self.file.write(
             "INSERT INTO attempts (lesson, at, state, score, passed, mistakes, source_sha256, result) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             result.lesson,
@@ -101,13 +91,13 @@ class Store:
     def attempts(self, lesson: str) -> list[Attempt]:
         """All attempts at a lesson, oldest first."""
         names = self._names(lesson)
-        return self._read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
+        return self.file.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
 
     def best(self, lesson: str) -> Attempt | None:
         """The attempt with the highest score, of equal ones the first; None without a score."""
         names = self._names(lesson)
         order = "score IS NOT NULL ORDER BY score DESC, id LIMIT 1"
-        return next(iter(self._read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} AND {order}", *names)), None)
+        return next(iter(self.file.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} AND {order}", *names)), None)
 
     def recent_mistakes(self, limit: int) -> list[tuple[str, str, str, datetime]]:
         """The mistakes named last, as (lesson, id, says, when), each once, the latest first.
@@ -116,7 +106,7 @@ class Store:
         """
         query = f"{ATTEMPT} WHERE mistakes > 0 ORDER BY id DESC LIMIT 100"
         found: dict[tuple[str, str], tuple[str, str, str, datetime]] = {}
-        for attempt in self._read(to_attempt, query):
+        for attempt in self.file.read(to_attempt, query):
             lesson = self._aliases.get(attempt.lesson, attempt.lesson)
             for mistake in to_mistakes(attempt.result):
                 found.setdefault((lesson, mistake.id), (lesson, mistake.id, mistake.says, attempt.when))
@@ -126,7 +116,7 @@ class Store:
         """Each lesson's progress by its name, in one query. `aliases` replaces those the store was opened with."""
         renamed = self._aliases if aliases is None else aliases
         former = [name for pair in renamed.items() for name in pair]
-        rows = self._read(to_progress, SUMMARY.format(former=", (?, ?)" * len(renamed)), *former)
+        rows = self.file.read(to_progress, SUMMARY.format(former=", (?, ?)" * len(renamed)), *former)
         return {progress.lesson: progress for progress in rows}
 
     # ---- hints and solutions
@@ -134,7 +124,7 @@ class Store:
     def record_hint(self, lesson: str, function: str, rung: int, when: datetime) -> None:
         """Keep that a hint was shown: `rung` counts from 1. Showing it again changes nothing."""
         names = self._names(lesson)
-        self._write(
+        self.file.write(
             "INSERT INTO hints (lesson, function, rung, at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
             f"(SELECT 1 FROM hints WHERE {_is_in(names)} AND function = ? AND rung = ?)",
             *(lesson, function, rung, to_text(when)),
@@ -144,16 +134,20 @@ class Store:
     def next_hint(self, lesson: str, function: str) -> int:
         """The rung after the highest one shown for this function: 1 if none was."""
         names = self._names(lesson)
-        return 1 + self._number(f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ?", *names, function)
+        return 1 + self.file.number(
+            f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ?", *names, function
+        )
 
     def hints_used(self, lesson: str) -> int:
         """How many different hints of a lesson were shown."""
         names = self._names(lesson)
-        return self._number(f"SELECT COUNT(DISTINCT function || ' ' || rung) FROM hints WHERE {_is_in(names)}", *names)
+        return self.file.number(
+            f"SELECT COUNT(DISTINCT function || ' ' || rung) FROM hints WHERE {_is_in(names)}", *names
+        )
 
     def record_solution_shown(self, lesson: str, gave_up: bool, when: datetime) -> None:
         """Keep that the reference was shown; `gave_up` if that was before the lesson was solved."""
-        self._write(
+        self.file.write(
             "INSERT INTO solutions_shown (lesson, gave_up, at) VALUES (?, ?, ?)", lesson, gave_up, to_text(when)
         )
 
@@ -161,40 +155,6 @@ class Store:
 
     def _names(self, lesson: str) -> list[str]:
         return [lesson, *(old for old, new in self._aliases.items() if new == lesson)]
-
-    def _read(self, convert: Callable[[tuple[Any, ...]], T], sql: str, *parameters: object) -> list[T]:
-        database = self._existing()
-        return database.read(convert, sql, parameters) if database else []
-
-    def _number(self, sql: str, *parameters: object) -> int:
-        """The one number that a query gives; 0 for NULL and where there is no file."""
-        return sum(self._read(lambda row: int(row[0] or 0), sql, *parameters))
-
-    def _write(self, sql: str, *parameters: object) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"your progress was not saved: {error.strerror}",
-                where=str(self.path.parent),
-                next_step="make that folder writable for yourself",
-            ) from None
-        self._opened().write(sql, parameters)
-
-    def _existing(self) -> Database | None:
-        """The database if there is a file: `learn list` in a fresh folder neither makes one nor loads SQLite."""
-        try:
-            there = self._database is not None or self.path.exists()
-        except OSError:  # the folder may not be searched; opening says so in plain words
-            there = True
-        return self._opened() if there else None
-
-    def _opened(self) -> Database:
-        if self._database is None:
-            from grader.store.database import Database  # here: SQLite takes a while to load
-
-            self._database = Database(self.path, self.busy_seconds)
-        return self._database
 
 
 def _is_in(names: Sequence[str]) -> str:

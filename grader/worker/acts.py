@@ -11,11 +11,12 @@ from typing import Any
 
 from grader.worker import described, elsewhere
 from grader.worker.arrays import mapped
-from grader.worker.forbid import ForbiddenCall, watch
+from grader.worker.forbid import ForbiddenCall, Refusals, watch
 from grader.worker.wire import Array, Handle
 
 MESSAGE_LIMIT = 2000
 FRAME_LIMIT = 8
+LINE_LIMIT = 500
 
 
 class Actor:
@@ -25,6 +26,7 @@ class Actor:
         self.namespace = namespace
         self.forbids = forbids
         self.files = files
+        self.refusals = Refusals(forbids)
         self.objects: dict[int, Any] = {}
         self.made = 0
         self.log: list[tuple[Any, ...]] = []
@@ -37,7 +39,9 @@ class Actor:
                 reply: dict[str, Any] = getattr(self, "act_" + str(request["act"]))(request)
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
+        forbidden += self.refusals.seen
         if forbidden:
+            self.refusals.seen.clear()
             reply = {"error": {"kind": "forbidden", "type": "ForbiddenCall", "text": forbidden[0], "frames": reply.get(
                 "error", {}).get("frames", [])}}  # fmt: skip
         return reply
@@ -116,6 +120,11 @@ class Actor:
 
     # --- small helpers --------------------------------------------------------------------------------------------
 
+    def end(self) -> None:
+        """Let go of everything, and let torch's functions be called again."""
+        self.forget()
+        self.refusals.end()
+
     def forget(self) -> None:
         """Let go of every object that was made, and number the next ones from the beginning."""
         self.objects.clear()
@@ -175,10 +184,11 @@ def describe_error(error: BaseException, files: frozenset[str]) -> dict[str, Any
         kind = "out-of-memory"
     elif isinstance(error, SyntaxError):
         kind = "syntax"
+    # only theirs are looked at: a line of anybody else's file would be read from the disk
+    theirs = (step for step in traceback.walk_tb(error.__traceback__) if step[0].f_code.co_filename in files)
     frames = [
-        [frame.filename, frame.lineno or 0, frame.name, frame.line or ""]
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename in files
+        [frame.filename, frame.lineno or 0, frame.name, (frame.line or "")[:LINE_LIMIT]]
+        for frame in traceback.StackSummary.extract(theirs)
     ]
     if isinstance(error, SyntaxError):
         frames.append([error.filename or "", error.lineno or 0, "", _with_caret(error)])
@@ -189,11 +199,12 @@ def describe_error(error: BaseException, files: frozenset[str]) -> dict[str, Any
 def _with_caret(error: SyntaxError) -> str:
     """The line that Python could not read, with a caret under the place."""
     line = (error.text or "").rstrip("\n")
-    return f"{line}\n{' ' * max(0, (error.offset or 1) - 1)}^" if line else ""
+    place = max(0, (error.offset or 1) - 1)
+    return f"{line}\n{' ' * place}^" if line and len(line) <= LINE_LIMIT and place <= len(line) else line[:LINE_LIMIT]
 
 
 def _text(error: BaseException) -> str:
     try:
         return str(error)[:MESSAGE_LIMIT]
-    except Exception:  # a learner's exception may have any __str__
+    except BaseException:  # a learner's exception may have any __str__
         return ""

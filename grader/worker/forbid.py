@@ -1,15 +1,19 @@
 """Notice a forbidden call when it runs, whatever name it was called by.
 
 torch tells a function mode of every call into it from Python: `F.softmax`, `x.softmax`, an alias of either, and the
-operator itself (`torch.ops.aten._softmax`). numpy has no such hook: there the interpreter's profiler sees the calls
-that the learner's own code makes into numpy.
+operator itself (`torch.ops.aten._softmax`). A mode holds for one thread, and not inside of what it lets through; so the
+operators themselves are made to refuse too, for the whole process: in other threads, in traced code, with torch's modes
+switched off. numpy has no such hooks: there the interpreter's profiler sees the calls that the learner's own code makes
+into numpy.
 """
 
 from __future__ import annotations
 
+import bisect
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -25,11 +29,15 @@ class ForbiddenCall(BaseException):
 @lru_cache(maxsize=4096)  # an exercise calls the same few dozen functions again and again
 def matches(name: str, forbids: tuple[str, ...]) -> str | None:
     """The entry of `forbids` that `name` falls under: `_softmax_backward_data` falls under `softmax`."""
-    base = name.partition(".")[0].lstrip("_").removesuffix("_")
+    base = _base(name)
     for entry in forbids:
         if base == entry or base.startswith(entry + "_"):
             return entry
     return None
+
+
+def _base(name: str) -> str:
+    return name.partition(".")[0].lstrip("_").removesuffix("_")
 
 
 def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[None]:
@@ -61,10 +69,12 @@ def _watching_numpy(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]
             raise ForbiddenCall(entry)
 
     sys.setprofile(profile)
+    threading.setprofile(profile)  # for threads that are started meanwhile
     try:
         yield
     finally:
         sys.setprofile(None)
+        threading.setprofile(None)
 
 
 def _called_in_numpy(frame: Any, event: str, called: Any) -> str:
@@ -80,6 +90,81 @@ def _called_in_numpy(frame: Any, event: str, called: Any) -> str:
 
 def _of_numpy(module: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == "numpy"
+
+
+class Refusals:
+    """Makes torch's operators of these names, and its functions that are written in Python, refuse in every thread,
+    until `end`. `seen`: what was refused."""
+
+    def __init__(self, forbids: tuple[str, ...]) -> None:
+        self.forbids = forbids
+        self.seen: list[str] = []
+        self._operators: Any = None
+        self._functions: list[tuple[Any, str, Any]] = []
+        if forbids and "torch" in sys.modules:
+            # a torch whose dispatcher is another one: the mode remains, and what the judge reads in the source
+            with suppress(AttributeError, TypeError, RuntimeError):
+                self._refuse_operators()
+            self._refuse_functions()
+
+    def _refusal(self, entry: str) -> Callable[..., Any]:
+        def refuse(*_args: Any, **_kwargs: Any) -> Any:
+            self.seen.append(entry)
+            raise ForbiddenCall(entry)
+
+        return refuse
+
+    def _refuse_operators(self) -> None:
+        """Before a kernel is chosen for a device, and for operators that are made of others before autograd takes them
+        apart: at both places nothing is registered for ordinary operators, so nothing is taken away either."""
+        import torch
+
+        known = torch._C._dispatch_has_kernel_for_dispatch_key
+        # what `torch.library.Library` is made of, which would import much more (11 ms)
+        self._operators = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
+        for entry in self.forbids:
+            for name in _operators_like(entry):
+                for key in ("BackendSelect", "AutogradCPU"):
+                    if not known(name, key):
+                        self._operators.impl(name, key, self._refusal(entry))
+
+    def _refuse_functions(self) -> None:
+        from torch.nn import functional
+
+        for name, function in list(vars(functional).items()):
+            entry = matches(name, self.forbids) if hasattr(function, "__code__") else None
+            if entry:
+                self._functions.append((functional, name, function))
+                setattr(functional, name, self._refusal(entry))
+
+    def end(self) -> None:
+        """Let torch be as it was."""
+        for module, name, function in self._functions:
+            setattr(module, name, function)
+        self._functions.clear()
+        if self._operators is not None:
+            self._operators.reset()
+            self._operators = None
+
+
+def _operators_like(entry: str) -> Iterator[str]:
+    """The operators whose name is `entry`, or begins with it and a line: what `matches` finds, without looking at all
+    of the thousands."""
+    known = operators()
+    for base, name in known[bisect.bisect_left(known, (entry, "")) :]:
+        if not base.startswith(entry):
+            return
+        if base == entry or base[len(entry)] == "_":
+            yield name
+
+
+@lru_cache(maxsize=1)
+def operators() -> list[tuple[str, str]]:
+    """torch's operators, those that are made of others among them: bare names and whole ones, sorted."""
+    import torch
+
+    names = torch._C._dispatch_get_all_op_names()
+    return sorted((_base(name.removeprefix("aten::")), name) for name in names if name.startswith("aten::"))
 
 
 _MODE: Any = None

@@ -39,6 +39,8 @@ def _compile(path: str, source: str) -> CodeType:
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     try:
         return compile(source, path, "exec", dont_inherit=True)
+    except (MemoryError, RecursionError):  # the parser's own limits, which are reached long before the memory's
+        raise SyntaxError("the source is nested too deeply", (path, 1, None, None)) from None
     except ValueError as error:  # what Python before 3.11.4 makes of a null byte; later it is a SyntaxError as here
         line = source[: source.find("\0")].count("\n") + 1
         raise SyntaxError(str(error), (path, line, None, None)) from None

@@ -74,16 +74,31 @@ def serve(sock: socket.socket) -> None:
     while True:
         request = frames.receive(sock)
         if request["act"] == "load":
+            actor.end()
             actor, now = Actor({}), footprint() if request["shared"] else {}
             if before is not None and not unchanged(before, now):
-                reply = {"unclean": True}
+                reply: dict[str, Any] = {"unclean": True}
             else:
                 before = before or now
                 actor, reply = _load(request)
+        elif request["act"] == "ahead":
+            actor.forget()
+            reply = {"replies": [_story(actor, asked) for asked in request["asked"]]}
         else:
             reply = _answer(actor, request)
         _flush()
-        wire.send(sock, {"id": request["id"], **reply})
+        _send(sock, {"id": request["id"], **reply}, actor.files)
+
+
+def _send(sock: socket.socket, reply: dict[str, Any], files: frozenset[str]) -> None:
+    """Send a reply; one that cannot be sent, for its size or for what a learner put into it, is an error of theirs."""
+    try:
+        pieces = wire.pieces(reply, wire.REPLY)
+    except Exception as error:
+        described = describe_error(error, files)
+        pieces = wire.pieces({"id": reply["id"], "error": described}, wire.REPLY)
+    for piece in pieces:
+        sock.sendall(piece)
 
 
 def _flush() -> None:
@@ -102,6 +117,17 @@ def _load(request: dict[str, Any]) -> tuple[Actor, dict[str, Any]]:
         return Actor({}), {"error": describe_error(error, files)}
     actor = Actor(namespace, tuple(request["forbids"]), files)
     return actor, actor.act({"act": "names", "names": request["names"]})
+
+
+def _story(actor: Actor, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Several requests at once, of objects that are made for them, up to the first that ends in an error."""
+    actor.forget()
+    replies: list[dict[str, Any]] = []
+    for request in asked:
+        replies.append(_answer(actor, request))
+        if "error" in replies[-1]:
+            break
+    return replies
 
 
 def _answer(actor: Actor, request: dict[str, Any]) -> dict[str, Any]:

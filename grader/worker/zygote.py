@@ -19,10 +19,12 @@ import select
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 PR_SET_CHILD_SUBREAPER = 36
+PATIENCE_SECONDS = 10.0
 
 
 def main(control_fd: int, arrays: str, paths: list[str]) -> None:
@@ -83,12 +85,12 @@ class Zygote:
         job = json.loads(message)
         try:
             policy, foresight = self._foresee(job["policy"])
+            pid = _fork()
         except (OSError, ValueError) as error:
             self.control.send(json.dumps({"id": job["id"], "refused": str(error)}).encode())
             for fd in fds:
                 os.close(fd)
             return True
-        pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -133,22 +135,41 @@ class Zygote:
                 self._end()
 
     def _sweep(self, pid: int) -> None:
-        """Kill what a dead worker left: its process group, and orphans, which are ours to inherit."""
+        """Kill what a dead worker left: its process group, and orphans, which are ours to inherit. Those are stopped
+        first, all of them, since one that still runs can fork as fast as another is killed."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
-        for child in self._children():
-            if child not in self.workers:
-                try:
-                    os.kill(child, signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
+        stopped: set[int] = set()
+        while fresh := self._strays() - stopped:
+            for stray in fresh:
+                self._signal(stray, signal.SIGSTOP)
+            stopped |= fresh
+        for stray in stopped:
+            self._signal(stray, signal.SIGKILL)
+
+    def _strays(self) -> set[int]:
+        """Everything below this process that is neither a worker nor below one."""
+        found: set[int] = set()
+        queue = [child for child in self._children(os.getpid()) if child not in self.workers]
+        while queue:
+            stray = queue.pop()
+            if stray not in found:
+                found.add(stray)
+                queue += self._children(stray)
+        return found
 
     @staticmethod
-    def _children() -> list[int]:
-        try:
-            return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
-        except OSError:  # a kernel without this file
-            return []
+    def _signal(pid: int, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+    @staticmethod
+    def _children(pid: int) -> list[int]:
+        found: list[int] = []
+        with contextlib.suppress(OSError):  # it has gone, or a kernel without these files
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                found += map(int, (thread / "children").read_text().split())
+        return found
 
     def _end(self) -> None:
         for pid in list(self.workers):
@@ -157,6 +178,18 @@ class Zygote:
             os.waitpid(pid, 0)
             self._sweep(pid)
         os._exit(0)
+
+
+def _fork() -> int:
+    """Fork. A machine that has no process to give, or no memory, may have one in a moment: it is asked for a while."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return os.fork()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 if __name__ == "__main__":

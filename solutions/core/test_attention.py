@@ -30,7 +30,7 @@ def causal(size):
     return torch.ones(size, size, dtype=torch.bool).tril()
 
 
-@pytest.mark.check(skill="shape", points=1)
+@pytest.mark.check(skill="shape", points=1, public=True)
 def test_shape(submission, rand):
     """Gives one row of width d_v for every query."""
     q, k, v = drawn(rand, BATCH)
@@ -40,7 +40,7 @@ def test_shape(submission, rand):
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="values", points=4, needs="test_shape")
+@pytest.mark.check(skill="values", points=4, needs="test_shape", public=True)
 def test_values(submission, reference, rand):
     """Equals the reference without a mask."""
     q, k, v = drawn(rand, BATCH)
@@ -48,7 +48,7 @@ def test_values(submission, reference, rand):
     assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_shape")
+@pytest.mark.check(skill="values", points=2, needs="test_shape", public=True)
 def test_weights_sum_to_one(submission, rand):
     """Gives every query weights that sum to 1."""
     q, k, _ = drawn(rand, BATCH)
@@ -99,7 +99,7 @@ def test_equal_sizes(submission, reference, rand):
 # --- masking ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="masking", points=3, needs="test_shape")
+@pytest.mark.check(skill="masking", points=3, needs="test_shape", public=True)
 def test_mask(submission, reference, rand):
     """Hides from each query exactly the keys that its row of the mask blocks."""
     q, k, v = drawn(rand, BATCH)

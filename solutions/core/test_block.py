@@ -78,7 +78,7 @@ def listed(names):
 # --- names and shapes -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="shape", points=1)
+@pytest.mark.check(skill="shape", points=1, public=True)
 def test_names(submission, reference, rand):
     """Has every name of the statement in its state dict."""
     block = submission.TransformerBlock(D, H, F, state=numbers(reference, rand))
@@ -97,7 +97,7 @@ def test_no_other_names(submission, reference, rand):
         fail(f"The state dict must have exactly the statement's names: unexpected {listed(others)}.")
 
 
-@pytest.mark.check(skill="shape", points=1, needs="test_names")
+@pytest.mark.check(skill="shape", points=1, needs="test_names", public=True)
 def test_shape(submission, reference, rand):
     """Gives back the shape of its input."""
     state, x = numbers(reference, rand), rand(2, 5, D)
@@ -108,7 +108,7 @@ def test_shape(submission, reference, rand):
 # --- pre-LN -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="values", points=3, needs="test_names", stage="in pre-LN with one token")
+@pytest.mark.check(skill="values", points=3, needs="test_names", stage="in pre-LN with one token", public=True)
 def test_pre_one_token(submission, reference, rand):
     """Gives the reference's values for one token: norms, sums and network (norm_first=True)."""
     assert_same_block(pair(submission, reference, rand), rand(2, 1, D))
@@ -162,7 +162,7 @@ def test_post_mask(submission, reference, rand):
         assert_same_block(blocks, rand(2, 5, D), mask)
 
 
-@pytest.mark.check(skill="masking", points=1, needs="test_shape")
+@pytest.mark.check(skill="masking", points=1, needs="test_shape", public=True)
 def test_future_hidden(submission, reference, rand):
     """Keeps the future out of every output when the mask is causal."""
     state, x = numbers(reference, rand), rand(2, 5, D)

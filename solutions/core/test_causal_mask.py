@@ -35,19 +35,19 @@ def behind(seq_len):
     return positions.unsqueeze(1) - positions
 
 
-@pytest.mark.check(skill="shape", points=1)
+@pytest.mark.check(skill="shape", points=1, public=True)
 def test_shape(submission):
     """Gives a tensor of shape (T, T)."""
     assert_shape(submission.causal_mask(5), (5, 5))
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=1, needs="test_shape", public=True)
 def test_bool(submission):
     """Holds True and False, and no numbers."""
     square_of_bools(submission, 5)
 
 
-@pytest.mark.check(skill="masking", points=2, needs="test_bool")
+@pytest.mark.check(skill="masking", points=2, needs="test_bool", public=True)
 def test_itself(submission):
     """Lets every token attend to itself."""
     assert_where(square_of_bools(submission, 6), behind(6) == 0, allowed=True)
@@ -80,7 +80,7 @@ def test_in_attention(submission, rand):
     assert_matches(F.scaled_dot_product_attention(q, k, v, attn_mask=mask), expected)
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_bool")
+@pytest.mark.check(skill="generality", points=1, needs="test_bool", public=True)
 def test_one_token(submission, reference):
     """Works for a single token, which attends to itself."""
     assert_matches(submission.causal_mask(1), reference.causal_mask(1))

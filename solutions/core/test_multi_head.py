@@ -24,7 +24,7 @@ def numbered(*shape):
 # --- split_heads ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="shape", points=1, function="split_heads")
+@pytest.mark.check(skill="shape", points=1, function="split_heads", public=True)
 def test_split_shape(submission, rand):
     """Gives (batch, heads, positions, head width)."""
     assert_shape(submission.split_heads(rand(2, 5, 12), 3), (2, 3, 5, 4))
@@ -38,7 +38,7 @@ def test_split_values(submission, reference, rand):
     assert_matches(submission.split_heads(x, 3), reference.split_heads(x, 3), hint=hint)
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_split_shape", function="split_heads")
+@pytest.mark.check(skill="values", points=2, needs="test_split_shape", function="split_heads", public=True)
 def test_split_neighbours(submission):
     """Keeps neighbouring columns together in one head, in their order."""
     x = numbered(1, 3, 8)
@@ -109,7 +109,7 @@ def test_merge_values(submission, reference, rand):
     assert_matches(submission.merge_heads(x), reference.merge_heads(x), hint=hint)
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_merge_shape", function="merge_heads")
+@pytest.mark.check(skill="values", points=2, needs="test_merge_shape", function="merge_heads", public=True)
 def test_merge_undoes_split(submission, reference):
     """Undoes a right split."""
     x = numbered(2, 3, 8)
@@ -179,7 +179,7 @@ def test_attention_shape(submission, rand):
     assert_shape(submission.multi_head_attention(x, *weights_of(rand, 12), 3), x.shape)
 
 
-@pytest.mark.check(skill="values", points=4, needs="test_attention_shape", function="multi_head_attention")
+@pytest.mark.check(skill="values", points=4, needs="test_attention_shape", function="multi_head_attention", public=True)
 def test_attention_values(submission, reference, rand):
     """Equals the reference with three heads and no mask."""
     assert_attends(submission, reference, rand(2, 5, 12), *weights_of(rand, 12), 3)

@@ -32,7 +32,7 @@ def assert_equal(submission, reference, seq_len, d_model, hint=""):
     assert_matches(found, reference.sinusoidal_positional_encoding(seq_len, d_model), ATOL, hint)
 
 
-@pytest.mark.check(skill="shape", points=1)
+@pytest.mark.check(skill="shape", points=1, public=True)
 def test_shape(submission):
     """Gives a tensor of shape (T, D)."""
     assert_shape(submission.sinusoidal_positional_encoding(5, 6), (5, 6))
@@ -44,7 +44,7 @@ def test_float32(submission):
     table(submission, 5, 6)
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_float32")
+@pytest.mark.check(skill="values", points=2, needs="test_float32", public=True)
 def test_position_zero(submission):
     """Starts at position 0, whose row is 0, 1, 0, 1, ..."""
     assert_matches(table(submission, 5, 8)[0], torch.tensor([0.0, 1.0] * 4), ATOL)
@@ -68,7 +68,7 @@ def test_one_frequency_for_each_pair(submission):
         assert_matches(squares, torch.ones(9), 2 * ATOL, hint)
 
 
-@pytest.mark.check(skill="values", points=3, needs="test_float32")
+@pytest.mark.check(skill="values", points=3, needs="test_float32", public=True)
 def test_values(submission, reference):
     """Equals the reference, entry by entry."""
     assert_equal(submission, reference, 4, 6, FORMULA)

@@ -13,21 +13,21 @@ from grader.judge.kit import (
 )
 
 
-@pytest.mark.check(skill="shape", points=1)
+@pytest.mark.check(skill="shape", points=1, public=True)
 def test_shape(submission, rand):
     """Gives back the shape of its input."""
     x = rand(3, 5)
     assert_shape(submission.softmax(x), x.shape)
 
 
-@pytest.mark.check(skill="values", points=3, needs="test_shape")
+@pytest.mark.check(skill="values", points=3, needs="test_shape", public=True)
 def test_last_axis(submission, reference, rand):
     """Equals the reference along the last axis."""
     x = rand(3, 5)
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
-@pytest.mark.check(skill="values", points=1, needs="test_shape")
+@pytest.mark.check(skill="values", points=1, needs="test_shape", public=True)
 def test_sums_to_one(submission, rand):
     """Every slice sums to 1, and no entry is negative."""
     weights = submission.softmax(rand(4, 7), dim=1)
@@ -89,7 +89,7 @@ def test_gradient(submission, reference, rand):
     assert_gradients_match(submission.softmax, reference.softmax, x, wrt=[0], weights=weights)
 
 
-@pytest.mark.check(skill="hygiene", points=1)
+@pytest.mark.check(skill="hygiene", points=1, public=True)
 def test_input_unchanged(submission, rand):
     """Leaves its input alone."""
     x = rand(3, 5)

@@ -97,7 +97,7 @@ def compare(run, submission, reference, start, batches, *how, **more):
 # --- train_step -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="shape", points=1, function="train_step")
+@pytest.mark.check(skill="shape", points=1, function="train_step", public=True)
 def test_step_returns_the_loss(submission, rand):
     """Takes a step and returns one number."""
     steps(submission, weights(rand), text(rand, (3, 5)))
@@ -115,7 +115,7 @@ def assert_float(value):
         fail(f"It returned {kind_of(value)}; expected a Python float, as `loss.item()` gives.")
 
 
-@pytest.mark.check(skill="values", points=3, function="train_step", needs="test_step_returns_the_loss")
+@pytest.mark.check(skill="values", points=3, function="train_step", needs="test_step_returns_the_loss", public=True)
 def test_step_loss(submission, reference, rand):
     """Returns the mean cross-entropy of the next token over all positions, as it was before the step."""
     start, batches = weights(rand), text(rand, (3, 5))
@@ -194,7 +194,7 @@ def test_step_tokens_unchanged(submission, rand):
 # --- train ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="shape", points=2, function="train")
+@pytest.mark.check(skill="shape", points=2, function="train", public=True)
 def test_train_returns_a_list(submission, rand):
     """Returns a list with one loss for each batch."""
     training(submission, weights(rand), text(rand, *TWO))
@@ -208,7 +208,7 @@ def test_train_gives_floats(submission, rand):
         assert_float(loss)
 
 
-@pytest.mark.check(skill="training", points=2, function="train", needs="test_train_returns_a_list")
+@pytest.mark.check(skill="training", points=2, function="train", needs="test_train_returns_a_list", public=True)
 def test_train_takes_your_steps(submission, reference, rand):
     """Takes one step on each batch, in order: the right one, or your own `train_step`'s."""
     start, batches = weights(rand), text(rand, *TWO)

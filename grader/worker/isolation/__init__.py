@@ -1,14 +1,15 @@
 """The layers that a worker puts on itself before it runs a learner's code. Standard library only.
 
     process-group        its own session; it dies with the zygote, and no process of the same user can look into it
-    limits               memory, processor time, size of files, open files
+    limits               memory, processor time, size of files, open files, processes and threads
     unprivileged-user    never root, and no capabilities
     no-new-privileges    a program that it starts gains no rights
     landlock             it reads what it must, and writes nowhere else than in its scratch folder
     seccomp              no network, no new processes, no signals to others, and no calls that the list does not know
 
 What the layers cannot give: whatever the zygote has read before the fork, a worker can read too; descriptors that
-are open stay usable (close them first, `process.close_from`); and whether a file exists can be found out.
+are open stay usable (close them first, `process.close_from`); and whether a file exists can be found out, unless the
+zygote is in a sandbox that does not show it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,21 @@ LAYERS = ("process-group", "limits", "no-new-privileges", "landlock", "seccomp",
 _NEED_NO_NEW_PRIVILEGES = ("landlock", "seccomp")
 
 
+def _refuse_unknown(layers: set[str]) -> None:
+    unknown = layers - set(LAYERS)
+    if unknown:
+        raise ValueError(f"no such layer: {', '.join(sorted(unknown))}; there are {', '.join(LAYERS)}")
+
+
+def left_out(layers: Iterable[str]) -> set[str]:
+    """These layers, and those that cannot be had without them. Errors: ValueError for one that is not there."""
+    gone = set(layers)
+    _refuse_unknown(gone)
+    if "no-new-privileges" in gone:
+        gone.update(_NEED_NO_NEW_PRIVILEGES)
+    return gone
+
+
 @dataclass(frozen=True)
 class Policy:
     """What one worker may do. Bytes, seconds of processor time, paths.
@@ -37,24 +53,21 @@ class Policy:
     cpu_seconds: int
     file_bytes: int = 16 << 20
     open_files: int = 64
+    processes: int = 256  # and threads, beyond those that the machine has when the worker begins
     readable: tuple[str, ...] = ()  # files, and directories with all below them
     writable: tuple[str, ...] = ()  # must exist; without Landlock nothing is writable
     uid: int | None = None  # when root: the unused uid to become; None: stay, without capabilities
     layers: tuple[str, ...] = LAYERS
 
     def __post_init__(self) -> None:
-        unknown = set(self.layers) - set(LAYERS)
-        if unknown:
-            raise ValueError(f"no such layer: {', '.join(sorted(unknown))}; there are {', '.join(LAYERS)}")
+        _refuse_unknown(set(self.layers))
         needing = [layer for layer in _NEED_NO_NEW_PRIVILEGES if layer in self.layers]
         if needing and "no-new-privileges" not in self.layers:
             raise ValueError(f"{' and '.join(needing)} cannot be had without no-new-privileges")
 
     def without(self, *layers: str) -> Policy:
         """The same policy with these layers left out, and with those that cannot be had without them."""
-        gone = set(layers)
-        if "no-new-privileges" in gone:
-            gone.update(_NEED_NO_NEW_PRIVILEGES)
+        gone = left_out(layers)
         return replace(self, layers=tuple(layer for layer in self.layers if layer not in gone))
 
 
@@ -71,11 +84,14 @@ def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
 def prepare() -> None:
     """Once, in the zygote, when its imports are done and before it forks: probes the kernel and fills caches.
 
-    Changes no rights. A worker may not list the folders that packages share, so Python's listing of them is made here.
+    From here on no process of the same user may look into this one. A worker may not list the folders that packages
+    share, so Python's listing of them is made here.
     """
     from grader.worker.isolation import readable, seccomp
 
     process.remember_zygote()
+    if process.LINUX:
+        process.refuse_inspection()
     readable.fill_import_caches()
     landlock.why_not()
     limits.load()
@@ -134,20 +150,18 @@ def apply(policy: Policy, foresight: Foresight | None = None) -> tuple[str, ...]
 
 
 def available() -> dict[str, str]:
-    """Each layer with "" if it can be put on here, else one sentence that says why not. Tries it in a child."""
-    from grader.worker.isolation import proof
+    """Each layer with "" if it can be had here, else one sentence that says why not. Gives up nothing."""
+    from grader.worker.isolation import seccomp
 
-    return proof.available()
-
-
-def prove(policy: Policy) -> dict[str, str]:
-    """Tries, in a child under this policy, what each layer forbids: "" where it was refused, else what got through.
-
-    A layer that is not there to be tried has the reason why instead. Takes some 20 ms, ten seconds at most.
-    """
-    from grader.worker.isolation import proof
-
-    return proof.prove(policy)
+    only_linux = "" if process.LINUX else "only Linux has it"
+    return {
+        "process-group": "" if os.name == "posix" else "Windows has no process groups",
+        "limits": limits.why_not(),
+        "no-new-privileges": only_linux,
+        "landlock": landlock.why_not(),
+        "seccomp": seccomp.why_not(),
+        "unprivileged-user": user.why_not((os.__file__,)),
+    }
 
 
 def _refuse_threads(policy: Policy) -> None:
@@ -169,7 +183,7 @@ def _limit(policy: Policy) -> bool:
     """Puts on the limits that the system has; whether all that the policy asks for are in force."""
     if os.name != "posix":
         return False
-    limits.impose(policy.memory_bytes, policy.cpu_seconds, policy.file_bytes, policy.open_files)
+    limits.impose(policy.memory_bytes, policy.cpu_seconds, policy.file_bytes, policy.open_files, policy.processes)
     return policy.memory_bytes is None or not limits.why_not()
 
 

@@ -1,4 +1,4 @@
-"""The limits of one process: memory, processor time, size of a file, number of open files."""
+"""The limits of one process: memory, processor time, size of a file, number of open files, processes and threads."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def load() -> None:
         importlib.import_module("resource")
 
 
-def impose(memory_bytes: int | None, cpu_seconds: int, file_bytes: int, open_files: int) -> None:
+def impose(memory_bytes: int | None, cpu_seconds: int, file_bytes: int, open_files: int, processes: int) -> None:
     """Limits this process for good, each limit counted from what it has used already.
 
     Past `cpu_seconds` comes SIGXCPU, which ends a process that does nothing about it; one second later SIGKILL.
+    `processes` counts threads too. The kernel holds no such limit against root.
     Nothing is ever raised: a lower limit that holds already stays. Errors: OSError.
     """
     import resource
@@ -47,6 +48,24 @@ def impose(memory_bytes: int | None, cpu_seconds: int, file_bytes: int, open_fil
     _lower(resource.RLIMIT_FSIZE, file_bytes, file_bytes)
     _lower(resource.RLIMIT_NOFILE, open_files, open_files)
     _lower(resource.RLIMIT_CPU, seconds, seconds + 1)
+    running = tasks()
+    if running is not None:
+        _lower(resource.RLIMIT_NPROC, running + processes, running + processes)
+
+
+def tasks() -> int | None:
+    """How many processes and threads the whole machine has now; None where it does not say.
+
+    The kernel counts those of one user, all over the machine; this is at least as many, and can be asked at once.
+    """
+    try:
+        file = os.open("/proc/loadavg", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return int(os.read(file, 256).split()[3].partition(b"/")[2])
+    finally:
+        os.close(file)
 
 
 def _lower(which: int, soft: int, hard: int) -> None:

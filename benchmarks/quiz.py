@@ -1,0 +1,78 @@
+"""How long a quiz takes to ask its first question, and an assessment to be made: no torch on these paths.
+
+python benchmarks/quiz.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+from measure import ROOT, describe_machine, learn, python, ratios, side_by_side, workspace
+
+from grader.model import Answered
+from grader.quiz.bank import Bank
+from grader.store import Store
+from grader.store.quiz_log import QuizLog
+
+LIMIT = 2.5
+STORED = 2000
+REPORT_SECONDS = 0.4
+
+
+def main() -> int:
+    """Print the tables; 1 if a limit is passed."""
+    describe_machine()
+    with workspace(solved=False) as root:
+        compiled(root / ".compiled")
+        base = {"import click, rich": python("import click, rich")}
+        starts = {
+            "learn quiz softmax": unanswered("quiz", "softmax"),
+            "learn quiz": unanswered("quiz"),
+            "learn review": unanswered("review"),
+            "learn quiz list": learn("quiz", "list"),
+        }
+        medians = side_by_side({**base, **starts}, rounds=15, cwd=root)
+        limits = {"learn quiz softmax": LIMIT, "learn quiz": LIMIT}
+        good = ratios("Start of a quiz, to its first question", medians, "import click, rich", limits)
+
+        store_answers(root / ".selfattend" / "progress.db", STORED)
+        stored = {"learn report": learn("report"), "learn review": unanswered("review"), **starts}
+        medians = side_by_side({**base, **stored}, rounds=7, cwd=root)
+        limits = {"learn report": REPORT_SECONDS / medians["import click, rich"]}
+        title = f"With {STORED:,} stored answers; the limit is {REPORT_SECONDS} s"
+        return 0 if ratios(title, medians, "import click, rich", limits) and good else 1
+
+
+def compiled(folder: Path) -> None:
+    """Have our modules compiled once, as an installation has them, whatever this machine's settings are."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+
+
+def unanswered(*arguments: str) -> list[str]:
+    """A command with nothing on its standard input: it asks its first question, and ends."""
+    return ["sh", "-c", 'exec "$@" < /dev/null', "sh", *learn(*arguments)]
+
+
+def store_answers(path: Path, count: int) -> None:
+    """Answers of a learner over some months, at random right."""
+    random = Random(1)
+    families = [family for topic in Bank(ROOT / "lessons").topics() for family in topic.families]
+    began = datetime.now(UTC) - timedelta(days=120)
+    with Store.open(path) as store:
+        log = QuizLog(store.file)
+        for number in range(count):
+            family = random.choice(families)
+            log.record(Answered(
+                family.id, family.topic, family.kind, number, f"s{number // 30}", "quiz", "1",
+                float(random.random() < 0.6), 0.02, random.choice(["guess", "fairly", "sure"]), (), True,
+                began + timedelta(minutes=number * 80),
+            ))  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Who handed in what in a Gradescope export: its submission_metadata.yml, of which a few keys are read.
+
+The file is what Ruby's YAML writer makes of plain data, one key or value a line, so that no YAML library is needed:
+
+    submission_1234:
+      :submitters:
+      - :name: Ann Lee
+        :sid: '3031'
+        :email: ann@example.edu
+      :created_at: 2026-03-01 10:00:00.000000000 Z
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+METADATA = "submission_metadata.yml"
+LARGEST = 128 << 20  # it holds every autograder result; only lines of our keys are looked at
+MOST_SUBMITTERS = 50
+_KEY = re.compile(r"^( {0,8})(- )?:?([a-z_]{1,40}):(?: (.*))?$")
+_FOLDER = re.compile(r"^([^\s:#'\"][^\s:]{0,200}|'[^']{1,200}'|\"[^\"]{1,200}\"): *$")
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """One of those who handed in together."""
+
+    name: str = ""
+    sid: str = ""
+    email: str = ""
+
+
+@dataclass
+class Submission:
+    """One folder of the export: who handed it in, and when, in seconds since 1970."""
+
+    submitters: list[Submitter]
+    when: float | None = None
+
+
+def read_metadata(text: str) -> dict[str, Submission]:
+    """Each folder's submission. What is not understood is passed over."""
+    found: dict[str, Submission] = {}
+    current, inside, fields = Submission([]), False, dict[str, str]()
+    for line in text.split("\n"):  # not at the other ends of lines, which may stand in what a learner has printed
+        line = line.rstrip("\r")
+        if folder := _FOLDER.match(line):
+            _close(current, fields)
+            current, inside = found.setdefault(folder[1].strip("'\""), Submission([])), False
+            continue
+        key = _KEY.match(line)
+        if key is None:
+            continue
+        indent, dash, name, value = len(key[1]), key[2], key[3], (key[4] or "").strip()
+        if indent == 2 and not dash:
+            _close(current, fields)
+            inside = name == "submitters"
+            if name == "created_at":
+                current.when = _seconds(_scalar(value))
+        elif inside and (dash or fields):
+            if dash:
+                _close(current, fields)
+            if name in ("name", "sid", "email"):
+                fields[name] = _scalar(value)
+    _close(current, fields)
+    return found
+
+
+def _close(current: Submission, fields: dict[str, str]) -> None:
+    """Put down the submitter whose lines have ended."""
+    if fields and len(current.submitters) < MOST_SUBMITTERS:
+        current.submitters.append(Submitter(**fields))
+    fields.clear()
+
+
+def _scalar(text: str) -> str:
+    """A value as written: plain, or in quotes."""
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            return text[1:-1]
+    return "" if text in ("~", "null", "''") else text
+
+
+def _seconds(text: str) -> float | None:
+    """A moment as Ruby writes it, `2026-03-01 10:00:00.000000000 Z`; its fraction is cut to what Python reads."""
+    moment = re.sub(r"(\.\d{1,6})\d*", r"\1", text.replace(" Z", "+00:00"))
+    moment = re.sub(r" ([+-]\d\d:?\d\d)$", r"\1", moment)
+    try:
+        when = datetime.fromisoformat(moment)
+        return when.timestamp() if when.tzinfo else None
+    except (ValueError, OverflowError):
+        return None

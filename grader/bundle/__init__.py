@@ -1,0 +1,1 @@
+"""The grader packed for somebody else's machine: an autograder for Gradescope."""

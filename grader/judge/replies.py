@@ -1,0 +1,195 @@
+"""A worker's replies, taken only in the form that each act has: every type, length and number is looked at here.
+
+The learner's code runs in the worker's process and can send whatever it likes. What passes is plain data of the right
+form, wrong values included: judging those is the checks' work. Everything else raises `Malformed`, and is a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from grader.worker.arrays import devices_of, mapped, unpack_array
+from grader.worker.wire import Array, Handle, Opaque
+
+LONGEST_TEXT = 4000  # characters of an error's text; ours cuts it at half of that
+LONGEST_LINE = 1000  # of a file's name, a line of source, the name of a type or a parameter
+MOST_FRAMES = 16
+MOST_NAMES = 2000
+MOST_EVENTS = 20_000
+KINDS = ("raised", "forbidden", "out-of-memory", "syntax")
+DEFINED = ("function", "class", "missing", "not-callable")
+
+T = TypeVar("T")
+Frame = tuple[str, int, str, str]
+
+
+class Malformed(Exception):
+    """A reply that no worker of ours gives."""
+
+
+def reply_to(act: str, content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    """The reply to an act that was asked for with `content`, its arrays made real. Raises Malformed."""
+    try:
+        return _READERS[act](content, reply)
+    except Malformed:
+        raise
+    # what Python and torch make of a wrong type where a right one is assumed
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, ArithmeticError, MemoryError) as error:
+        raise Malformed(f"{act}: {type(error).__name__}") from error
+
+
+def read_error(error: Any) -> tuple[str, str, str, list[Frame]]:
+    """The `error` of a reply: its kind, type, text, and lines of the learner's. Raises Malformed."""
+    if not isinstance(error, dict):
+        raise Malformed("no error of ours")
+    kind = _text(error.get("kind"), LONGEST_LINE)
+    if kind not in KINDS:
+        raise Malformed("no kind of error")
+    frames = read_frames(error.get("frames"))
+    return kind, _text(error.get("type"), LONGEST_LINE), _text(error.get("text"), LONGEST_TEXT), frames
+
+
+def read_frames(frames: Any) -> list[Frame]:
+    """Those of the lines in a traceback that have the form of one: file, number, function, source."""
+    if not isinstance(frames, list | tuple):
+        return []
+    right = [frame for frame in frames[-MOST_FRAMES:] if _is_frame(frame)]
+    return [(file[:LONGEST_LINE], line, name[:LONGEST_LINE], code[:LONGEST_LINE]) for file, line, name, code in right]
+
+
+def _is_frame(frame: Any) -> bool:
+    return isinstance(frame, list | tuple) and [type(part) for part in frame] == [str, int, str, str]
+
+
+# --- one reader an act ------------------------------------------------------------------------------------------------
+
+
+def _call(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    value = _value(reply["value"])
+    plain: dict[str, Any] = {"value": value, "devices": tuple(sorted(devices_of(reply["value"])))}
+    if content.get("grad") is not None:
+        return plain | {"is_tensor": _flag(reply["is_tensor"]), "grads": _gradients(reply["grads"])}
+    after = reply["after"]
+    if not isinstance(after, list) or [type(part) for part in after] != [list, dict]:
+        raise Malformed("no arguments after the call")
+    there = _flag(reply["there"]) if content.get("elsewhere") else False
+    return plain | {"there": there, "after": [_value(after[0]), _value(after[1])]}
+
+
+def _gradients(grads: Any) -> dict[str, Any] | None:
+    return None if grads is None else _each(grads, _array_or_none)
+
+
+def _made(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    handle = reply["handle"]
+    if type(handle) is not int or not 0 < handle < 1 << 31:
+        raise Malformed("no handle")
+    return {"handle": handle} | {key: _names(reply.get(key, [])) for key in ("missing", "unexpected")}
+
+
+def _state(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "state": _each(reply["state"], _array),
+        "grads": _each(reply["grads"], _array_or_none),
+        "parameters": _names(reply["parameters"]),
+        "training": _flag(reply["training"]),
+    }
+
+
+def _mode(_content: Mapping[str, Any], _reply: Mapping[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+def _events(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    events = reply["events"]
+    if not isinstance(events, list) or len(events) > MOST_EVENTS:
+        raise Malformed("no list of events")
+    return {"events": [_event(event) for event in events]}
+
+
+def _event(event: Any) -> tuple[Any, ...]:
+    if not isinstance(event, list | tuple) or not event:
+        raise Malformed("no event")
+    name, *rest = event
+    if name == "step" and len(rest) == 1:
+        return name, _each(rest[0], _array_or_none)
+    if name == "forward" and [type(part) for part in rest] == [bool, list, bool]:
+        return name, rest[0], [_size(size) for size in rest[1]], rest[2]
+    if name in ("backward", "zero_grad") and not rest:
+        return (name,)
+    raise Malformed("no event of ours")
+
+
+def _defined(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    """What the module defines: (kind, parameters) by name, and all public names."""
+    return {"found": _each(reply["found"], _definition), "public": _names(reply["public"])}
+
+
+def _definition(found: Any) -> tuple[str, list[str]]:
+    kind, parameters = found
+    if kind not in DEFINED:
+        raise Malformed("no kind of definition")
+    return kind, _names(parameters)
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]] = {
+    "load": _defined, "names": _defined, "call": _call, "build": _made, "make": _made, "state": _state, "mode": _mode,
+    "events": _events,
+}  # fmt: skip
+
+
+# --- the parts that they are made of ----------------------------------------------------------------------------------
+
+
+def _value(value: Any) -> Any:
+    """Any plain data, made real."""
+    return mapped(value, _leaf)
+
+
+def _leaf(leaf: Any) -> Any:
+    """A handle would stand for an object of whoever is given it next: it is none here."""
+    if isinstance(leaf, Array):
+        return unpack_array(leaf)
+    return Opaque("Handle", "") if isinstance(leaf, Handle) else leaf
+
+
+def _each(found: Any, read: Callable[[Any], T]) -> dict[str, T]:
+    if not isinstance(found, dict) or len(found) > MOST_NAMES:
+        raise Malformed("no dictionary of this size")
+    return {_text(name, LONGEST_LINE): read(value) for name, value in found.items()}
+
+
+def _array(value: Any) -> Any:
+    """An array, or what a tensor that cannot be sent is answered with."""
+    if not isinstance(value, Array | Opaque):
+        raise Malformed("no array")
+    return _leaf(value)
+
+
+def _array_or_none(value: Any) -> Any:
+    return None if value is None else _array(value)
+
+
+def _names(names: Any) -> list[str]:
+    if not isinstance(names, list) or len(names) > MOST_NAMES:
+        raise Malformed("no list of names")
+    return [_text(name, LONGEST_LINE) for name in names]
+
+
+def _size(size: Any) -> int:
+    if type(size) is not int:
+        raise Malformed("no size")
+    return size
+
+
+def _flag(flag: Any) -> bool:
+    if type(flag) is not bool:
+        raise Malformed("neither true nor false")
+    return flag
+
+
+def _text(text: Any, longest: int) -> str:
+    if not isinstance(text, str):
+        raise Malformed("no text")
+    return text[:longest]

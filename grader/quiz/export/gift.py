@@ -1,0 +1,244 @@
+"""Moodle's GIFT: a question a block, blocks divided by empty lines (https://docs.moodle.org/en/GIFT_format).
+
+Texts are HTML, marked `[html]`, except answers that are typed and right sides of matches, which Moodle takes as they
+are. What GIFT has no form for becomes the nearest thing that is marked fairly, and a note says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from grader.quiz.bank import Bank
+from grader.quiz.export.cards import Card, Exported, right, says
+from grader.quiz.export.html import code, inline, items, prose
+from grader.quiz.filled import shown
+from grader.quiz.model import OpenQuestion, Question
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+BECAME = {
+    "matching": "became matching, as GIFT has no such kind",
+    "choice": "became choices between named formulas, as GIFT cannot compare formulas",
+    "essay": "became essays to be marked by hand, with the answer as feedback",
+}
+
+_RESERVED = str.maketrans({sign: f"\\{sign}" for sign in "\\~=#{}:"} | {"\n": "\\n"})
+
+
+class Form(NamedTuple):
+    """What stands in the braces, and a key of BECAME where that is another kind than ours."""
+
+    answers: str
+    became: str = ""
+
+
+def gift(bank: Bank, cards: Sequence[Card]) -> Exported:
+    """A file for Moodle's import of questions: a category a topic."""
+    blocks: list[str] = []
+    changed: Counter[str] = Counter()
+    topic = ""
+    for card in cards:
+        if card.topic.name != topic:
+            topic = card.topic.name
+            blocks.append(f"$CATEGORY: selfattend/{card.topic.title.replace('/', '//')}")
+        block, became = _block(bank, card)
+        blocks.append(block)
+        changed[became] += 1
+    notes = tuple(f"{changed[key]} {text}." for key, text in BECAME.items() if changed[key])
+    return Exported("\n\n".join(blocks) + "\n", len(cards), notes)
+
+
+def _block(bank: Bank, card: Card) -> tuple[str, str]:
+    if card.opened:
+        text, form, feedback = prose(card.opened.asks), Form("", "essay"), _full_answer(card.opened)
+    else:
+        assert card.question is not None
+        question = card.question
+        form = FORMS[question.kind](bank, question)
+        text = _text(question, form)
+        said = "<br>".join(map(inline, right(question)))
+        feedback = f"<p><b>{said}</b></p>{prose(question.explain)}"
+    lines = [
+        f"// [id:{card.id}] [tag:{card.topic.name}]",
+        f"::{escaped(card.id)}::[html]{escaped(text)} {{{form.answers}",
+        f"####[html]{escaped(feedback)}",
+        "}",
+    ]
+    return "\n".join(lines), form.became
+
+
+def _text(question: Question, form: Form) -> str:
+    """The question, with what a line of our terminal would say beside it."""
+    parts = [prose(question.text)]
+    if question.kind != "bug":
+        parts.append(code(question.code))
+    unit = question.details.get("unit", "")
+    if unit:
+        parts.append(f"<p>{inline(f'In {unit}.')}</p>")
+    blanks = question.details.get("blanks", ())
+    if blanks and form.became != "matching":
+        parts.append(f"<p>{inline(f'{blanks[0]}: a shape, as (2, 3, 5)')}</p>")
+    if question.kind == "formula" and form.became == "essay":
+        parts.append(f"<p>{inline('A formula in ' + ', '.join(question.details['symbols']) + '.')}</p>")
+    return "".join(parts)
+
+
+def _full_answer(question: OpenQuestion) -> str:
+    points = items([f"It {point.says}." for point in question.key_points])
+    return f"<p>A full answer:</p>{points}{prose(question.model_answer)}"
+
+
+def escaped(text: str) -> str:
+    """A text in which no sign means anything to GIFT."""
+    return text.translate(_RESERVED)
+
+
+# --- one kind after the other -----------------------------------------------------------------------------------------
+
+
+def _numeric(bank: Bank, question: Question) -> Form:
+    rtol, atol = question.details.get("rtol", 0.0), question.details.get("atol", 0.0)
+    answer = float(question.answer)
+    lines = [f"=%100%{_number(answer, rtol, atol)}"]
+    lines += [
+        f"=%0%{_number(float(each.value), rtol, atol)}{_feedback(says(bank, question, each.tag))}"
+        for each in question.wrong
+    ]
+    return Form("#" + _lines(lines))
+
+
+def _number(value: float, rtol: float, atol: float) -> str:
+    tolerance = atol + rtol * abs(value)
+    return f"{value:.12g}:{tolerance if tolerance > 1e-6 * abs(value) else 0:.6g}"
+
+
+def _shape(bank: Bank, question: Question) -> Form:
+    blanks = question.details["blanks"]
+    if len(blanks) > 1:
+        others = [shown(each.value[1]) for each in question.wrong]
+        pairs = [(blank, shown(shape)) for blank, shape in zip(blanks, question.answer, strict=True)]
+        return _matching(pairs, others)
+    answers = _typed(_spellings(question.answer[0]))
+    for each in question.wrong:
+        answers += _typed(_spellings(each.value[1]), says(bank, question, each.tag))
+    return Form(_lines(answers))
+
+
+def _spellings(shape: Sequence[int]) -> list[str]:
+    """The ways to type a shape that a text can be compared with."""
+    spaced, tight = ", ".join(map(str, shape)), ",".join(map(str, shape))
+    return list(dict.fromkeys([shown(tuple(shape)), f"({tight})", spaced, tight, f"[{spaced}]", f"[{tight}]"]))
+
+
+def _predict(bank: Bank, question: Question) -> Form:
+    try:
+        value, others = float(question.answer), [float(each.value) for each in question.wrong]
+    except ValueError:
+        return _output(bank, question)
+    atol = question.details["atol"]
+    lines = [f"=%100%{_number(value, 0.0, atol)}"]
+    lines += [
+        f"=%0%{_number(other, 0.0, atol)}{_feedback(says(bank, question, each.tag))}"
+        for other, each in zip(others, question.wrong, strict=True)
+    ]
+    return Form("#" + _lines(lines))
+
+
+def _output(bank: Bank, question: Question) -> Form:
+    answer = str(question.answer)
+    if "\n" in answer.strip() or "->" in answer:  # which a line cannot be compared with
+        return Form("", "essay")
+    answers = _typed(_outputs(answer))
+    for each in question.wrong:
+        if "->" not in str(each.value) and "\n" not in str(each.value):
+            answers += _typed(_outputs(str(each.value)), says(bank, question, each.tag))
+    return Form(_lines(answers))
+
+
+def _outputs(text: str) -> list[str]:
+    """What is printed, with and without its spaces, and without `tensor( )`."""
+    plain = text.strip()
+    inside = plain[len("tensor(") : -1] if plain.startswith("tensor(") and plain.endswith(")") else plain
+    found = [plain, plain.replace(" ", ""), inside, inside.replace(" ", "")]
+    return list(dict.fromkeys(found))
+
+
+def _bug(bank: Bank, question: Question) -> Form:
+    tags = {each.value: each.tag for each in question.wrong}
+    lines = []
+    for number, line in enumerate(question.code.split("\n"), 1):
+        if line.strip():
+            text = f"{number} <code>{inline(line.replace('`', ''))}</code>"
+            lines.append(_option(text, number == question.answer, says(bank, question, tags.get(number, ""))))
+    return Form(_lines(lines))
+
+
+def _choice(bank: Bank, question: Question) -> Form:
+    return Form(_lines([
+        _option(inline(option.text), option.right, says(bank, question, option.tag)) for option in question.options
+    ]))  # fmt: skip
+
+
+def _multi(bank: Bank, question: Question) -> Form:
+    """Several options with shares of the credit. "None of these" is always among them, so that it tells nothing."""
+    rights = sum(option.right for option in question.options)
+    wrongs = len(question.options) - rights
+    lines = []
+    for option in question.options:
+        weight = 100 / rights if option.right else -100 / wrongs
+        lines.append(f"~%{weight:.7g}%[html]{escaped(inline(option.text))}"
+                     f"{_feedback(says(bank, question, option.tag))}")  # fmt: skip
+    lines.append(f"~%{-100 if rights else 100}%[html]None of these")
+    return Form(_lines(lines))
+
+
+def _order(_bank: Bank, question: Question) -> Form:
+    steps = [question.options[place].text for place in question.answer]
+    return _matching([(f"The {ORDINALS[at]} step", step) for at, step in enumerate(steps)])
+
+
+def _match(_bank: Bank, question: Question) -> Form:
+    rights = [option.text for option in question.options]
+    pairs = [(left, rights[at]) for left, at in zip(question.details["lefts"], question.answer, strict=True)]
+    return _matching(pairs, rights)._replace(became="")
+
+
+def _formula(bank: Bank, question: Question) -> Form:
+    if len(question.wrong) < 2:
+        return Form("", "essay")
+    named = sorted([(str(question.answer), ""), *((str(each.value), each.tag) for each in question.wrong)])
+    lines = [_option(f"<code>{inline(formula)}</code>", not tag, says(bank, question, tag)) for formula, tag in named]
+    return Form(_lines(lines), "choice")
+
+
+FORMS: dict[str, Callable[[Bank, Question], Form]] = {
+    "numeric": _numeric, "shape": _shape, "predict": _predict, "bug": _bug, "order": _order, "choice": _choice,
+    "multi": _multi, "formula": _formula, "match": _match,
+}  # fmt: skip
+
+
+def _matching(pairs: Sequence[tuple[str, str]], rights: Iterable[str] = ()) -> Form:
+    """Pairs, then right sides that belong to none: those of `rights` that no pair has."""
+    taken = {right for _, right in pairs}
+    others = [right for right in dict.fromkeys(rights) if right not in taken]
+    lines = [f"=[html]{escaped(inline(left))} -> {escaped(' '.join(right.split()))}" for left, right in pairs]
+    return Form(_lines([*lines, *(f"= -> {escaped(' '.join(right.split()))}" for right in others)]), "matching")
+
+
+def _option(html: str, is_right: bool, feedback: str) -> str:
+    return f"{'=' if is_right else '~'}[html]{escaped(html)}{_feedback(feedback)}"
+
+
+def _typed(spellings: Sequence[str], feedback: str | None = None) -> list[str]:
+    """What is typed: right, or with feedback wrong. A star would stand for anything, so it is escaped twice."""
+    weight = 100 if feedback is None else 0
+    return [f"=%{weight}%{escaped(each.replace('*', chr(92) + '*'))}{_feedback(feedback or '')}" for each in spellings]
+
+
+def _feedback(text: str) -> str:
+    return f"#[html]{escaped(inline(text))}" if text else ""
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"\n\t{line}" for line in lines)

@@ -1,0 +1,84 @@
+"""The shapes that come up line by line in a few lines of code, with credit for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from grader.quiz.filled import shown
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, marked
+from grader.quiz.model import Mark, Question, Unreadable, Wrong
+
+Sizes = tuple[int, ...]
+
+
+class Shape:
+    """`blanks` name what is asked; `answer` has a shape for each; `wrong` is a list of {tag, blank, shape}, `blank`
+    counted from 1."""
+
+    name = "shape"
+    needs = frozenset({"answer", "blanks"})
+    may = frozenset({"wrong", "code"})
+
+    def build(self, draft: Draft) -> Question:
+        answer = [_sizes(shape) for shape in draft.data["answer"]]
+        blanks = [str(blank) for blank in draft.data["blanks"]]
+        if not answer or len(blanks) != len(answer):
+            raise ValueError("there must be as many blanks as answers, and at least one")
+        wrong = []
+        for each in draft.data.get("wrong", []):
+            if not 1 <= int(each["blank"]) <= len(blanks):
+                raise ValueError(f"there is no blank {each['blank']}")
+            wrong.append(Wrong(each["tag"], (int(each["blank"]) - 1, _sizes(each["shape"]))))
+        return draft.question(answer, TYPED_GUESS, wrong=tuple(wrong), details={"blanks": blanks})
+
+    def how(self, question: Question) -> str:
+        if len(question.answer) == 1:
+            return "A shape, as 2, 3, 5 or (2, 3, 5)."
+        return f"{len(question.answer)} shapes with ; between them, as (2, 3); (3, 5). A ? skips one."
+
+    def right(self, question: Question) -> str:
+        return "; ".join(map(shown, question.answer))
+
+    def mark(self, question: Question, typed: str) -> Mark:
+        given = self._read(question, typed)
+        hits = [mine == right for mine, right in zip(given, question.answer, strict=True)]
+        tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
+        return marked(question, sum(hits) / len(hits), self.right(question), tags)
+
+    def problems(self, question: Question) -> list[str]:
+        return [
+            f'the wrong shape "{wrong.tag}" is the right one'
+            for wrong in question.wrong
+            if question.answer[wrong.value[0]] == wrong.value[1]
+        ]
+
+    def _read(self, question: Question, typed: str) -> list[Sizes | None]:
+        count = len(question.answer)
+        text = typed.strip().strip(";")
+        parts = re.split(r"[;\n]|(?<=[)\]])\s*,?\s*(?=[(\[])", text)
+        if len(parts) != count:
+            raise Unreadable(
+                f"{count} shape{'s' * (count > 1)} needed, and {len(parts)} can be read: use ; between them"
+            )
+        return [_typed(part) for part in parts]
+
+
+def _sizes(shape: Sequence[Any]) -> Sizes:
+    if isinstance(shape, str) or any(isinstance(size, bool) or not isinstance(size, int) for size in shape):
+        raise TypeError(f"{shape!r} is no shape")
+    return tuple(shape)
+
+
+def _typed(part: str) -> Sizes | None:
+    text = part.strip()
+    if text in ("?", "-"):
+        return None
+    text = re.sub(r"^(torch\.)?size\b", "", text, flags=re.I)
+    inside = text.strip("()[] \t")
+    if inside == "" and text != "":
+        return ()
+    if not re.fullmatch(r"\d{1,9}(\s*[,x×\s]\s*\d{1,9})*\s*,?", inside):
+        raise Unreadable(f'"{part.strip()[:40]}" is no shape: type numbers, as (2, 3, 5)')
+    return tuple(map(int, re.findall(r"\d+", inside)))

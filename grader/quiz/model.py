@@ -1,0 +1,147 @@
+"""The nouns of the quiz: frozen dataclasses, no I/O.
+
+A *topic* has *families* of questions. A family asks one thing; each time it is asked, a *question* is made from it: the
+same thing with other numbers. Marking what was typed gives a *mark*: a credit, and the misconceptions that it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+KINDS = ("numeric", "shape", "predict", "bug", "order", "choice", "multi", "formula", "match")
+
+Generator = Callable[[Random], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong idea that people have, by name: `says` completes "you ...". `command` is what helps against it."""
+
+    id: str
+    says: str
+    suggests: str
+    command: str
+
+
+@dataclass(frozen=True)
+class KeyPoint:
+    """One observable point of a full answer to an open question."""
+
+    id: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A typical wrong claim: "did you write this?" `fix` says what is right."""
+
+    id: str
+    claims: str
+    fix: str
+    misconception: str = ""
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """A question to be answered in one's own words, marked point by point by whoever wrote the answer."""
+
+    number: int
+    topic: str
+    asks: str
+    key_points: tuple[KeyPoint, ...]
+    traps: tuple[Trap, ...]
+    model_answer: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """One thing to ask. `fields` is what its kind needs, as the TOML states it; a generator's values replace them."""
+
+    id: str
+    topic: str
+    kind: str
+    fields: Mapping[str, Any]
+    generator: str = ""
+    audits: tuple[str, ...] = ()  # ids of the key points that a right answer supports
+    feedback: Mapping[str, str] = field(default_factory=dict)  # misconception -> what to say about it here
+    prove: str = ""  # lines of torch that show the answer
+
+    @property
+    def generated(self) -> bool:
+        return bool(self.generator)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What one file of questions covers. `lesson` is where it is taught; `counts_for` is the topic of the assessment to
+    which its answers are evidence, itself where nothing else is said."""
+
+    name: str
+    title: str
+    lesson: str
+    families: tuple[Family, ...]
+    misconceptions: tuple[Misconception, ...]
+    path: Path
+    counts_for: str
+    open: OpenQuestion | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """One thing to choose from. `tag` is the misconception of whoever wrongly takes it, or wrongly leaves it."""
+
+    text: str
+    right: bool = False
+    tag: str = ""
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer that people give, and the misconception behind it."""
+
+    tag: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Question:
+    """A family with its numbers filled in, ready to be asked."""
+
+    family: str
+    topic: str
+    kind: str
+    attempt: int
+    text: str
+    answer: Any
+    guess: float  # the credit that guessing earns on average
+    explain: str
+    code: str = ""
+    options: tuple[Option, ...] = ()
+    wrong: tuple[Wrong, ...] = ()
+    feedback: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)  # what its kind needs besides
+    values: Mapping[str, Any] = field(default_factory=dict)  # the numbers that were drawn
+    audits: tuple[str, ...] = ()
+    prove: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an answer earned. `credit` is from 0 to 1; `tags` are the misconceptions it shows; `right` is the answer."""
+
+    credit: float
+    right: str
+    tags: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+
+    @property
+    def full(self) -> bool:
+        return self.credit >= 1.0
+
+
+class Unreadable(ValueError):
+    """What was typed is no answer to this kind of question; the text says how to type one. It costs nothing."""

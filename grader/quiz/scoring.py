@@ -1,0 +1,120 @@
+"""From checked answers to a score with an interval: every step is a formula that can be printed and done by hand.
+
+An item has a credit k from 0 to 1 and a guess rate g, what guessing earns on average. For n items of a topic
+
+    t = (mean k - mean g) / (1 - mean g - SLIP)
+
+is the share that is known: 0 for who guesses everything, 1 for who knows all and slips as people do. The score is
+10 times the mean of t over the topics that have enough items. Its 90% interval is
+
+    +- 1.645 * 10 / T * sqrt(sum of v),    v = p (1 - p) / n / (1 - mean g - SLIP)^2,    p = (sum k + 1) / (n + 2)
+
+Averaging Bayesian estimates of each topic would pull every score to the middle: with 3 items a topic a true 9 is shown
+as 7 (benchmarks/assessment.py repeats the experiment).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+SLIP = 0.03  # how often one who knows is wrong all the same
+FEWEST_ITEMS = 3  # for a topic to be covered
+FEWEST_TOPICS = 6  # for a score over all
+Z90 = 1.645
+SCALE = 10.0
+
+SOLID, UNSURE, WEAK = "solid", "unsure", "weak"
+SOLID_FROM, WEAK_BELOW, SURE_ENOUGH = 0.7, 0.5, 0.8
+GRID = 401
+
+
+@dataclass(frozen=True)
+class Item:
+    """One piece of machine-checked evidence. `whole` says that only all of it counts towards "solid"."""
+
+    credit: float
+    guess: float
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class TopicScore:
+    """What a topic's items come to, with the numbers on the way. `share` is t, not clipped."""
+
+    items: int
+    credit: float
+    guess: float
+    share: float
+    variance: float
+    label: str
+
+    @property
+    def covered(self) -> bool:
+        return self.items >= FEWEST_ITEMS
+
+
+@dataclass(frozen=True)
+class Overall:
+    """A score from 0 to 10 and its 90% interval, each clipped to the scale."""
+
+    score: float
+    low: float
+    high: float
+    half_width: float
+    mean_share: float
+
+
+def topic_score(items: Sequence[Item]) -> TopicScore:
+    """The score of one topic. Raises ValueError without items."""
+    count = len(items)
+    if not count:
+        raise ValueError("a topic without items has no score")
+    credit = sum(item.credit for item in items)
+    guess = sum(item.guess for item in items) / count
+    room = 1 - guess - SLIP
+    smoothed = (credit + 1) / (count + 2)
+    variance = smoothed * (1 - smoothed) / count / room**2
+    return TopicScore(count, credit, guess, (credit / count - guess) / room, variance, label(items))
+
+
+def overall(topics: Iterable[TopicScore], fewest: int = FEWEST_TOPICS) -> Overall | None:
+    """The score over all covered topics; None where fewer than `fewest` are covered."""
+    covered = [topic for topic in topics if topic.covered]
+    if len(covered) < max(1, fewest):
+        return None
+    mean = sum(topic.share for topic in covered) / len(covered)
+    half = Z90 * SCALE / len(covered) * math.sqrt(sum(topic.variance for topic in covered))
+    centre = SCALE * mean
+    return Overall(_on_scale(centre), _on_scale(centre - half), _on_scale(centre + half), half, mean)
+
+
+def label(items: Sequence[Item]) -> str:
+    """Solid, weak or unsure, by the posterior of the share that is known, from a uniform prior.
+
+    Solid: known to at least 0.7 with 80% certainty. Weak: below 0.5 with 80% certainty. Typed answers are solid at
+    4 of 4, 5 of 5, 6 of 6 or 7 of 8.
+    """
+    grid = [step / (GRID - 1) for step in range(GRID)]
+    weights = [_likelihood(items, share) for share in grid]
+    total = sum(weights)
+    if sum(w for share, w in zip(grid, weights, strict=True) if share >= SOLID_FROM) >= SURE_ENOUGH * total:
+        return SOLID
+    if sum(w for share, w in zip(grid, weights, strict=True) if share < WEAK_BELOW) >= SURE_ENOUGH * total:
+        return WEAK
+    return UNSURE
+
+
+def _likelihood(items: Sequence[Item], share: float) -> float:
+    """How likely these credits are for one who knows this share; part of a credit counts as part of an answer."""
+    log = 0.0
+    for item in items:
+        credit, guess = (float(item.credit >= 1), item.guess**3) if item.whole else (item.credit, item.guess)
+        right = guess + (1 - guess - SLIP) * share
+        log += credit * math.log(max(right, 1e-12)) + (1 - credit) * math.log(max(1 - right, 1e-12))
+    return math.exp(log)
+
+
+def _on_scale(value: float) -> float:
+    return min(SCALE, max(0.0, value))

@@ -1,0 +1,1 @@
+"""Filling in the gradebooks that learning platforms export: Canvas and Moodle."""

@@ -1,0 +1,142 @@
+"""Reads what learners hand in of their quizzes: files of one JSON object a line, each an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import UsageError
+from grader.model import CERTAINTIES, SCHEMA
+
+FORMAT = "selfattend-quiz-log"
+LONGEST_LINE = 100_000  # characters
+LONGEST_NAME = 200
+NEXT = "ask for a file written by learn quiz log --out FILE"
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One answer of one learner."""
+
+    learner: str
+    n: int  # its place in the learner's log, from 1
+    family: str
+    topic: str
+    kind: str
+    variant: int
+    first: bool
+    credit: float
+    certainty: str
+    tags: tuple[str, ...]
+    seconds: float
+    drawn: tuple[tuple[str, str], ...]  # names and values
+    offered: tuple[str, ...]  # misconceptions among the options
+
+
+def log_files(paths: Sequence[Path]) -> list[Path]:
+    """The files, and of folders every `.jsonl` in them, folders in folders included. Raises UsageError."""
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        if not inside:
+            raise UsageError("there is no .jsonl file in this folder", where=str(path), next_step=NEXT)
+        found += inside
+    return list(dict.fromkeys(found))
+
+
+def read_logs(files: Sequence[Path]) -> list[Logged]:
+    """Every answer once, learner by learner in the order of their logs. Two exports of one learner are one.
+
+    Raises UsageError with the file and line of what is no such log.
+    """
+    found: dict[Logged, None] = {}
+    for file in files:
+        before = len(found)
+        found |= dict.fromkeys(_read(file))
+        if len(found) == before and not _has_lines(file):
+            raise UsageError("there is no answer in this file", where=str(file), next_step=NEXT)
+    return sorted(found, key=lambda answer: (answer.learner, answer.n))
+
+
+def _has_lines(file: Path) -> bool:
+    return any(line.strip() for line in file.read_text(encoding="utf-8-sig").split("\n"))
+
+
+def _read(file: Path) -> Iterator[Logged]:
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _answer(line, f"{file}:{number}")
+    except OSError as error:
+        raise UsageError(f"the log cannot be read: {error.strerror}", where=str(file), next_step=NEXT) from None
+    except UnicodeDecodeError:
+        raise UsageError("the log is not text in UTF-8", where=str(file), next_step=NEXT) from None
+
+
+def _answer(line: str, where: str) -> Logged:
+    try:
+        if len(line) > LONGEST_LINE:
+            raise ValueError("the line is too long")
+        return _logged(json.loads(line))
+    except (ValueError, RecursionError) as error:
+        what = "no JSON" if isinstance(error, (json.JSONDecodeError, RecursionError)) else str(error)
+        raise UsageError(f"this line is no answer of a quiz: {what}", where=where, next_step=NEXT) from None
+
+
+def _logged(data: Any) -> Logged:
+    """From the object of a line. Raises ValueError."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f'"format" is not "{FORMAT}"')
+    if data.get("schema") != SCHEMA:
+        raise ValueError(f'"schema" is not {SCHEMA}: it was written by another version')
+    certainty = data.get("certainty")
+    if certainty not in (*CERTAINTIES, ""):
+        raise ValueError('"certainty" is none of guess, fairly, sure')
+    return Logged(
+        _name(data, "learner"), int(_number(data, "n", 1, 10**9)), _name(data, "family"), _name(data, "topic"),
+        _name(data, "kind"), int(_number(data, "variant", 1, 10**9)), _flag(data, "first"),
+        _number(data, "credit", 0, 1), certainty, _names(data, "tags"), _number(data, "seconds", 0, 1e9),
+        _values(data), _names(data, "offered"),
+    )  # fmt: skip
+
+
+def _name(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+        raise ValueError(f'"{key}" is no name')
+    return value
+
+
+def _names(data: dict[str, Any], key: str) -> tuple[str, ...]:
+    values = data.get(key)
+    if not isinstance(values, list) or len(values) > LONGEST_NAME:
+        raise ValueError(f'"{key}" is no list of names')
+    return tuple(_name({key: value}, key) for value in values)
+
+
+def _number(data: dict[str, Any], key: str, low: float, high: float) -> float:
+    value = data.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise ValueError(f'"{key}" is no number from {low:g} to {high:g}')
+    return float(value)
+
+
+def _flag(data: dict[str, Any], key: str) -> bool:
+    value = data.get(key)
+    if not isinstance(value, bool):
+        raise ValueError(f'"{key}" is neither true nor false')
+    return value
+
+
+def _values(data: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    values = data.get("drawn")
+    if not isinstance(values, dict) or len(values) > LONGEST_NAME:
+        raise ValueError('"drawn" is no table of values')
+    plain = {str(name): str(value) for name, value in values.items() if isinstance(value, (str, int))}
+    if any(len(name) > LONGEST_NAME or len(value) > LONGEST_NAME for name, value in plain.items()):
+        raise ValueError('"drawn" has a value that is too long')
+    return tuple(plain.items())

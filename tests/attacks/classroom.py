@@ -1,0 +1,108 @@
+"""A real grading process for attacks, and our end of the line to it.
+
+    python -P classroom.py {"settings": ..., "without": [layers]}
+
+It is `grader.batch.station` as `grader run` starts it, but for the layers that it is told to leave out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+ENGINE = Path(__file__).resolve().parents[2]
+START_SECONDS, GRADE_SECONDS, END_SECONDS = 120.0, 60.0, 10.0
+
+
+class Classroom:
+    """One grading process; `grade` is what the batch asks of it."""
+
+    def __init__(self, settings: dict[str, Any], without: Iterable[str] = (), **environment: str) -> None:
+        config = json.dumps({"settings": settings, "without": list(without)})
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).resolve()), config],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **environment, "PYTHONPATH": str(ENGINE), "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        self.own: set[int] = set()  # the processes that belong to it while nobody's code runs
+
+    def begin(self) -> None:
+        """Wait until it is ready."""
+        reply = self._receive()
+        assert reply == {"ready": True}, reply
+
+    def grade(self, learner: dict[str, Any]) -> dict[str, Any]:
+        """The record of one learner, given as `Learner.to_dict()`."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"learner": learner}).encode() + b"\n")
+        self.process.stdin.flush()
+        reply = self._receive()
+        assert "record" in reply, reply
+        record: dict[str, Any] = reply["record"]
+        return record
+
+    def _receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, f"the grading process died with {self.process.wait(END_SECONDS)}"
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def settled(self, seconds: float = 5.0) -> set[int]:
+        """The processes that descend from it, once there are no more of them than at first, or time is up."""
+        deadline = time.monotonic() + seconds
+        while len(found := descendants(self.process.pid)) > len(self.own) > 0 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return found
+
+    def close(self) -> None:
+        """End it, and everything that it started."""
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes that this one started, those that they started, and so on; such as have ended are left out."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):
+                state, parent, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+                parents |= {int(folder.name): int(parent)} if state not in "ZX" else {}
+    found: set[int] = set()
+    new = {pid}
+    while new := {child for child, parent in parents.items() if parent in new}:
+        found |= new
+    return found
+
+
+def main(config: dict[str, Any]) -> int:
+    """Be that process."""
+    from grader.batch import station
+    from grader.batch.settings import Settings
+    from grader.judge import session
+
+    if config["without"]:
+        whole = session.policy_for
+        session.policy_for = lambda course, device, without=(): whole(course, device, {*without, *config["without"]})
+    return station.main(Settings.from_dict(config["settings"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

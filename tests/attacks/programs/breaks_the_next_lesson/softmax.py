@@ -1,0 +1,33 @@
+"""
+tries = "to leave everything changed for the learner's own next lessons: dtype, gradients, builtins, torch"
+entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
+
+[lessons.softmax]
+state = "graded"
+score = 9.4
+mistake = "exception"
+
+[lessons.attention]
+state = "graded"
+score = 10.0
+
+[lessons.causal_mask]
+state = "graded"
+score = 10.0
+"""
+
+import builtins
+
+import torch
+
+torch.set_default_dtype(torch.float64)
+torch.set_grad_enabled(False)
+torch.Tensor.__matmul__ = None
+torch.ones = torch.tril = torch.arange = None
+builtins.sorted = builtins.zip = None
+
+
+def softmax(x, dim=-1):
+    with torch.enable_grad():
+        powers = torch.exp(x - x.amax(dim=dim, keepdim=True))
+        return powers / powers.sum(dim=dim, keepdim=True)

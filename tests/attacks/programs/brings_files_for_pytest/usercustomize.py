@@ -1,0 +1,1 @@
+raise SystemExit('usercustomize was read')

@@ -1,0 +1,23 @@
+"""
+tries = "to announce a frame of four exabytes"
+entry = "forged, truncated, huge and endless frames on every descriptor"
+lesson = "softmax"
+state = "crashed"
+score = 1.0
+mistake = "crashed"
+"""
+
+import os
+import socket
+import struct
+
+import torch
+
+FACTS = {}
+LINE = socket.socket(fileno=os.dup(3))
+LINE.sendall(struct.pack('>IQ', 100, 2**62) + b'x' * 1000)
+
+
+def softmax(x, dim=-1):
+    powers = torch.exp(x - x.amax(dim=dim, keepdim=True))
+    return powers / powers.sum(dim=dim, keepdim=True)

@@ -1,0 +1,28 @@
+"""
+tries = "exceptions whose text, name and representation raise or never end"
+entry = "answers that are no values: views, cycles, exploding exceptions, crashes"
+lesson = "softmax"
+state = "graded"
+score = 1.0
+mistake = "exception"
+"""
+
+class Explodes(Exception):
+    def __str__(self):
+        raise KeyboardInterrupt
+
+    def __repr__(self):
+        while True:
+            pass
+
+    def __getattribute__(self, name):
+        if name in ("args", "__traceback__"):
+            raise SystemExit(0)
+        return super().__getattribute__(name)
+
+
+Endless = type("E" * 1_000_000, (Explodes,), {"__str__": lambda self: "x" * 10**8})
+
+
+def softmax(x, dim=-1):
+    raise (Endless if x.dim() == 2 else Explodes)("boom")

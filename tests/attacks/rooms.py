@@ -1,0 +1,143 @@
+"""A class to attack: a grading process for a course, honest learners, and what an insider knows of it all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attacks.attack import Attack, as_facts
+from attacks.canaries import Canaries
+from attacks.classroom import Classroom, descendants
+from attacks.packages import pack_up
+from content import ROOT
+
+from grader.batch.discover import discover
+from grader.batch.settings import settings_for
+from grader.course import load
+
+COURSES = {"core": ROOT, "tiny": ROOT / "tests" / "courses" / "tiny"}
+LESSONS = {"core": ("softmax", "attention", "causal_mask"), "tiny": ("argmax_2d",)}
+LIMITS = {"call_seconds = ": "1.5", "total_seconds = ": "4.0", "memory_mb = ": "1024", "output_kb = ": "256"}
+SEED = 20_171
+EVERYWHERE = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run")
+
+
+@dataclass(frozen=True)
+class Aftermath:
+    """What is left when an attack was graded: its record, and what it did beside being graded."""
+
+    record: dict[str, Any]
+    harm: list[str]
+
+
+class Room:
+    """A grading process for one course. `places`: where an attack may try to plant files."""
+
+    def __init__(
+        self,
+        name: str,
+        ground: Path,
+        canaries: Canaries,
+        *,
+        isolation: str = "required",
+        without: Iterable[str] = (),
+        places: Iterable[str] = EVERYWHERE,
+        **environment: str,
+    ) -> None:
+        self.name, self.ground, self.canaries, self.places = name, ground, canaries, list(places)
+        self.course = load(copied(name, ground))
+        lessons = [self.course.lessons[lesson] for lesson in LESSONS[name]]
+        settings = settings_for(self.course, lessons, SEED, "cpu", "test", isolation)
+        self.process = Classroom(settings.to_dict(), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
+
+    def begin(self) -> None:
+        """Wait until it grades; take down what an honest learner gets, and which processes are always there."""
+        self.process.begin()
+        self.honest = self.grade_honest()
+        time.sleep(0.2)  # until the worker of that has ended
+        self.process.own = descendants(self.process.process.pid)
+
+    def grade(self, attack: Attack) -> Aftermath:
+        """Grade an attack as mallory's, beside alice's honest work."""
+        with tempfile.TemporaryDirectory(dir=self.ground) as name:
+            folder = Path(name)
+            folder.chmod(0o755)
+            write(folder / "alice", self._answers())
+            pack_up(attack, folder, self._facts(folder))
+            before = contents(folder)
+            learner = next(found for found in discover(folder).learners if found.id == "mallory")
+            record = self.process.grade(learner.to_dict())
+            harm = self.canaries.touched()
+            if len(self.process.settled()) != len(self.process.own):
+                harm.append("a process lives on")
+            if contents(folder) != before:
+                harm.append("what was handed in was changed")
+        return Aftermath(record, harm)
+
+    def grade_honest(self) -> dict[str, Any]:
+        """The record of an honest learner, without the times that it took."""
+        with tempfile.TemporaryDirectory(dir=self.ground) as folder:
+            write(Path(folder, "alice"), self._answers())
+            (learner,) = discover(Path(folder)).learners
+            record = self.process.grade(learner.to_dict())
+        lessons = {name: {**lesson, "duration_s": 0} for name, lesson in record["lessons"].items()}
+        return {**record, "duration_s": 0, "lessons": lessons}
+
+    def _answers(self) -> dict[str, str]:
+        """A right answer to every lesson: the reference's, from where no attack comes to."""
+        lessons = load(COURSES[self.name]).lessons
+        return {f"{name}.py": lessons[name].solution_path.read_text() for name in LESSONS[self.name]}
+
+    def _facts(self, folder: Path) -> dict[str, Any]:
+        lesson = self.course.lessons[LESSONS[self.name][0]]
+        return as_facts({
+            **self.canaries.facts(),
+            "course": self.course.root / "course.toml",
+            "solutions": lesson.solution_path.parent,
+            "reference": lesson.solution_path,
+            "checks": lesson.checks_path,
+            "mistakes": lesson.mistakes_path,
+            "submissions": folder,
+            "own": folder / "mallory" / f"{lesson.name}.py",
+            "other": folder / "alice" / f"{lesson.name}.py",
+            "judge": self.process.process.pid,
+            "zygote": min(self.process.own),
+            "places": self.places,
+        })  # fmt: skip
+
+
+def copied(name: str, ground: Path) -> Path:
+    """A copy of a course with shorter limits, for anybody to read: it is the layers that must keep attacks out."""
+    place = ground / f"course-{name}"
+    if not place.exists():
+        for part in ("lessons", "exercises", "solutions"):
+            shutil.copytree(COURSES[name] / part, place / part, ignore=shutil.ignore_patterns("__pycache__"))
+        lines = (COURSES[name] / "course.toml").read_text().splitlines()
+        found = [next((key + value for key, value in LIMITS.items() if line.startswith(key)), line) for line in lines]
+        (place / "course.toml").write_text("\n".join(found) + "\n")
+    return place
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write files below a folder."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below a folder: its mode and its bytes."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
+
+
+def breaches(record: dict[str, Any], lesson: str) -> list[str]:
+    """What an attack says that it got through."""
+    lines = record["lessons"][lesson]["output"].splitlines()
+    return sorted({line.removeprefix("BREACH: ") for line in lines if line.startswith("BREACH: ")})

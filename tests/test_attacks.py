@@ -1,0 +1,94 @@
+"""Hostile hand-ins, graded as a class is: none gains, none disturbs another, none survives, none leaves a trace."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attacks import table
+from attacks.attack import Attack, Seen, attacks
+from attacks.canaries import Canaries
+from attacks.rooms import Room, breaches
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layers under attack are those of Linux")
+
+
+@pytest.fixture(scope="module")
+def ground() -> Iterator[Path]:
+    """A folder that anybody may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="attacks-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def room(ground) -> Iterator[Callable[[str], Room]]:
+    """The grading process for a course, with all layers; started when it is first asked for."""
+    with ExitStack() as stack:
+        canaries = Canaries(ground / "canaries")
+        stack.callback(canaries.close)
+        rooms: dict[str, Room] = {}
+
+        def get(name: str) -> Room:
+            if name not in rooms:
+                rooms[name] = Room(name, ground, canaries)
+                stack.callback(rooms[name].process.close)
+                rooms[name].begin()
+            return rooms[name]
+
+        yield get
+
+
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
+def test_an_attack_is_answered_as_its_file_says(attack: Attack, room):
+    """It gets the verdict that is due, no more points than that, and nothing and nobody else notices."""
+    place = room(attack.course)
+
+    aftermath = place.grade(attack)
+
+    for lesson, wanted in attack.seen.items():
+        assert_seen(wanted, aftermath.record["lessons"][lesson])
+        assert breaches(aftermath.record, lesson) == []
+        assert attack.prints in aftermath.record["lessons"][lesson]["output"]
+    assert aftermath.harm == []
+    assert place.grade_honest() == place.honest
+
+
+def assert_seen(wanted: Seen, found: dict[str, Any]) -> None:
+    mistakes = [mistake["id"] for mistake in found["mistakes"]]
+    got = Seen(found["state"], found["score"], mistakes[0] if mistakes else "")
+    told = [(check["outcome"], check["message"][:200]) for check in found["checks"]][:3]
+    assert got.state != "grader-error" and all(check["outcome"] != "grader-error" for check in found["checks"]), told
+    if wanted.at_most:
+        assert got.score is not None and got.score <= wanted.score, told
+    else:
+        assert got == wanted, (told, found["mistakes"][:1])
+
+
+def test_there_are_attacks_of_every_kind():
+    """At least forty, each with its own words, and of every entry in the list of threats."""
+    assert len(attacks()) >= 45
+    assert len({attack.tries for attack in attacks()}) == len(attacks())
+    assert {attack.entry for attack in attacks()} == set(table.ENTRIES)
+
+
+def test_a_secret_in_the_parent_of_the_workers_would_be_found(ground):
+    """The control of the attack that scans its memory: what the zygote has seen, a worker finds."""
+    inherits = next(attack for attack in attacks() if attack.name == "inherits")
+    (found,) = table.measured(ground, [inherits], isolation="available", secret_in_zygote=True).values()
+
+    assert found == ["find the secret in its memory"]
+
+
+@pytest.mark.skipif(bool(table.other_machine()), reason=table.other_machine() or "-")
+@pytest.mark.parametrize("column", table.COLUMNS)
+def test_the_table_of_layers_is_true(column, ground):
+    """With each layer left out in turn, exactly that gets through which the table says."""
+    assert table.measured(ground, table.scouts(), **table.COLUMNS[column]) == table.recorded()[column]

@@ -1,0 +1,110 @@
+"""Forbidden calls at run time: seen under every name, in every thread, and no longer than they are forbidden."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import pytest
+import torch
+from torch.nn import functional
+from torch.overrides import handle_torch_function
+
+from grader.worker.acts import Actor
+from grader.worker.forbid import ForbiddenCall, Refusals
+
+FORBIDS = ("softmax", "log_softmax", "scaled_dot_product_attention", "multi_head_attention_forward")
+X, Q = torch.randn(3, 4), torch.randn(1, 2, 3, 4)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # torch would rather have something else traced
+    TRACED = torch.jit.trace(lambda x: torch.softmax(x, -1), X)
+ATTENTION = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+
+
+def without_modes(x):
+    with torch._C.DisableTorchFunction():
+        return torch.softmax(x, -1)
+
+
+def inside_of_another(x):
+    return handle_torch_function(lambda inner: torch.softmax(inner, -1), (x,), x)
+
+
+def in_a_thread(x):
+    thread = threading.Thread(target=lambda: torch.softmax(x, -1))
+    thread.start()
+    thread.join()
+    return x
+
+
+OFFENCES = {
+    "a function": lambda x: torch.softmax(x, -1),
+    "a method": lambda x: x.softmax(-1),
+    "an operator": lambda x: torch.ops.aten._softmax(x, -1, False),
+    "a loss": lambda x: functional.cross_entropy(x, torch.tensor([0, 1, 2])),
+    "noise": lambda x: functional.gumbel_softmax(x),
+    "a trace": lambda x: TRACED(x),
+    "torch's modes switched off": without_modes,
+    "inside of another function": inside_of_another,
+    "a thread": in_a_thread,
+    "every row": lambda x: torch.func.vmap(lambda row: torch.softmax(row, -1))(x),
+    "without gradients": lambda x: torch.inference_mode()(lambda: x.softmax(-1))(),
+    "attention": lambda _x: functional.scaled_dot_product_attention(Q, Q, Q, attn_mask=torch.ones(3, 3).bool()),
+    "attention, whole": lambda _x: ATTENTION(Q[0], Q[0], Q[0]),
+    "attention, fast": lambda _x: ATTENTION.eval()(Q[0], Q[0], Q[0], need_weights=False),
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("case", OFFENCES)
+def test_a_forbidden_call_is_noticed(case):
+    """Whatever way it is made, the call is answered as forbidden; afterwards torch is as it was."""
+    actor = Actor({"f": OFFENCES[case]}, FORBIDS)
+    try:
+        reply = actor.act({"act": "call", "target": "f", "args": [X], "kwargs": {}})
+    finally:
+        actor.end()
+
+    assert reply["error"]["kind"] == "forbidden" and reply["error"]["text"] in FORBIDS
+    assert torch.softmax(X, -1).shape == X.shape
+    assert functional.scaled_dot_product_attention(Q, Q, Q).shape == Q.shape
+
+
+def test_what_is_not_forbidden_runs():
+    """Sums, exponentials, norms, gradients and attention by hand are left alone."""
+
+    def attend(q):
+        q = q.clone().requires_grad_()
+        weights = torch.exp(q @ q.transpose(-1, -2) - torch.logsumexp(q @ q.transpose(-1, -2), -1, keepdim=True))
+        functional.layer_norm(weights @ q, (4,)).sum().backward()
+        return q.grad
+
+    actor = Actor({"f": attend}, FORBIDS)
+    try:
+        reply = actor.act({"act": "call", "target": "f", "args": [Q], "kwargs": {}})
+    finally:
+        actor.end()
+
+    assert "error" not in reply and reply["value"].shape == Q.shape
+
+
+def test_where_nothing_is_forbidden_nothing_is_changed():
+    """Without names there is nothing to refuse, and ending twice does no harm."""
+    before = dict(vars(functional))
+    refusals = Refusals(())
+    refusals.end()
+    refusals.end()
+
+    assert dict(vars(functional)) == before
+
+
+def test_a_refusal_is_told_even_if_it_was_swallowed():
+    """An `except BaseException` in a learner's thread does not hide what was refused."""
+    refusals = Refusals(FORBIDS)
+    try:
+        with pytest.raises(ForbiddenCall):
+            torch.softmax(X, -1)
+    finally:
+        refusals.end()
+
+    assert refusals.seen == ["softmax"]

@@ -1,0 +1,63 @@
+"""Numbers and formulas as they are typed: what can be read, what it is worth, and that nothing else can be done."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.quiz.expressions import Expression, NotAnExpression, number
+
+POINT = {"n": 3.0, "d": 5.0, "d_k": 2.0, "h": 4.0}
+
+
+@pytest.mark.parametrize(
+    "typed, value",
+    [("64", 64), ("3/4", 0.75), ("2**6", 64), ("2^6", 64), ("1e-3", 0.001), ("1,050,624", 1050624), ("1_024", 1024),
+     ("-1.5", -1.5), ("−2", -2), (".5", 0.5), ("sqrt(16)", 4), ("√16", 4), ("2(3+1)", 8), ("2·3", 6),
+     ("2π", 2 * math.pi), ("e", math.e), ("ln(e)", 1), ("8 * 2 ^ 20", 8 << 20), ("5²", 25), ("max(2, 3)", 3)],
+)  # fmt: skip
+def test_a_number_as_people_type_it(typed, value):
+    """Fractions, powers, exponents, thousands and the signs of the field are read."""
+    assert number(typed) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "typed, value",
+    [("4d^2", 100), ("4d²+nd", 115), ("n d_k", 6), ("2 n² d + 12nd²", 990), ("n*log(n)", 3 * math.log(3)),
+     ("√d", math.sqrt(5)), ("√(n d)", math.sqrt(15)), ("d/h", 1.25), ("(n+d)(h)", 32), ("2n(d+1)", 36)],
+)  # fmt: skip
+def test_products_may_be_left_unwritten(typed, value):
+    """A formula on paper has no stars: symbols side by side are multiplied."""
+    assert Expression(typed, POINT).at(POINT) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", " ", "two", "1/0", "sqrt(-1)", "9**9**9", "1e400", "(" * 300, "((((1", "1 2 +", "__import__('os')", "n.real",
+     "x", "d2", "[1]", "1 if 1 else 2", "lambda: 1", "n" * 201, "(-2)**0.5", "sqrt", "min()", "a:=1", "1;2", "…", "\0"],
+)  # fmt: skip
+def test_anything_else_is_refused(typed):
+    """What is no arithmetic, or has no value, is refused with a reason, and never run."""
+    with pytest.raises(NotAnExpression) as refusal:
+        Expression(typed, {"n"}).at({"n": 3.0})
+    assert str(refusal.value)
+
+
+@given(st.text(max_size=60))
+def test_no_text_does_harm(text):
+    """Whatever is typed is read or refused, at once."""
+    started = time.perf_counter()
+    with contextlib.suppress(NotAnExpression):
+        assert math.isfinite(Expression(text, POINT).at(POINT))
+    assert time.perf_counter() - started < 1
+
+
+@given(st.floats(-1e12, 1e12, allow_nan=False))
+def test_a_printed_number_is_read_back(value):
+    """What Python prints for a number is that number."""
+    assert number(repr(value)) == pytest.approx(value)

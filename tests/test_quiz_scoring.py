@@ -1,0 +1,83 @@
+"""The arithmetic of the assessment, against numbers done by hand and the table of labels it was designed by."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.quiz.scoring import FEWEST_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
+
+ITEMS = st.lists(st.builds(Item, st.floats(0, 1), st.sampled_from([0.02, 0.25, 1 / 3, 0.5])), min_size=1, max_size=12)
+
+
+def typed(right: int, count: int) -> list[Item]:
+    return [Item(1.0, 0.02)] * right + [Item(0.0, 0.02)] * (count - right)
+
+
+def test_a_topic_by_hand():
+    """Three of four with a guess rate of 1/3: t and its variance as on paper."""
+    score = topic_score([Item(1, 1 / 3)] * 3 + [Item(0, 1 / 3)])
+    room = 1 - 1 / 3 - 0.03
+    assert score.share == pytest.approx((0.75 - 1 / 3) / room)
+    assert score.variance == pytest.approx((4 / 6) * (2 / 6) / 4 / room**2)
+
+
+def test_the_score_by_hand():
+    """Six topics of three of four typed answers: ten times the mean share, and the interval of the formula."""
+    topic = topic_score(typed(3, 4))
+    result = overall([topic] * 6)
+    assert result.score == pytest.approx(10 * (0.75 - 0.02) / 0.95)
+    assert result.half_width == pytest.approx(1.645 * 10 / 6 * math.sqrt(6 * topic.variance))
+
+
+@pytest.mark.parametrize(
+    "right, count, expected",
+    [(4, 4, SOLID), (5, 5, SOLID), (6, 6, SOLID), (7, 8, SOLID), (3, 4, UNSURE), (4, 5, UNSURE), (6, 8, UNSURE),
+     (1, 4, WEAK), (1, 5, WEAK), (1, 6, WEAK), (2, 8, WEAK), (2, 4, UNSURE), (3, 3, UNSURE)],
+)  # fmt: skip
+def test_labels_of_typed_answers(right, count, expected):
+    """Solid and weak begin where the design says."""
+    assert label(typed(right, count)) == expected
+
+
+def test_choices_need_more_to_be_solid():
+    """Four of four choices of four options can be luck; six of six cannot."""
+    assert label([Item(1, 0.25)] * 4) == UNSURE
+    assert label([Item(1, 0.25)] * 6) == SOLID
+
+
+def test_all_or_nothing_items_do_not_make_solid_by_halves():
+    """A multi-select of which most is right is no step towards solid."""
+    assert label([Item(0.9, 0.5, whole=True)] * 6) != SOLID
+    assert label([Item(1.0, 0.5, whole=True)] * 5) == SOLID
+
+
+def test_too_few_topics_have_no_score():
+    """Below six covered topics there is not enough evidence; a topic of two items is not covered."""
+    good, thin = topic_score(typed(4, 4)), topic_score(typed(2, 2))
+    assert overall([good] * (FEWEST_TOPICS - 1) + [thin] * 5) is None
+    assert overall([good] * FEWEST_TOPICS) is not None
+
+
+def test_who_knows_all_has_ten_and_who_guesses_has_nothing():
+    """All right is 10.0; answers as good as guessing are 0.0."""
+    assert overall([topic_score([Item(1, 1 / 3), *typed(3, 3)])] * 10).score == 10.0
+    assert overall([topic_score([Item(1, 0.25), *[Item(0, 0.25)] * 3])] * 10).score == 0.0
+
+
+@given(ITEMS, st.data())
+def test_a_better_answer_never_lowers_a_share(items, data):
+    """Raising one credit raises the topic's share."""
+    place = data.draw(st.integers(0, len(items) - 1))
+    better = [*items[:place], Item(1.0, items[place].guess), *items[place + 1 :]]
+    assert topic_score(better).share >= topic_score(items).share - 1e-12
+
+
+@given(ITEMS)
+def test_the_interval_holds_the_score(items):
+    """The score lies in its interval, and all three on the scale."""
+    result = overall([topic_score([*items] * 3)] * 7)
+    assert 0 <= result.low <= result.score <= result.high <= 10
