@@ -5,13 +5,12 @@ takes longer than most answers do. What a check asks, its story, is found out by
 taken for granted: a check that asks anything else is run again, question by question, and so are all whose questions
 got no answer, for the process died of one of them, or took too long.
 
-A submission may so be called more often than it would be otherwise, by a check that fails at its first question. Only
-those are asked ahead that cannot tell: what prints or draws random numbers is not.
+A submission is so called in another order than it would be otherwise, and more often: by a check that fails at its
+first question, say. Only those are asked ahead whose answers cannot depend on that (`pure.py`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
@@ -19,14 +18,15 @@ from typing import Any, TypeVar
 
 from grader.errors import WorkerError
 from grader.judge.compare import same
+from grader.judge.pure import is_pure
 from grader.judge.subject import RemoteSubject, Subject, no_answer, reply_of
+from grader.judge.tame import is_tame
 from grader.judge.worker import Worker
 from grader.model import Submission
 from grader.worker.arrays import duplicate, pack
 from grader.worker.wire import Written, written
 
 SECONDS = 2.0  # for all that is asked at once: somebody slow is asked one by one
-_TELLS = re.compile(r"print|warn|global|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_", re.I)
 
 T = TypeVar("T")
 Question = tuple[str, Mapping[str, Any]]  # an act, and its content
@@ -64,9 +64,9 @@ class Recorder(Subject):
 
 
 def may_be_asked_ahead(submission: Submission) -> bool:
-    """Whether nobody can tell from what it does how often it was called."""
+    """Whether nobody can tell from what it answers how often, and in which order, it was asked before."""
     sources = (submission.source, *(source for _, source in submission.siblings.values()))
-    return not any(_TELLS.search(source) for source in sources)
+    return is_tame(sources, (submission.lesson, *submission.siblings)) and is_pure(sources)
 
 
 class AskedAhead(RemoteSubject):
@@ -84,7 +84,7 @@ class AskedAhead(RemoteSubject):
         """Whether nothing need be done to foresee this story: it has been asked ahead, or nothing can be any more."""
         return name in self._told or not self._willing
 
-    def foresee(self, stories: Mapping[Hashable, Story]) -> None:
+    def foresee(self, stories: Mapping[Any, Story]) -> None:
         """Ask all of this now. Raises LearnerError if no worker comes up again, where one has died of it."""
         asked = [story.sent for story in stories.values()]
         try:

@@ -120,13 +120,14 @@ def _load(request: dict[str, Any]) -> tuple[Actor, dict[str, Any]]:
 
 
 def _story(actor: Actor, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Several requests at once, of objects that are made for them, up to the first that ends in an error."""
+    """Several requests at once, of objects that are made for them. After an error nothing more is called: whoever asks
+    may then look what has become of them, but seldom goes on."""
     actor.forget()
     replies: list[dict[str, Any]] = []
     for request in asked:
-        replies.append(_answer(actor, request))
-        if "error" in replies[-1]:
+        if request["act"] in ("call", "build") and any("error" in reply for reply in replies):
             break
+        replies.append(_answer(actor, request))
     return replies
 
 
