@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -51,6 +52,9 @@ def test_the_whole_way(tmp_path):
     with (tmp_path / "upload.csv").open(newline="") as file:
         filled = {row["ID"]: row["Homework 1 (777)"] for row in csv.DictReader(file)}
     assert filled["1001"] == filled["1005"] == "20.00" and filled["1003"] == filled["1004"] == ""
+    results = json.loads((tmp_path / "results" / "results.json").read_text())
+    for key in {*results, *results["submissions"][0]} - {"schema"}:
+        assert f"`{key}`" in GUIDE, key
     for name in re.findall(r"^\| `([\w.]+)` \|", GUIDE, re.MULTILINE):
         assert (tmp_path / "results" / name).is_file(), name
 
