@@ -14,7 +14,7 @@ from functools import lru_cache
 from grader.course.stubs import nodes_in, parse
 from grader.judge.tame import is_main_guard
 
-# What is printed is shown with the check that called; the next random number is another; a cache is a memory.
+# In names: what is printed is shown with the check that called; the next random number is another; a cache is a memory.
 _TELLS = re.compile(
     r"print|warn|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_|cache", re.IGNORECASE
 )
@@ -34,9 +34,7 @@ def _is_pure(source: str) -> bool:
     except SyntaxError:
         return False
     body = [statement for statement in tree.body if not is_main_guard(statement)]
-    if _TELLS.search(source) or not all(map(_is_fixed, body)):
-        return False
-    return all(_remembers_nothing(node) for node in nodes_in(*body))
+    return all(map(_is_fixed, body)) and all(_remembers_nothing(node) for node in nodes_in(*body))
 
 
 def _remembers_nothing(node: ast.AST) -> bool:
@@ -47,7 +45,8 @@ def _remembers_nothing(node: ast.AST) -> bool:
         return all(map(_is_constant, given)) and named <= _DECORATORS
     if isinstance(node, ast.ClassDef):
         return not node.decorator_list and all(map(_is_fixed, node.body))
-    return not isinstance(node, ast.Global | ast.Nonlocal)
+    names = (getattr(node, field, None) for field in ("id", "attr", "name"))
+    return not isinstance(node, ast.Global | ast.Nonlocal) and not any(name and _TELLS.search(name) for name in names)
 
 
 def _is_fixed(statement: ast.stmt) -> bool:
