@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from random import Random
 
-from grader.quiz.scoring import GRID, SCALE, SLIP, Z90, Item, _likelihood, overall, topic_score
+from grader.quiz.assessment.scoring import GRID, SCALE, SLIP, Z90, Item, _likelihood, overall, topic_score
 
 TOPICS = 10
 CHOICES = 0.4  # share of items with three options; the others are typed

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from grader.course.discover import load
-from grader.judge.rand import Rand, derive
-from grader.judge.subject import LocalSubject
+from grader.judge.processes.remote_module import LocalSubject
+from grader.judge.values.random_inputs import Rand, derive
 
 COURSE = load(Path(__file__).resolve().parent.parent)
 LESSONS = {lesson.checks_path: lesson for lesson in COURSE.lessons.values()}

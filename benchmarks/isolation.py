@@ -20,9 +20,9 @@ from typing import Any
 from measure import ROOT, describe_machine
 
 from grader.course.discover import load
-from grader.judge import bubblewrap
-from grader.judge.launch import ZygoteLauncher, start_launcher
-from grader.judge.protection import policy_for
+from grader.judge.processes import bubblewrap
+from grader.judge.processes.isolation_policy import policy_for
+from grader.judge.processes.launcher import ZygoteLauncher, start_launcher
 from grader.worker import isolation
 
 COURSE = load(ROOT)

@@ -14,7 +14,7 @@ from random import Random
 from measure import ROOT, describe_machine, learn, python, ratios, side_by_side, workspace
 
 from grader.model import Answered
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 

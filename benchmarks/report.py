@@ -17,8 +17,8 @@ from typing import Any
 
 from measure import ROOT, describe_machine
 
-from grader.reports.class_page import class_page
-from grader.reports.feedback_page import feedback_page
+from grader.reports.pages.class_page import class_page
+from grader.reports.pages.feedback_page import feedback_page
 
 sys.path.insert(0, str(ROOT / "tests"))
 from made_class import made_head, made_records

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from grader.course.files import is_file, read_file
-from grader.course.locate import is_bundled
+from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
+from grader.files import is_file, read_file
 from grader.model import Course, Lesson
 from grader.submission import read_submission
 

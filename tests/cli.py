@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = ROOT / "tests/courses/tiny"
-START = "from grader.cli.learn import main; main()"
+START = "from grader.cli.learn.group import main; main()"
 SECONDS = 60
 
 # What a user's own shell may have set and would change what is printed.

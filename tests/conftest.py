@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 from workshop import course
 
-from grader.judge.launch import Launcher, start_launcher
+from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.judge.session import policy_for
 from grader.model import Limits
-from grader.worker.warm import settle_torch
+from grader.worker.preload import settle_torch
 
 settle_torch()  # as the judge does: tests of diagnosis use its parts without it
 

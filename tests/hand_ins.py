@@ -10,7 +10,7 @@ from pathlib import Path
 
 from content import ROOT
 
-from grader.batch.discover import Learner
+from grader.intake.discover import Learner
 
 TINY = ROOT / "tests" / "courses" / "tiny"
 ANSWERS = {name: (TINY / f"solutions/basics/{name}.py").read_text() for name in ("moving_average", "argmax_2d")}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.discover import load
-from grader.judge.launch import Launcher, ZygoteLauncher, start_launcher
-from grader.judge.protection import policy_for
+from grader.judge.processes.isolation_policy import policy_for
+from grader.judge.processes.launcher import Launcher, ZygoteLauncher, start_launcher
 from grader.model import Course
 
 SECONDS = 20.0  # the most that one piece of code may take, and that anything here is waited for

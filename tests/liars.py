@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from grader.judge.worker import Worker
+from grader.judge.processes.connection import Worker
 from grader.model import Limits
 from grader.worker import wire
-from grader.worker.acts import Actor
 from grader.worker.arrays import pack, unpack
+from grader.worker.operations import Actor
 from grader.worker.wire import Array, Handle, Opaque
 
 Pieces = tuple  # of bytes, which are sent as they are

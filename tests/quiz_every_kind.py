@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 
 NAME = "every_kind"
 ANSWERS = {  # a right answer to each question: what is drawn never changes it

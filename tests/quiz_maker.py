@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from grader.model import Answered, QuizSession
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TOPICS = [f"topic{number}" for number in range(10)]

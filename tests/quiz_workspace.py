@@ -15,7 +15,7 @@ from quiz_every_kind import write_every_kind
 from quiz_maker import write_bank
 
 from grader.model import Answered
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 

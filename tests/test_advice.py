@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from grader.judge.advice import ADVICE, GENERAL, advice_for
+from grader.judge.diagnosis.error_hints import ADVICE, GENERAL, advice_for
 
 X, MASK = torch.randn(2, 3), torch.ones(2, 3, dtype=torch.bool)
 LEAF = torch.ones(2, requires_grad=True)

@@ -30,14 +30,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workshop import course
 
-from grader.batch.alike import fingerprint, pairs, similar
-from grader.batch.alike.answer import answer_of
-from grader.batch.alike.classroom import Classroom
-from grader.batch.alike.known import Known, known_of
-from grader.batch.alike.overlap import overlap
-from grader.batch.alike.pairs import MOST_PAIRS
-from grader.batch.alike.prints import LENGTH, WINDOW, unpacked, winnowed
-from grader.batch.alike.reading import Reading
+from grader.similarity import fingerprint, pairs, similar
+from grader.similarity.class_index import Classroom
+from grader.similarity.course_corpus import Known, known_of
+from grader.similarity.overlap import overlap
+from grader.similarity.pairs import MOST_PAIRS
+from grader.similarity.solution import answer_of
+from grader.similarity.tokens import Reading
+from grader.similarity.winnowing import LENGTH, WINDOW, unpacked, winnowed
 
 LESSONS = list(course().lessons)
 CORPUS = {lesson: sorted((ROOT / "tests" / "answers" / lesson).glob("*.py")) for lesson in LESSONS}
@@ -423,7 +423,7 @@ def test_prints_are_the_same_in_every_process() -> None:
     """What grading processes made, here or on other machines, can be compared: no print depends on a seeded hash."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from types import SimpleNamespace\nfrom grader.batch.alike import fingerprint\n"
+        "from types import SimpleNamespace\nfrom grader.similarity import fingerprint\n"
         "print(fingerprint(SimpleNamespace(kinds={}), 'def f(a, b):\\n    return [a, b, a + b, a - b, a * b]\\n'))"
     )
     said = {

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 from workshop import course, judging
 
-from grader.judge.examine import Judge
-from grader.judge.launch import Launcher
-from grader.judge.materials import load_file
+from grader.judge.course_answers import load_file
+from grader.judge.examination import Judge
+from grader.judge.processes.launcher import Launcher
 from grader.model import LessonResult, Submission
 
 ANSWERS = Path(__file__).parent / "answers"

@@ -1,4 +1,4 @@
-"""grader.audit: it finds a course without fault clean, and finds every fault that is put into one."""
+"""grader.authoring.audit: it finds a course without fault clean, and finds every fault that is put into one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from hand_ins import TINY
 
+from grader.authoring.lesson_template import with_lesson, write_lesson
 from grader.course import load
 from grader.course.tables import TomlText
-from grader.course.template import with_lesson, write_lesson
 from grader.errors import CourseError, UsageError
-from grader.reports.audit_table import conclusion, first_column, head, row
-from grader.reports.plain import Signs
+from grader.reports.formats.audit_table import conclusion, first_column, head, row
+from grader.terminal.text import Signs
 
 SECONDS = 120
 
@@ -30,7 +30,7 @@ def copy(tmp_path):
 
 def audited(root: Path, *lessons: str) -> tuple[int, dict[str, dict]]:
     """The exit status and each lesson's object of `grader audit --json`, in a process of its own."""
-    command = [sys.executable, "-m", "grader.cli.grade", "audit", str(root), "--json"]
+    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", str(root), "--json"]
     command += ["--lessons", ",".join(lessons)] if lessons else []
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode in (0, 1), done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.judge.bans import find_ban
+from grader.source.forbidden_calls import find_ban
 
 FORBIDS = ("softmax", "log_softmax")
 OFFENCES = {

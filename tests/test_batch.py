@@ -16,20 +16,20 @@ from hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.batch.discover import Learner
-from grader.batch.folder import store_path
 from grader.batch.outputs import Outputs
+from grader.batch.processes.process_pool import Grader, Station
 from grader.batch.record import Graded, mean_score, record_of, without_score
 from grader.batch.results import Results, read_results
+from grader.batch.results_folder import store_path
 from grader.batch.run import Plan, Run
 from grader.batch.settings import settings_for
 from grader.batch.shards import Shard
-from grader.batch.stations import Grader, Station
 from grader.course import load
 from grader.errors import CourseError, StoreError, UsageError
+from grader.intake.discover import Learner
 from grader.model import LessonResult
-from grader.reports.run_summary import RunSummary
-from grader.reports.to_csv import gradebook_lines
+from grader.reports.formats.run_summary import RunSummary
+from grader.reports.formats.to_csv import gradebook_lines
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,10 @@ from in_a_worker import SECONDS, launched, run, tiny, within, without
 from workshop import course as transformers
 
 from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
-from grader.judge import bubblewrap
-from grader.judge.launch import ZygoteLauncher, start_launcher
-from grader.judge.protection import policy_for
-from grader.worker.isolation import user
+from grader.judge.processes import bubblewrap
+from grader.judge.processes.isolation_policy import policy_for
+from grader.judge.processes.launcher import ZygoteLauncher, start_launcher
+from grader.worker.isolation import drop_privileges
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -114,7 +114,7 @@ def test_it_has_no_network_and_no_other_processes(boxed):
 
 
 @needed
-@pytest.mark.skipif(not user.is_root(), reason="only root can change its user")
+@pytest.mark.skipif(not drop_privileges.is_root(), reason="only root can change its user")
 def test_root_is_nobody_in_it_wherever_python_lies(boxed):
     """Even if Python lies in a folder that is open to root only, a worker of root becomes nobody, without rights."""
     code = (
@@ -124,7 +124,7 @@ def test_root_is_nobody_in_it_wherever_python_lies(boxed):
         "    import colorsys\n"  # can still be imported
         "    return [os.getuid(), os.getgid(), os.getgroups(), CDLL(None).prctl(23, 0)]\n"
     )
-    assert run(boxed, code)[:3] == [user.NOBODY, user.NOBODY, []]
+    assert run(boxed, code)[:3] == [drop_privileges.NOBODY, drop_privileges.NOBODY, []]
 
 
 @needed
@@ -243,7 +243,10 @@ def test_if_nothing_starts_in_it_the_zygote_starts_without(tmp_path, monkeypatch
     """A library that the sandbox does not show is no end: the zygote comes up outside of it, and why is said."""
     real = bubblewrap._probe()[0][0]
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    fake(tmp_path, f'case "$*" in *zygote.py*) echo "libmkl.so: cannot open" >&2; exit 1;; *) exec {real} "$@";; esac')
+    fake(
+        tmp_path,
+        f'case "$*" in *fork_server.py*) echo "libmkl.so: cannot open" >&2; exit 1;; *) exec {real} "$@";; esac',
+    )
     bubblewrap._probe.cache_clear()
     with launched(tiny(), sandbox=True) as launcher:
         assert run(launcher, "def f():\n    return 2\n") == 2
@@ -253,7 +256,7 @@ def test_if_nothing_starts_in_it_the_zygote_starts_without(tmp_path, monkeypatch
 
 def test_a_zygote_that_does_not_start_at_all_is_our_fault(monkeypatch):
     """Without a sandbox there is nothing to fall back to: a GraderError with what it said last."""
-    monkeypatch.setattr("grader.judge.launch.library_paths", list)
+    monkeypatch.setattr("grader.judge.processes.launcher.library_paths", list)
     with launched(tiny(), sandbox=False) as launcher, pytest.raises(GraderError, match="numpy"):
         launcher.greet()
 

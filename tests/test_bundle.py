@@ -1,4 +1,4 @@
-"""grader.bundle: the zip of a Gradescope autograder, unpacked and run as Gradescope does."""
+"""grader.gradescope: the zip of a Gradescope autograder, unpacked and run as Gradescope does."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import pytest
 from gradescope_rules import assert_is_gradescope
 from hand_ins import ANSWERS, SUMS, TINY, write
 
-from grader.bundle import autograde
 from grader.errors import GraderError
+from grader.gradescope import autograde
 
 SECONDS = 90
-START = "from grader.cli.grade import main; main()"
+START = "from grader.cli.grader.group import main; main()"
 HOSTILE = """
 import os
 import numpy as np
@@ -117,9 +117,9 @@ def test_the_zip_is_as_gradescope_asks(bundle):
 
     assert entries["setup.sh"] == entries["run_autograder"] == 0o755
     assert {"README.md", "requirements.txt", "constraints.txt", "failed.json", "course/course.toml"} <= entries.keys()
-    assert "engine/grader/bundle/autograde.py" in entries
+    assert "engine/grader/gradescope/autograde.py" in entries
     assert "course/solutions/basics/test_moving_average.py" in entries
-    assert not [name for name in entries if name.endswith(".pyc") or "/tests/" in name or "_course" in name]
+    assert not [name for name in entries if name.endswith(".pyc") or "/tests/" in name or "/_course/" in name]
 
 
 def test_the_same_makes_the_same(bundle, tmp_path):

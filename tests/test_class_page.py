@@ -1,4 +1,4 @@
-"""grader.reports.class_page: the whole class on one page that loads nothing, runs nothing of a learner's, and tells."""
+"""The page of a class: the whole class on one page that loads nothing, runs nothing of a learner's, and tells."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import pytest
 from made_class import HOSTILE, LESSONS, hostile_class, made_class, made_head, made_records
 from read_page import Page, colours, contrast
 
-from grader.reports import charts, class_findings, class_learners
-from grader.reports.class_page import class_page
-from grader.reports.class_tally import ClassTally
+from grader.reports import charts
+from grader.reports.pages import class_findings, class_learners
+from grader.reports.pages.class_page import class_page
+from grader.reports.statistics.class_tally import ClassTally
 
 
 def page(head, records, **more) -> Page:
@@ -146,7 +147,8 @@ def test_the_page_is_complete_without_script(forty):
 
 def test_pages_load_no_template_engine_before_they_are_made():
     """Importing the report is cheap: it is on the way of commands that may never make a page."""
-    code = "import sys, grader.reports.class_page, grader.reports.feedback_page; print('jinja2' in sys.modules)"
+    pages = "import sys, grader.reports.pages.class_page, grader.reports.pages.feedback_page"
+    code = f"{pages}; print('jinja2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert done.stdout.strip() == "False"

@@ -18,8 +18,8 @@ import pytest
 from click.testing import CliRunner
 from hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
-from grader.cli.grade import COMMANDS, grader
-from grader.cli.grade_progress import Lines, duration
+from grader.cli.grader.group import COMMANDS, grader
+from grader.cli.grader.progress import Lines, duration
 
 SECONDS = 120
 
@@ -38,7 +38,7 @@ def class_folder(tmp_path):
 def typed(*arguments: object) -> list[str]:
     """The command line."""
     course = [] if "--course" in arguments else ["--course", str(TINY)]
-    return [sys.executable, "-m", "grader.cli.grade", *map(str, arguments), *course]
+    return [sys.executable, "-m", "grader.cli.grader.group", *map(str, arguments), *course]
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -330,7 +330,7 @@ def test_a_log_is_not_flooded(capsys, clock, total, seconds, lines):
 def clock(monkeypatch):
     """The times of a clock that stands still; what is put into it is the time from then on."""
     times = [100.0]
-    monkeypatch.setattr("grader.cli.grade_progress.time.monotonic", lambda: times[-1])
+    monkeypatch.setattr("grader.cli.grader.progress.time.monotonic", lambda: times[-1])
     return times
 
 
@@ -398,7 +398,7 @@ def test_broken_checks_end_the_run_and_blame_nobody(class_folder, tmp_path):
     """If the course's own checks cannot be used, that is the instructor's to mend: no learner gets a result."""
     course = shutil.copytree(TINY, tmp_path / "course")
     (course / "solutions/basics/test_argmax_2d.py").write_text("import nothing_of_that_name\n")
-    command = [sys.executable, "-m", "grader.cli.grade", "run", class_folder, "--out", tmp_path / "out"]
+    command = [sys.executable, "-m", "grader.cli.grader.group", "run", class_folder, "--out", tmp_path / "out"]
     done = subprocess.run([*command, "--course", course], capture_output=True, text=True, timeout=SECONDS)
 
     assert done.returncode == 2
@@ -411,7 +411,7 @@ def test_a_check_that_fails_by_itself_costs_nobody_points(class_folder, tmp_path
     course = shutil.copytree(TINY, tmp_path / "course")
     checks = course / "solutions/basics/test_argmax_2d.py"
     checks.write_text(checks.read_text().replace("grid = rand(3, 5)\n", "grid = rand(3, 5) @ rand(9, 9)\n", 1))
-    command = [sys.executable, "-m", "grader.cli.grade", "run", class_folder, "--out", tmp_path / "out"]
+    command = [sys.executable, "-m", "grader.cli.grader.group", "run", class_folder, "--out", tmp_path / "out"]
     done = subprocess.run(
         [*command, "--course", course, "--only", "ann"], capture_output=True, text=True, timeout=SECONDS
     )
@@ -427,7 +427,7 @@ def test_the_audit_prints_a_table(tmp_path):
     """A line a lesson, then what is wrong; exit status 1 if anything is."""
     course = shutil.copytree(TINY, tmp_path / "course")
     (course / "solutions/basics/argmax_2d_mistakes.py").write_text("FAMILIES = []\n")
-    command = [sys.executable, "-m", "grader.cli.grade", "audit", course]
+    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", course]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
 
     assert done.returncode == 1, done.stderr
@@ -477,7 +477,7 @@ def test_every_command_has_help_with_an_example(name):
 
 def test_the_grading_command_itself_needs_no_torch(tmp_path):
     """Only the grading processes import torch: the command that sends them work stays small."""
-    script = "import sys, grader.cli.grade_run, grader.batch.run\n"
+    script = "import sys, grader.cli.grader.run, grader.batch.run\n"
     script += "print('torch' in sys.modules, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=SECONDS)
 

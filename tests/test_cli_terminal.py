@@ -12,8 +12,8 @@ from cli import ROOT, START, TINY, answer, environment, in_a_terminal, learn, ru
 from click.testing import CliRunner
 from course_maker import make_course
 
-from grader.cli.learn import COMMANDS
-from grader.cli.learn import learn as learn_command
+from grader.cli.learn.group import COMMANDS
+from grader.cli.learn.group import learn as learn_command
 
 
 @pytest.fixture
@@ -37,20 +37,19 @@ def test_every_help_has_an_example(tmp_path, command):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("program", ["learn", "grade"])
+@pytest.mark.parametrize("program", ["learn", "grader"])
 def test_help_is_short_and_whole(tmp_path, program):
     """Every command takes -h, the list of commands cuts no phrase, and examples name the program that was asked."""
-    start = f"from grader.cli.{program} import main; import sys; sys.argv = [{{!r}}, *sys.argv[1:]]; main()"
-    name = {"grade": "grader"}.get(program, program)
+    start = f"from grader.cli.{program}.group import main; import sys; sys.argv = [{{!r}}, *sys.argv[1:]]; main()"
 
     def said(*arguments: str) -> str:
-        command = [sys.executable, "-c", start.format(name), *arguments, "-h"]
+        command = [sys.executable, "-c", start.format(program), *arguments, "-h"]
         done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     assert "..." not in said().partition("Commands:")[2]
-    assert f"    {name} doctor" in said("doctor")
+    assert f"    {program} doctor" in said("doctor")
 
 
 def test_the_help_lists_every_command_and_tells_of_completion(tmp_path):
@@ -151,7 +150,7 @@ def test_ascii_terminals_get_ascii(workspace):
 
 def test_an_error_of_ours_is_no_traceback(workspace):
     """What nobody foresaw gives one message with the place of a log, and exit code 3."""
-    code = f"import grader.cli.list as l; l._line = lambda *a: 1 / 0\n{START}".replace(
+    code = f"import grader.cli.learn.list as l; l._line = lambda *a: 1 / 0\n{START}".replace(
         "main()", "import sys; sys.argv = ['learn', 'list']; main()"
     )
     done = run_code(code, workspace)
@@ -184,7 +183,7 @@ def test_nothing_heavy_is_imported_where_nothing_is_judged(workspace, command):
         "import sys, os\n"
         f"sys.argv = ['learn', *{command.split()!r}]\n"
         "os._exit = lambda code: None\n"
-        "from grader.cli.learn import main\n"
+        "from grader.cli.learn.group import main\n"
         "main()\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
     )

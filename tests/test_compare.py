@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.judge.compare import explain, kind_of, largest_error, same, show
-from grader.judge.forensics import findings
+from grader.judge.values.compare import explain, kind_of, largest_error, same, show
+from grader.judge.values.difference_patterns import findings
 from grader.worker.wire import Opaque
 
 numbers = st.floats(-10, 10, width=32)

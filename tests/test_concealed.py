@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from workshop import ROOT, judge_source
 
 from grader.course.discover import load
-from grader.judge import gist
-from grader.judge.subject import LearnerError
+from grader.judge.processes.remote_module import LearnerError
+from grader.judge.values import redacted_explanation
 from grader.model import Limits, Submission
-from grader.reports.concealed import INSTEAD, NO_LINE, concealed
-from grader.reports.feedback_page import feedback_page
-from grader.reports.to_gradescope import to_gradescope
-from grader.reports.to_markdown import feedback_markdown
+from grader.reports.formats.to_gradescope import to_gradescope
+from grader.reports.formats.to_markdown import feedback_markdown
+from grader.reports.pages.feedback_page import feedback_page
+from grader.reports.redaction import INSTEAD, NO_LINE, concealed
 
 # Inputs and answers that are found again wherever they turn up: 4153 may be an amount, a size, a line or a name.
 CHECKS = '''
 import numpy as np
 import pytest
 
-from grader.judge.kit import assert_matches, assert_unchanged, fail
+from grader.api.checks import assert_matches, assert_unchanged, fail
 
 SERIES = np.array([4153.0, 2719.0, 8861.0, 6037.0])
 MEANS = np.array([3436.0, 5790.0, 7449.0])
@@ -85,7 +85,7 @@ CHANNELS = {
     "a syntax error": "    raise SyntaxError(str(x), ('moving_average.py', int(x[0]), 1, str(x)))",
     "a syntax error made": "    exec(f'{int(x[0])} {int(x[1])} ((')",
     "a call that is said to be forbidden": (
-        "    from grader.worker.forbid import ForbiddenCall\n    raise ForbiddenCall(str(x))"
+        "    from grader.worker.call_monitor import ForbiddenCall\n    raise ForbiddenCall(str(x))"
     ),
     "a memory error": "    raise MemoryError(str(x))",
     "a returned text": "    return str(x)",
@@ -197,7 +197,7 @@ def test_nothing_is_carried_into_another_lesson(channel, course, tiny_launcher):
             ]
 
     results = []
-    from grader.judge.examine import with_judge
+    from grader.judge.examination import with_judge
 
     lessons = list(course.lessons.values())
     with_judge(course, lessons, tiny_launcher, "cpu", lambda judge: results.extend(drive(judge)))
@@ -300,7 +300,7 @@ def test_a_file_that_is_not_there_is_explained(course, tiny_launcher):
 
 def test_the_reference_is_not_offered_to_those_who_do_not_have_it(launcher):
     """Feedback on hidden checks suggests no `learn solution`; and the next lesson is one of those that are graded."""
-    from grader.judge.examine import with_judge
+    from grader.judge.examination import with_judge
 
     results = []
     whole = load(ROOT)
@@ -345,7 +345,7 @@ def test_concealing_twice_changes_nothing(course, tiny_launcher):
 def test_every_mistake_that_the_engine_names_is_known_here():
     """The ids that the judge gives to mistakes of no course are all replaced when a record is concealed."""
     named = set()
-    for path in ("grader/judge/verdicts.py", "grader/batch/grade.py"):
+    for path in ("grader/judge/verdict/lesson_findings.py", "grader/batch/grade_learner.py"):
         for node in ast.walk(ast.parse((ROOT / path).read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Named":
                 named.add(node.args[0].value)
@@ -366,8 +366,8 @@ def test_an_error_leaves_no_room_for_a_message(kind, type_name, text, frames):
     there = [("a", 1), ("a", 2), ("b", 1)]
     places = [".", " on line 3 of a.py.", " on line 2 of b.py."]
     places += [f" on line {line} of {name}.py.\n    pass" for name, line in there]
-    types = ["An error of a type of its own", *gist.ERRORS]
-    told = gist.of_error(LearnerError(kind, type_name, text, frames), submission, ("softmax",))
+    types = ["An error of a type of its own", *redacted_explanation.ERRORS]
+    told = redacted_explanation.of_error(LearnerError(kind, type_name, text, frames), submission, ("softmax",))
 
     assert told in {
         "It asked for more memory than there is.", "Its process ended in the middle of a call.",

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.course import aliases, find_lesson, load, locate, read_functions, read_text
-from grader.course import locate as locate_function
 from grader.errors import CourseError, UnknownLesson
 from grader.model import Limits
 
@@ -59,7 +58,7 @@ def test_a_checkout_uses_the_course_above_the_engine(monkeypatch):
 
 def test_a_wheel_uses_the_course_inside_the_engine(tmp_path, monkeypatch):
     """An installed engine has no course above it and takes the one packed inside it."""
-    module = sys.modules[locate_function.__module__]
+    module = sys.modules[locate.__module__]
     monkeypatch.delenv("SELFATTEND_COURSE", raising=False)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "grader" / "course" / "locate.py"))
     with pytest.raises(CourseError, match="incomplete"):

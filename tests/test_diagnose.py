@@ -9,9 +9,9 @@ import torch
 from content import ROOT
 from workshop import course, judging
 
-from grader.judge.diagnose import Diagnostician, observe
-from grader.judge.family import Family
-from grader.judge.materials import load_file
+from grader.judge.course_answers import load_file
+from grader.judge.diagnosis.diagnosis import Diagnostician, observe
+from grader.judge.diagnosis.mistakes import Family
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]
 CASES = [

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from in_a_worker import tiny
 
-from grader.cli import doctor_isolation
+from grader.cli.doctor import isolation
 from grader.errors import IsolationError
-from grader.judge import tried
-from grader.judge.protection import LAYERS
-from grader.judge.tried import Together, Trial, Trials
-from grader.worker.isolation import process, user
+from grader.isolation_selftest import selftest
+from grader.isolation_selftest.selftest import Together, Trial, Trials
+from grader.judge.processes.isolation_policy import LAYERS
+from grader.worker.isolation import drop_privileges, process
 
 linux = pytest.mark.skipif(not process.LINUX, reason="most layers exist on Linux only")
 WORKER_LAYERS = ("process-group", "limits", "no-new-privileges", "landlock", "seccomp", "unprivileged-user")
@@ -21,7 +21,7 @@ WORKER_LAYERS = ("process-group", "limits", "no-new-privileges", "landlock", "se
 @pytest.fixture(scope="module")
 def trials() -> Iterator[Trials]:
     """Both kinds of workers, for all tests here."""
-    with tried.with_trials(tiny()) as running:
+    with selftest.with_trials(tiny()) as running:
         yield running
 
 
@@ -31,7 +31,7 @@ def test_nothing_gets_through_a_layer_that_is_in_force(trials):
 
     assert [trial.layer for trial in found] == list(LAYERS)
     assert {trial.layer.name: trial.through for trial in found if trial.through} == {}
-    available = tried.reasons_missing()
+    available = selftest.reasons_missing()
     for trial in found:
         if trial.layer.name not in ("unprivileged-user", "container"):
             assert bool(trial.missing) == bool(available[trial.layer.name])
@@ -43,7 +43,7 @@ def test_every_attempt_succeeds_where_nothing_refuses_it(trials):
     _, through = trials._attempt(trials.plain, ())
     missing = {name for name, what in through.items() if not what}
 
-    assert missing <= (set() if user.is_root() else {"unprivileged-user"})
+    assert missing <= (set() if drop_privileges.is_root() else {"unprivileged-user"})
     assert "read /etc/passwd" in through["landlock"]
     for what in ("reach us by TCP", "reach us by a local socket", "send by UDP", "start a process", "signal us"):
         assert what in through["seccomp"]
@@ -57,7 +57,7 @@ def test_each_layer_stops_what_the_others_let_through(trials, layer):
     """Without one layer, what it is there for gets through, and nothing else does."""
     gone = {layer, "landlock", "seccomp"} if layer == "no-new-privileges" else {layer}
     layers, through = trials._attempt(trials.plain, tuple(name for name in WORKER_LAYERS if name not in gone))
-    if not user.is_root():
+    if not drop_privileges.is_root():
         gone -= {"unprivileged-user"}
 
     assert all(through[name] for name in gone)
@@ -95,8 +95,8 @@ class Pretended:
 
 def findings(monkeypatch, pretended, *, for_class=False):
     """What `doctor` says of such results, by name."""
-    monkeypatch.setattr(tried, "with_trials", lambda _course: pretended)
-    return {finding.name: finding for finding in doctor_isolation.findings(tiny(), for_class=for_class)}
+    monkeypatch.setattr(selftest, "with_trials", lambda _course: pretended)
+    return {finding.name: finding for finding in isolation.findings(tiny(), for_class=for_class)}
 
 
 def test_what_is_missing_is_a_note_and_what_fails_is_broken(monkeypatch):

@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_resume import all_end, descendants
 
-from grader.batch import node
-from grader.batch.engines import engine_at
-from grader.batch.hand_in import HandIn, read_hand_in
+from grader.batch.cluster import dask_task
+from grader.batch.executors import engine_at
+from grader.batch.processes.serialize import pack, unpack
 from grader.batch.record import Graded
 from grader.batch.results import read_results
-from grader.batch.sent import pack, unpack
 from grader.batch.settings import settings_for
 from grader.course import load
 from grader.errors import UsageError
+from grader.intake.hand_in import HandIn, read_hand_in
 
 SECONDS = 90
 LIBRARY = "distributed"
@@ -50,7 +50,7 @@ def test_a_hand_in_arrives_as_it_was_sent(files, notes, problem):
 def test_a_result_arrives_as_it_was_sent():
     """The record, the fingerprints and the layers of protection."""
     for graded in (Graded({"id": "ä"}, {"softmax": [1]}, ("seccomp",)), Graded({"id": "b"})):
-        assert node.from_message(node.to_message("x", graded)) == ("x", graded)
+        assert dask_task.from_message(dask_task.to_message("x", graded)) == ("x", graded)
 
 
 def test_a_course_is_sent_whole(tmp_path):
@@ -59,7 +59,7 @@ def test_a_course_is_sent_whole(tmp_path):
     import zipfile
 
     course = load(TINY)
-    packed = node.pack_course(course)
+    packed = dask_task.pack_course(course)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(tmp_path)
     copy = load(tmp_path)
@@ -69,7 +69,7 @@ def test_a_course_is_sent_whole(tmp_path):
 
     assert headers[0] == headers[1]
     assert len(packed) < 1 << 20
-    assert pickle.loads(pickle.dumps(node.describe())) == node.describe()
+    assert pickle.loads(pickle.dumps(dask_task.describe())) == dask_task.describe()
 
 
 # --- what cannot be ---------------------------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ def hand_ins(tmp_path_factory):
 def command(hand_ins: Path, out: Path, *options: str, patience: float = 15.0) -> list[str]:
     """`grader run`; `patience` is for schedulers that do not answer."""
     words = ["grader", "run", str(hand_ins), "--out", str(out), "--seed", "5", "--course", str(TINY), *options]
-    start = f"import grader.batch.engine_dask as engine; engine.CONNECT_SECONDS = {patience}; "
+    start = f"import grader.batch.cluster.dask_engine as engine; engine.CONNECT_SECONDS = {patience}; "
     return [
         sys.executable,
         "-c",
-        f"import sys; sys.argv[:] = {words!r}; {start}from grader.cli.grade import main; main()",
+        f"import sys; sys.argv[:] = {words!r}; {start}from grader.cli.grader.group import main; main()",
     ]
 
 
@@ -275,7 +275,7 @@ def test_a_cluster_that_cannot_be_used_is_said(cluster, hand_ins, tmp_path):
 
     assert "no scheduler answers" in refused("dask://127.0.0.1:9")
     assert "has no nodes" in refused(cluster.url)
-    other = write(tmp_path / "other", {"grader/batch/node.py": changed_node(), "grader/__init__.py": "",
+    other = write(tmp_path / "other", {"grader/batch/cluster/dask_task.py": changed_node(), "grader/__init__.py": "",
                                        "grader/batch/__init__.py": "", "grader/errors.py": ""})  # fmt: skip
     cluster.add_nodes(1, PYTHONPATH=str(other))
     assert "another version" in refused(cluster.url)

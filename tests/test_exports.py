@@ -20,15 +20,15 @@ from markdown_it import MarkdownIt
 
 from grader.batch.results import read_results
 from grader.errors import UsageError
-from grader.reports.lms.canvas import fill_canvas
-from grader.reports.lms.marks import GRADER_FAILED, NOT_HANDED_IN, NOT_READ, Mark, Rule, marks_of
-from grader.reports.lms.moodle import fill_moodle
-from grader.reports.lms.people import Person, join
-from grader.reports.lms.sheet import Sheet
-from grader.reports.to_csv import gradebook_lines
-from grader.reports.to_gradescope import to_gradescope
-from grader.reports.to_junit import junit_lines
-from grader.reports.to_markdown import block, code, feedback_markdown, prose
+from grader.reports.formats.to_csv import gradebook_lines
+from grader.reports.formats.to_gradescope import to_gradescope
+from grader.reports.formats.to_junit import junit_lines
+from grader.reports.formats.to_markdown import block, code, feedback_markdown, prose
+from grader.reports.gradebook.canvas import fill_canvas
+from grader.reports.gradebook.csv_sheet import Sheet
+from grader.reports.gradebook.marks import GRADER_FAILED, NOT_HANDED_IN, NOT_READ, Mark, Rule, marks_of
+from grader.reports.gradebook.match_people import Person, join
+from grader.reports.gradebook.moodle import fill_moodle
 from grader.store.class_store import ClassStore
 
 HEAD = {
@@ -546,7 +546,7 @@ def test_a_scale_takes_no_points():
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     """`grader ARGUMENTS` in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-c", "from grader.cli.grade import main; main()", *map(str, arguments)],
+        [sys.executable, "-c", "from grader.cli.grader.group import main; main()", *map(str, arguments)],
         capture_output=True, text=True, timeout=60, check=False, **options,
     )  # fmt: skip
 

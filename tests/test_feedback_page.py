@@ -1,4 +1,4 @@
-"""grader.reports.feedback_page: one learner's page."""
+"""grader.reports.pages.feedback_page: one learner's page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from made_class import LESSONS, hostile_class, made_before, made_head, made_record
 from read_page import Page
 
-from grader.reports.concealed import concealed
-from grader.reports.feedback_page import feedback_page
+from grader.reports.pages.feedback_page import feedback_page
+from grader.reports.redaction import concealed
 
 
 def page(record, **more) -> Page:

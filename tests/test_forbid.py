@@ -10,8 +10,8 @@ import torch
 from torch.nn import functional
 from torch.overrides import handle_torch_function
 
-from grader.worker.acts import Actor
-from grader.worker.forbid import ForbiddenCall, Refusals
+from grader.worker.call_monitor import ForbiddenCall, Refusals
+from grader.worker.operations import Actor
 
 FORBIDS = ("softmax", "log_softmax", "scaled_dot_product_attention", "multi_head_attention_forward")
 X, Q = torch.randn(3, 4), torch.randn(1, 2, 3, 4)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from workshop import ROOT, course, judging
 
-from grader.judge import foreseen
-from grader.judge.foreseen import may_be_asked_ahead
-from grader.judge.worker import Worker
+from grader.judge.processes.connection import Worker
+from grader.judge.transcript import prefetch
+from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.model import Course, LessonResult, Submission
 
 ANSWERS = ROOT / "tests" / "answers"
@@ -99,9 +99,9 @@ def test_far_fewer_messages_are_sent(launcher, monkeypatch):
 
 def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):
     """Where what was foreseen is not what is asked, the verdict rests on what is asked."""
-    story = foreseen.Recorder.story
+    story = prefetch.Recorder.story
     monkeypatch.setattr(
-        foreseen.Recorder, "story", lambda self: self._questions.reverse() or story(self)
+        prefetch.Recorder, "story", lambda self: self._questions.reverse() or story(self)
     )  # of several questions, none is the first
     paths = sorted((ANSWERS / "multi_head").glob("*.py"))[::9]
 

@@ -12,13 +12,13 @@ from hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_tar, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.batch import bounds
-from grader.batch.choose import Chooser
-from grader.batch.discover import discover, printable
-from grader.batch.hand_in import read_hand_in
-from grader.batch.identify import file_name, unique
 from grader.course import load
 from grader.errors import SubmissionError
+from grader.intake import limits
+from grader.intake.discover import discover, printable
+from grader.intake.hand_in import read_hand_in
+from grader.intake.match_lessons import Chooser
+from grader.intake.unique_ids import file_name, unique
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_a_pipe_in_a_hand_in_does_not_stop_the_grader(folder):
 
 def test_what_is_read_of_a_hand_in_is_bounded(folder, monkeypatch):
     """Too many files or too large ones are left out, those nearest the top last."""
-    monkeypatch.setattr("grader.batch.hand_in.MOST_FILES", 3)
+    monkeypatch.setattr("grader.intake.hand_in.MOST_FILES", 3)
     write(folder / "eve", {"moving_average.py": SUMS, **{f"deep/er/{n}.py": "" for n in range(5)}, "venv/lib/x.py": ""})
     hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
 
@@ -146,7 +146,7 @@ def test_a_bomb_does_not_go_off(folder):
             member.write(b" " * (1 << 20))
     hand_in = read_hand_in(learner_of(path, "zip"))
 
-    assert len(hand_in.files["moving_average.py"]) == bounds.limit_for("moving_average.py")
+    assert len(hand_in.files["moving_average.py"]) == limits.limit_for("moving_average.py")
 
 
 def test_an_encrypted_archive_is_refused(folder):
@@ -216,20 +216,20 @@ def test_names_and_kinds_in_a_tar_lead_nowhere(folder):
 
 def test_a_tar_bomb_does_not_go_off(folder, monkeypatch):
     """What a .tar.gz unpacks to is bounded, and so is what is kept of one file."""
-    monkeypatch.setattr("grader.batch.tar.ARCHIVE_BYTES", 8 << 20)
+    monkeypatch.setattr("grader.intake.formats.tar.ARCHIVE_BYTES", 8 << 20)
     small = make_tar(folder / "ann.tar.gz", {"moving_average.py": b" " * (4 << 20)})
     large = make_tar(folder / "eve.tar.gz", {"rest.bin": b" " * (9 << 20), "moving_average.py": SUMS})
 
     kept = read_hand_in(learner_of(small, "tar")).files["moving_average.py"]
-    assert len(kept) == bounds.limit_for("moving_average.py")
+    assert len(kept) == limits.limit_for("moving_average.py")
     assert "unpacks to more than 8 MB" in read_hand_in(learner_of(large, "tar")).problem
 
 
 @pytest.mark.parametrize("make, name, kind", [(make_zip, "eve.zip", "zip"), (make_tar, "eve.tar.gz", "tar")])
 def test_a_hundred_thousand_members_are_too_many(folder, make, name, kind):
     """An archive of endlessly many files is refused, in a sentence; one with a virtual environment is not."""
-    eve = make(folder / name, {f"{n}.py": b"" for n in range(bounds.MOST_ENTRIES + 1)})
-    ann = make(folder / f"ann-{name}", {f"venv/{n}.py": b"" for n in range(bounds.MOST_ENTRIES + 1)} | {"a.py": SUMS})
+    eve = make(folder / name, {f"{n}.py": b"" for n in range(limits.MOST_ENTRIES + 1)})
+    ann = make(folder / f"ann-{name}", {f"venv/{n}.py": b"" for n in range(limits.MOST_ENTRIES + 1)} | {"a.py": SUMS})
 
     assert "more than 20000 files" in read_hand_in(learner_of(eve, kind)).problem
     assert list(read_hand_in(learner_of(ann, kind)).files) == ["a.py"]

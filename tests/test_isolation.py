@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.worker import isolation
-from grader.worker.isolation import landlock, process, seccomp, syscalls, user
+from grader.worker.isolation import drop_privileges, landlock, process, seccomp, syscall_numbers
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20.0  # the most that one case may take, whatever it tries
@@ -34,7 +34,7 @@ ENVIRONMENT = {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
 PACKAGES = ("torch", "numpy", "sympy", "mpmath", "typing_extensions", "torchgen", "functorch")
 MODES = ("as-is", "another-user", "landlock-1")
 
-root_only = pytest.mark.skipif(not user.is_root(), reason="only root can change its user")
+root_only = pytest.mark.skipif(not drop_privileges.is_root(), reason="only root can change its user")
 
 
 # --- the process that has imported torch -------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def zygote() -> Iterator[Zygote]:
 def mode(request: pytest.FixtureRequest) -> str:
     """Code that a case runs before it gives up its rights: who it is, and how old its kernel is."""
     if request.param == "another-user":
-        if not user.is_root():
+        if not drop_privileges.is_root():
             pytest.skip("only root can become another user")
         return f"import os; os.setgroups([]); os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
     if request.param == "landlock-1":
@@ -225,7 +225,7 @@ def test_ordinary_work_goes_on(zygote: Zygote, mode: str, name: str) -> None:
 
 def skip_where_another_user_cannot_import(mode: str) -> None:
     """Where a folder on the way to the packages is open to its owner only."""
-    shut = user.why_not((os.__file__,))
+    shut = drop_privileges.why_not((os.__file__,))
     if "setuid" in mode and shut:
         pytest.skip(f"another user could not import here at all: {shut}")
 
@@ -428,7 +428,7 @@ enough.set(); print(started < limits.tasks() + 10)
 def test_threads_and_processes_run_out(zygote: Zygote) -> None:
     """Without seccomp too, a worker that is not root starts as many threads as its limit lets it, and no more."""
     before = "from grader.worker.isolation import limits\n"
-    if user.is_root():
+    if drop_privileges.is_root():
         before += f"import os; os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
     outcome = zygote.run(FLOOD, before=before, layers=["limits"], processes=8)
     assert outcome == Outcome("True", 0)
@@ -443,7 +443,8 @@ def test_limits_are_never_raised(zygote: Zygote) -> None:
 # --- who the worker is -------------------------------------------------------------------------------------------
 
 RIGHTS = (
-    "import os; from grader.worker.isolation import user; print(os.getresuid(), os.getgroups(), user.capabilities())"
+    "import os; from grader.worker.isolation import drop_privileges as user; "
+    "print(os.getresuid(), os.getgroups(), user.capabilities())"
 )
 
 
@@ -471,7 +472,7 @@ def test_another_user_that_could_not_read_is_not_become(zygote: Zygote, tmp_path
     outcome = zygote.run(f"{RIGHTS}\nprint('unprivileged-user' in layers)", uid=OTHER_USER, readable=list(readable))
     assert outcome.output.startswith("(0, 0, 0)")
     assert outcome.output.endswith("(0, 0)\nFalse")
-    assert "open to its owner only" in user.why_not_become(OTHER_USER, readable)
+    assert "open to its owner only" in drop_privileges.why_not_become(OTHER_USER, readable)
 
 
 @pytest.mark.parametrize("uid", [None, pytest.param(OTHER_USER, marks=root_only)])
@@ -502,7 +503,7 @@ def test_a_worker_that_came_too_late_does_not_begin(zygote: Zygote) -> None:
 
 def test_all_layers_are_reported_in_force(zygote: Zygote) -> None:
     """The layers come back in their order, and nothing that was not asked for is among them."""
-    expected = [name for name in isolation.LAYERS if name != "unprivileged-user" or not user.is_root()]
+    expected = [name for name in isolation.LAYERS if name != "unprivileged-user" or not drop_privileges.is_root()]
     assert zygote.run("print(*layers)").output.split() == expected
     assert zygote.run("print(*layers)", layers=["limits"]).output == "limits"
 
@@ -593,7 +594,7 @@ def kernel(program: bytes, number: int, architecture: int, arguments: tuple[int,
             at += if_true if holds else if_false
 
 
-MACHINE = st.sampled_from(syscalls.MACHINES)
+MACHINE = st.sampled_from(syscall_numbers.MACHINES)
 WORD = st.one_of(st.integers(0, 2000), st.integers(0, 2**32 - 1), st.just(4242), st.just(0x3D0F00))
 
 
@@ -604,9 +605,9 @@ def test_the_filter_says_what_the_list_says(
     """For every call and argument: allowed when listed and its conditions hold, refused otherwise."""
     program = seccomp.program(4242, writes, on=machine)
     answer = kernel(program, number, seccomp.ARCHITECTURES[machine], arguments)
-    names = [name for name in syscalls.NUMBERS if syscalls.number(name, machine) == number]
+    names = [name for name in syscall_numbers.NUMBERS if syscall_numbers.number(name, machine) == number]
     tests = [seccomp.conditions(4242, writes)[name] for name in names if name in seccomp.conditions(4242, writes)]
-    if number > syscalls.NEWEST or names == ["clone3"]:
+    if number > syscall_numbers.NEWEST or names == ["clone3"]:
         assert answer == seccomp.UNKNOWN
     elif tests:
         holds = all(arguments[which] & mask in values for which, mask, values in tests[0])
@@ -624,10 +625,10 @@ def test_a_foreign_machine_is_killed(machine: str, number: int, architecture: in
         assert kernel(seccomp.program(1, True, on=machine), number, architecture, (0,) * 6) == seccomp.KILL
 
 
-@pytest.mark.parametrize("machine", syscalls.MACHINES)
+@pytest.mark.parametrize("machine", syscall_numbers.MACHINES)
 def test_only_threads_are_cloned(machine: str) -> None:
     """The flags of the C library's threads pass; those of fork, vfork and a new namespace do not."""
-    number = syscalls.number("clone", machine)
+    number = syscall_numbers.number("clone", machine)
     assert number is not None
     flags = {0x3D0F00: seccomp.ALLOW, 0x7D0F00: seccomp.ALLOW, 0x01200011: seccomp.REFUSED, 0x4111: seccomp.REFUSED}
     flags[0x3D0F00 | 0x10000000] = seccomp.REFUSED
@@ -646,7 +647,7 @@ def test_the_numbers_are_the_kernels(machine: str, header: str) -> None:
     defined = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text())
     theirs = {name: int(number) for name, number in defined}
     theirs.setdefault("newfstatat", theirs.get("fstatat", -1))
-    ours = {name: syscalls.number(name, machine) for name in syscalls.NUMBERS}
+    ours = {name: syscall_numbers.number(name, machine) for name in syscall_numbers.NUMBERS}
     assert {name: number for name, number in ours.items() if number != theirs.get(name)} == {}
 
 

@@ -1,4 +1,4 @@
-"""grader.reports.items: shares with intervals, item-rest correlations, and what may be said of few learners."""
+"""Item analysis: shares with intervals, item-rest correlations, and what may be said of few learners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from grader.reports.items import LEAST_TRIED, Check, Item, analyse, correlation, item_of, wilson_interval
+from grader.reports.statistics.item_analysis import (
+    LEAST_TRIED,
+    Check,
+    Item,
+    analyse,
+    correlation,
+    item_of,
+    wilson_interval,
+)
 
 SHARES = st.integers(1, 500).flatmap(lambda tried: st.tuples(st.integers(0, tried), st.just(tried)))
 

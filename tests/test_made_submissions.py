@@ -9,8 +9,8 @@ import made_submissions as made
 import pytest
 from workshop import course, judging
 
-from grader.judge.examine import Judge
-from grader.judge.launch import Launcher
+from grader.judge.examination import Judge
+from grader.judge.processes.launcher import Launcher
 from grader.model import Submission
 
 SEED = 7

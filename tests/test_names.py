@@ -11,11 +11,11 @@ from hand_ins import SUMS, make_zip, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.batch.discover import Learner, discover
-from grader.batch.gradescope import read_metadata
-from grader.batch.hand_in import read_hand_in
-from grader.batch.names import LONGEST, NamePattern, canvas, gradescope, moodle, original_names
 from grader.errors import SubmissionError, UsageError
+from grader.intake.discover import Learner, discover
+from grader.intake.formats.gradescope_metadata import read_metadata
+from grader.intake.hand_in import read_hand_in
+from grader.intake.name_patterns import LONGEST, NamePattern, canvas, gradescope, moodle, original_names
 
 CANVAS, MOODLE, GRADESCOPE = map(NamePattern.parse, ("canvas", "moodle", "gradescope"))
 METADATA = """\
@@ -177,7 +177,7 @@ def test_an_expression_that_cannot_be_used_is_explained(text, says):
 
 def test_an_expression_that_takes_for_ever_is_given_up(monkeypatch):
     """A name made to keep an expression busy costs a limited time, and the message says which it is."""
-    monkeypatch.setattr("grader.batch.expression.SECONDS", 2.0)
+    monkeypatch.setattr("grader.intake.expression.SECONDS", 2.0)
     with pytest.raises(UsageError, match="too long on the name 'aaaa"):
         NamePattern.parse("(?P<id>(a+)+)b").read(["b", "aab", "a" * 60])
 

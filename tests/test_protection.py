@@ -11,13 +11,14 @@ from content import ROOT
 from in_a_worker import launched, run, tiny, within, without
 
 from grader.errors import IsolationError, UsageError, WorkerError
-from grader.judge import bubblewrap, protection, session
+from grader.judge import session
+from grader.judge.processes import bubblewrap, isolation_policy
 from grader.model import Submission
 from grader.worker import isolation
 from grader.worker.isolation import process
 
 can_be_isolated = pytest.mark.skipif(
-    bool(protection.lacking([name for name, why in protection.reasons_missing().items() if not why])),
+    bool(isolation_policy.lacking([name for name, why in isolation_policy.reasons_missing().items() if not why])),
     reason="this machine gives neither file-system nor network isolation",
 )
 
@@ -35,7 +36,7 @@ def bare(monkeypatch):
     """A machine without Landlock and bubblewrap, as a worker sees it."""
     monkeypatch.setattr(bubblewrap, "_probe", lambda: ((), "bubblewrap is not installed (the command bwrap)"))
     monkeypatch.setattr(isolation.landlock, "why_not", lambda: "this kernel has no Landlock")
-    real = protection.policy_for
+    real = isolation_policy.policy_for
     monkeypatch.setattr(session, "policy_for", lambda *asked: real(*asked[:2], ("landlock", *asked[2])))
 
 
@@ -46,14 +47,15 @@ def test_the_documentation_has_the_same_table():
     """Each layer is in docs/isolation.md with the words that the program has for it, in the same order."""
     rows = re.findall(r"^\| `([\w-]+)` \| (.*) \|$", (ROOT / "docs/isolation.md").read_text(), re.MULTILINE)
     assert rows == [
-        (layer.name, " | ".join((layer.what, layer.stops, layer.where, layer.tries))) for layer in protection.LAYERS
+        (layer.name, " | ".join((layer.what, layer.stops, layer.where, layer.tries)))
+        for layer in isolation_policy.LAYERS
     ]
 
 
 def test_every_layer_is_described():
     """What a worker can put on, and the two walls round it, are all there is."""
-    assert {layer.name for layer in protection.LAYERS} == {*isolation.LAYERS, "namespaces", "container"}
-    assert set(protection.reasons_missing()) == {layer.name for layer in protection.LAYERS}
+    assert {layer.name for layer in isolation_policy.LAYERS} == {*isolation.LAYERS, "namespaces", "container"}
+    assert set(isolation_policy.reasons_missing()) == {layer.name for layer in isolation_policy.LAYERS}
 
 
 def test_the_readme_of_isolation_names_every_degree():
@@ -75,7 +77,7 @@ def test_the_readme_of_isolation_names_every_degree():
 )  # fmt: skip
 def test_what_counts_as_isolation(layers, missing):
     """Landlock or bubblewrap for files, seccomp or bubblewrap for the network; nothing else will do."""
-    assert protection.lacking(layers) == missing
+    assert isolation_policy.lacking(layers) == missing
 
 
 def test_an_unknown_degree_is_a_usage_error():
@@ -93,7 +95,7 @@ def test_where_isolation_is_required_it_is_there_and_said():
     seen = []
     session.judge_with(tiny(), tiny().lessons.values(), lambda judge: seen.append(judge.launcher.layers),
                        device="cpu", isolation="required")  # fmt: skip
-    assert protection.lacking(seen[0]) == ()
+    assert isolation_policy.lacking(seen[0]) == ()
     assert ("namespaces" in seen[0]) == (not bubblewrap.why_not())
 
 
@@ -121,7 +123,7 @@ def test_what_is_not_required_is_done_without():
 @can_be_isolated
 def test_one_worker_with_less_than_the_others_gets_no_code():
     """A worker that comes up with fewer layers than required is refused before anything is sent to it."""
-    with launched(tiny(), sandbox=False, accept=protection.accept_for("required")) as launcher:
+    with launched(tiny(), sandbox=False, accept=isolation_policy.accept_for("required")) as launcher:
         assert run(launcher, "def f():\n    return 1\n") == 1
         with pytest.raises(IsolationError, match="from the network"):
             run(launcher, "def f():\n    return 1\n", policy=without(launcher, "seccomp"))
@@ -162,8 +164,8 @@ def f():
 def test_processes_of_trusted_code_end_with_it():
     """Where forking is not refused, a bomb of processes, each in a session of its own, goes with its worker."""
     # as an ordinary user: the kernel limits the number of processes of nobody else
-    policy = protection.policy_for(tiny(), "cpu", protection.left_out_by("process")) | {"processes": 20}
-    if isolation.user.is_root():
+    policy = isolation_policy.policy_for(tiny(), "cpu", isolation_policy.left_out_by("process")) | {"processes": 20}
+    if isolation.drop_privileges.is_root():
         policy |= {"uid": 61235, "readable": []}
     with session.with_workers(tiny(), "cpu", "process") as (launcher, _):
         with pytest.raises(WorkerError), closing(launcher.lease(policy)) as worker:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.judge.pure import is_pure
+from grader.source.purity import is_pure
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -8,8 +8,8 @@ import pytest
 from quiz_maker import NOON, TOPICS, answered, session, write_bank
 
 from grader.model import Claimed, LessonProgress
-from grader.quiz.assessment import Log, assess
-from grader.quiz.lint import problems
+from grader.quiz.assessment.assessment import Log, assess
+from grader.quiz.bank.lint import problems
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 from content import ROOT
 
 from grader.course.discover import load
-from grader.quiz.bank import Bank
-from grader.quiz.lint import audit_bank, problems
+from grader.quiz.bank.bank import Bank
+from grader.quiz.bank.lint import audit_bank, problems
+from grader.quiz.bank.variants import variant
 from grader.quiz.model import Family
-from grader.quiz.variants import variant
 
 BANK = Bank(ROOT / "lessons")
 SEEDS = 200

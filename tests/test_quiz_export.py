@@ -14,7 +14,7 @@ from quiz_every_kind import write_every_kind
 from quiz_maker import write_bank
 from quiz_workspace import Workspace
 
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.quiz.export import FORMATS, export
 from grader.quiz.export.cards import cards, wrong
 from grader.quiz.export.gift import escaped

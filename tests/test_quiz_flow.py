@@ -19,9 +19,9 @@ from quiz_maker import NOON, answered
 from quiz_workspace import Workspace, kinds, of
 from terminal import Terminal, plain
 
-from grader.cli.quiz_text import cut, last_words
+from grader.cli.quiz.render import cut, last_words
 from grader.model import QuizSession
-from grader.quiz.variants import variant
+from grader.quiz.bank.variants import variant
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 
@@ -333,7 +333,7 @@ def test_nothing_heavy_is_imported(workspace, command):
     """torch, rich and jinja2 stay out of every command of the quiz."""
     code = (
         f"import sys, os\nsys.argv = ['learn', *{command.split()!r}]\nos._exit = lambda code: None\n"
-        "from grader.cli.learn import main\nmain()\n"
+        "from grader.cli.learn.group import main\nmain()\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
     )
     done = run_code(code, workspace.folder, SELFATTEND_COURSE=str(workspace.course))

@@ -17,10 +17,10 @@ from quiz_workspace import Workspace
 from read_page import Page
 
 from grader.errors import UsageError
-from grader.reports.items import LEAST_TRIED
-from grader.reports.quiz_items import FLAGS, analyse
-from grader.reports.quiz_items_page import quiz_items_page
-from grader.reports.quiz_logs import FORMAT, Logged, log_files, read_logs
+from grader.reports.pages.quiz_items_page import quiz_items_page
+from grader.reports.statistics.item_analysis import LEAST_TRIED
+from grader.reports.statistics.quiz_item_analysis import FLAGS, analyse
+from grader.reports.statistics.quiz_logs import FORMAT, Logged, log_files, read_logs
 
 ITEMS = [f"heads.q{number}" for number in range(10)]
 
@@ -59,7 +59,7 @@ def line(**changes) -> str:
 
 def items(*arguments: str, cwd):
     """`grader items ARGUMENTS`."""
-    start = "from grader.cli.grade import main; main()"
+    start = "from grader.cli.grader.group import main; main()"
     return subprocess.run(
         [sys.executable, "-c", start, "items", *arguments], cwd=cwd, env=environment(ROOT), capture_output=True,
         text=True, timeout=60, check=False,

@@ -17,7 +17,7 @@ from quiz_workspace import Workspace
 
 from grader.errors import GraderError, UsageError
 from grader.model import CLAIMS, Claimed, QuizSession
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.quiz.judge.endpoint import MOST_BYTES, Endpoint
 from grader.quiz.judge.marks import SHORTEST_QUOTE, is_in, judge, read_reply
 from grader.quiz.judge.prompt import LONGEST, SYSTEM, messages, schema

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.quiz.filled import NoSuchValue, fill, shown
 from grader.quiz.kinds import KINDS, Draft
 from grader.quiz.kinds.order import RANDOM_SHARE, longest_rise, random_share
 from grader.quiz.model import KINDS as NAMES
 from grader.quiz.model import Family, Mark, Question, Unreadable
+from grader.quiz.placeholders import NoSuchValue, fill, shown
 
 
 def ask(kind: str, seed: int = 1, **data: object) -> Question:

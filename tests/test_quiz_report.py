@@ -14,8 +14,8 @@ from quiz_maker import NOON, TOPICS, answered, session, write_bank
 from read_page import Page
 
 from grader.model import Claimed
-from grader.quiz.assessment import Log, assess
-from grader.reports.assessment_page import assessment_page
+from grader.quiz.assessment.assessment import Log, assess
+from grader.reports.pages.assessment_page import assessment_page
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 from grader.workspace import find
@@ -134,7 +134,7 @@ def test_the_page_is_one_file_and_safe(workspace, course, tmp_path):
 
 def test_text_of_others_is_no_markup(course):
     """What a course's author wrote with angle brackets stands on the page as it was written."""
-    from grader.quiz.bank import Bank
+    from grader.quiz.bank.bank import Bank
 
     assessment = assess(Bank(course / "lessons"), Log(answers=[answered("topic0.n1")]))
     assessment["topics"][0]["title"] = "<script>alert(1)</script>"

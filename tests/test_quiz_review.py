@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from quiz_maker import NOON, answered
 from quiz_workspace import Workspace, kinds, of
 
-from grader.quiz.schedule import due, missed, next_due, rating, schedule
+from grader.quiz.session.schedule import due, missed, next_due, rating, schedule
 
 DAY = timedelta(days=1)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.quiz.scoring import FEWEST_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
+from grader.quiz.assessment.scoring import FEWEST_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
 
 ITEMS = st.lists(st.builds(Item, st.floats(0, 1), st.sampled_from([0.02, 0.25, 1 / 3, 0.5])), min_size=1, max_size=12)
 

@@ -12,9 +12,9 @@ from quiz_maker import TOPICS, answered, session, write_bank
 
 from grader.errors import UsageError
 from grader.quiz.model import Unreadable
-from grader.quiz.outcome import outcome
-from grader.quiz.planning import choose, find_topic, fresh, still_there
-from grader.quiz.sitting import Sitting
+from grader.quiz.session.plan import choose, find_topic, fresh, still_there
+from grader.quiz.session.session import Sitting
+from grader.quiz.session.summary import outcome
 
 SALT = "salt"
 

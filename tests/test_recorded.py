@@ -10,13 +10,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.excerpt import excerpt
 from grader.errors import CourseError
-from grader.judge.answers import Answers, write_answers
-from grader.judge.compare import same
-from grader.judge.rand import Rand
-from grader.judge.recorded import Exchange, NotRecorded, PlayedRand, Player, RecordedRand, Recorder, Story
-from grader.judge.subject import LearnerError, LocalSubject
+from grader.judge.processes.remote_module import LearnerError, LocalSubject
+from grader.judge.transcript.transcript import Exchange, NotRecorded, PlayedRand, Player, RecordedRand, Recorder, Story
+from grader.judge.transcript.transcript_file import Answers, write_answers
+from grader.judge.values.compare import same
+from grader.judge.values.random_inputs import Rand
+from grader.source.excerpt import excerpt
 
 KINDS = {"double": "function", "fussy": "function", "Scale": "class"}
 
@@ -236,7 +236,7 @@ from __future__ import annotations
 import os, sys
 
 import numpy as np
-from grader.judge.kit import assert_matches, fail
+from grader.api.checks import assert_matches, fail
 
 SIZES = {}
 SIZES["a"] = 3  # kept with SIZES

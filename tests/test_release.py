@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 from cli import ROOT, TINY, learn
 
+from grader.authoring.release.record_answers import make_release, seeds_of
 from grader.course import load
-from grader.course.public import public_answers, release_of
+from grader.course.learner_copy import public_answers, release_of
 from grader.errors import CourseError, UsageError
-from grader.judge.release import make_release, seeds_of
 from grader.judge.session import with_workers
-from grader.quiz.bank import Bank
-from grader.quiz.lint import require_questions
+from grader.quiz.bank.bank import Bank
+from grader.quiz.bank.lint import require_questions
 
 SECONDS = 120
 LESSONS = list(load(ROOT).lessons)
@@ -32,7 +32,7 @@ LESSONS = list(load(ROOT).lessons)
 
 def grader(*arguments: object, course: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """What the instructor's command did."""
-    command = [sys.executable, "-m", "grader.cli.grade", *map(str, arguments), "--course", str(course)]
+    command = [sys.executable, "-m", "grader.cli.grader.group", *map(str, arguments), "--course", str(course)]
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=ROOT)
 
 
@@ -438,7 +438,7 @@ def test_an_installed_wheel_needs_no_other_course(made, tmp_path):
         str(made[1]),
     ]
     subprocess.run(install, check=True, timeout=SECONDS, capture_output=True)
-    start = f"import sys; sys.path.insert(0, {str(site)!r}); from grader.cli.learn import main; main()"
+    start = f"import sys; sys.path.insert(0, {str(site)!r}); from grader.cli.learn.group import main; main()"
 
     def installed(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-P", "-c", start, *arguments]

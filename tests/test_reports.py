@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
-from grader.reports.page import Page
-from grader.reports.plain import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, counted, score_bar, score_text, signs_for
-from grader.reports.to_json import lessons_to_json, to_json
-from grader.reports.to_terminal import assessment, summary
+from grader.reports.formats.to_json import lessons_to_json, to_json
+from grader.reports.formats.to_terminal import assessment, summary
+from grader.terminal.layout import Page
+from grader.terminal.text import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, counted, score_bar, score_text, signs_for
 
 SAYS = "Hides from each query exactly the keys that its row of the mask blocks, and no others at all."
 TRACE = "ValueError: no\n  core/attention.py:7 in attention\n    raise ValueError('no')\nAsked: attention(3)"

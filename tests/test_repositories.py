@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hand_ins import SUMS, write
 
-from grader.batch.discover import Learner, discover
-from grader.batch.hand_in import read_hand_in
-from grader.batch.names import NamePattern
-from grader.batch.repositories import moment, read_list
-from grader.batch.roster import Roster
 from grader.errors import SubmissionError, UsageError
+from grader.intake.discover import Learner, discover
+from grader.intake.formats.repositories import moment, read_list
+from grader.intake.hand_in import read_hand_in
+from grader.intake.name_patterns import NamePattern
+from grader.intake.roster import Roster
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -185,7 +185,7 @@ def test_nothing_that_a_clone_configures_is_run(repository, monkeypatch):
     assert sorted(hand_in.files) == ["c.py", "deep/b.py"]
     assert "moving_average.py was left out" in " ".join(hand_in.notes)
 
-    monkeypatch.setattr("grader.batch.git.ENVIRONMENT", {})
+    monkeypatch.setattr("grader.intake.formats.git.ENVIRONMENT", {})
     read(repository)
     assert trace.exists()  # the trap is a real one: without what is forbidden there, it snaps
 
@@ -259,7 +259,7 @@ def test_git_is_given_a_limited_time(repository, monkeypatch):
     slow = write(repository.parent / "bin", {"git": "#!/bin/sh\nexec sleep 60\n"}) / "git"
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("grader.batch.git.SECONDS", 1.0)
+    monkeypatch.setattr("grader.intake.formats.git.SECONDS", 1.0)
 
     assert "takes longer than" in read(repository).problem
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from hand_ins import ANSWERS, SUMS, TINY, write
 
+from grader.batch.processes.temp_folder import NEW, PREFIX, Scratch, sweep
 from grader.batch.results import read_results
-from grader.batch.scratch import NEW, PREFIX, Scratch, sweep
 
 SECONDS = 60
 KILLS = 20
@@ -46,7 +46,7 @@ class Room:
 
     def start(self, *options: str) -> subprocess.Popen[str]:
         """`grader run`, begun."""
-        command = [sys.executable, "-m", "grader.cli.grade", "run", str(self.hand_ins), "--out", str(self.out)]
+        command = [sys.executable, "-m", "grader.cli.grader.group", "run", str(self.hand_ins), "--out", str(self.out)]
         return subprocess.Popen(
             [*command, "--course", str(TINY), "--seed", "5", "--jobs", "2", *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,

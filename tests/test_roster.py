@@ -10,10 +10,10 @@ from hand_ins import SUMS, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.batch.discover import discover
-from grader.batch.names import NamePattern
-from grader.batch.roster import Roster, folded
 from grader.errors import UsageError
+from grader.intake.discover import discover
+from grader.intake.name_patterns import NamePattern
+from grader.intake.roster import Roster, folded
 
 CANVAS_EXPORT = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (99)

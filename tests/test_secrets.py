@@ -10,9 +10,10 @@ from contextlib import closing
 import pytest
 from in_a_worker import launched, run, tiny, without
 
-from grader.judge import bubblewrap, session
-from grader.judge.launch import ZygoteLauncher
-from grader.worker.isolation import process, user
+from grader.judge import session
+from grader.judge.processes import bubblewrap
+from grader.judge.processes.launcher import ZygoteLauncher
+from grader.worker.isolation import drop_privileges, process
 
 pytestmark = pytest.mark.skipif(not process.LINUX, reason="tries Linux's ways into another process")
 
@@ -124,7 +125,7 @@ def test_no_way_leads_into_another_process(launcher):
         assert run(launcher, INTO, [os.getpid(), launcher.process.pid, sibling.pid], False) == []
 
 
-@pytest.mark.skipif(user.is_root(), reason="root may look into everything, unless a layer refuses it")
+@pytest.mark.skipif(drop_privileges.is_root(), reason="root may look into everything, unless a layer refuses it")
 def test_closed_memory_needs_no_other_layer(launcher):
     """With every other layer off, no process of the same user shows its memory: not the zygote, nor a sibling, nor a
     judge of a class."""

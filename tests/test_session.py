@@ -13,9 +13,10 @@ from workshop import course as transformers
 
 from grader.course import load
 from grader.errors import UsageError
-from grader.judge import protection, session
-from grader.judge.launch import SpawnLauncher, ZygoteLauncher
-from grader.judge.protection import policy_for
+from grader.judge import session
+from grader.judge.processes import isolation_policy
+from grader.judge.processes.isolation_policy import policy_for
+from grader.judge.processes.launcher import SpawnLauncher, ZygoteLauncher
 from grader.model import Submission
 
 TINY = Path(__file__).parent / "courses/tiny"
@@ -111,7 +112,7 @@ def test_a_worker_may_read_no_folder_that_holds_answers(tmp_path, monkeypatch):
         (site / name).mkdir(parents=True)
     (site / "six.py").touch()
     installed = dataclasses.replace(transformers(), root=site / "grader/_course")
-    monkeypatch.setattr(protection, "library_paths", lambda: [str(site)])
+    monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site)])
     readable = policy_for(installed, "cpu")["readable"]
 
     assert [Path(path).name for path in readable if path.startswith(str(site))] == ["numpy", "six.py", "torch"]
@@ -130,7 +131,7 @@ def test_packages_may_lie_in_the_folder_of_the_course(tmp_path, monkeypatch):
     site = tmp_path / ".venv/lib/site-packages"
     (site / "torch").mkdir(parents=True)
     (tmp_path / "solutions").mkdir()
-    monkeypatch.setattr(protection, "library_paths", lambda: [str(site), str(tmp_path)])
+    monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site), str(tmp_path)])
     readable = policy_for(dataclasses.replace(transformers(), root=tmp_path), "cpu")["readable"]
 
     assert str(site / "torch") in readable
@@ -142,7 +143,7 @@ def test_the_policy_fits_into_a_message(tmp_path, monkeypatch, tiny):
     site = tmp_path / "site-packages"
     for number in range(2000):
         (site / f"a_package_with_a_long_name_{number}").mkdir(parents=True)
-    monkeypatch.setattr(protection, "library_paths", lambda: [str(site)])
+    monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site)])
     policy = policy_for(tiny, "cpu")
 
     assert len(json.dumps({"id": 1_000_000, "policy": policy})) < 1 << 16

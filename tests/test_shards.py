@@ -12,13 +12,13 @@ from hand_ins import ANSWERS, SUMS, TINY, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.batch.discover import Learner
 from grader.batch.results import read_results
 from grader.batch.run import Plan, Run
 from grader.batch.shards import Shard
-from grader.cli.grade import grader
+from grader.cli.grader.group import grader
 from grader.course import load
 from grader.errors import UsageError
+from grader.intake.discover import Learner
 
 IDS = st.lists(st.text(min_size=1, max_size=12), unique=True, max_size=30)
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 from workshop import ROOT, course
 
-from grader.judge import workers
-from grader.judge.examine import with_judge
+from grader.judge.examination import with_judge
+from grader.judge.processes import worker_pool
 from grader.model import LessonResult, Submission
 
 RIGHT = {
@@ -85,7 +85,7 @@ def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
     looked at, the same file gains all: so it is that look which stops it."""
     sources = {name: (MENDS / f"{name}.py").read_text() for name in ("softmax", "attention")}
     guarded = judged(launcher, sources, shared=True)
-    monkeypatch.setattr(workers, "is_tame", lambda *_sources: True)
+    monkeypatch.setattr(worker_pool, "is_tame", lambda *_sources: True)
     unguarded = judged(launcher, sources, shared=True)
 
     assert [result.score for result in guarded] == [10.0, 1.0]
@@ -94,7 +94,7 @@ def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
 
 def test_an_old_worker_is_not_used_on(launcher, monkeypatch):
     """A process that has served for long is replaced, so that no lesson pays for the time of those before it."""
-    monkeypatch.setattr(workers, "SHARED_FOR", 0.0)
+    monkeypatch.setattr(worker_pool, "SHARED_FOR", 0.0)
     leases = []
     lease = launcher.lease
     monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))
@@ -129,7 +129,7 @@ def test_the_worker_sees_what_code_changes_by_accident(litter):
     """The list of what a lesson may leave behind has what the interpreter and torch hold for all."""
     script = (
         "import random, numpy, torch, torch.nn.functional\n"
-        "from grader.worker.footprint import footprint, unchanged\n"
+        "from grader.worker.process_state import footprint, unchanged\n"
         "before = footprint()\n"
         "assert unchanged(before, footprint())\n"
         f"{LITTER[litter]}"

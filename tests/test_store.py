@@ -484,7 +484,7 @@ def test_a_locked_file_is_said_after_the_wait(path):
 
 AS_ANOTHER = """
 import json, os, sqlite3, sys
-import grader.store.database
+import grader.store.sqlite
 from datetime import UTC, datetime
 from pathlib import Path
 from grader.errors import StoreError

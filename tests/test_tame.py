@@ -9,7 +9,7 @@ import pytest
 import torch  # noqa: F401
 from content import ROOT
 
-from grader.judge.tame import is_tame
+from grader.source.side_effects import is_tame
 
 GO = "class A:\n    def go(self):\n        self.help = 1\n"
 OWN = ("softmax", "attention", "helper")

@@ -19,8 +19,8 @@ from liars import VALUES, LooseWorker, LyingLauncher, LyingWorker, changed, chan
 from workshop import ROOT, course, judging
 
 from grader.errors import WorkerCrashed, WorkerTimeout
-from grader.judge.replies import Malformed, read_error, read_frames, reply_to
-from grader.judge.subject import LearnerError, RemoteSubject, no_answer
+from grader.judge.processes.remote_module import LearnerError, RemoteSubject, no_answer
+from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
 from grader.model import Submission
 from grader.worker import wire
 
@@ -250,7 +250,7 @@ HUNGRY = """
 import resource, sys, torch
 sys.path[:0] = ["tests", "."]
 from test_wire_fuzz import asked, frame, message
-from grader.judge.subject import LearnerError
+from grader.judge.processes.remote_module import LearnerError
 from grader.worker import wire
 largest, zeros = wire.REPLY, bytes(wire.REPLY.body)
 sizes = f"[{largest.body // 4}]"

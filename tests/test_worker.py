@@ -14,11 +14,11 @@ from content import ROOT
 from workshop import course
 
 from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
-from grader.judge.launch import start_launcher
-from grader.judge.rand import Rand
+from grader.judge.processes.launcher import start_launcher
+from grader.judge.processes.remote_module import LearnerError, LocalSubject, RemoteSubject
 from grader.judge.session import policy_for
-from grader.judge.subject import LearnerError, LocalSubject, RemoteSubject
-from grader.worker import zygote
+from grader.judge.values.random_inputs import Rand
+from grader.worker import fork_server
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=2.0)
 
@@ -240,11 +240,11 @@ def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
             raise OSError(11, "no process")
         return pid
 
-    monkeypatch.setattr(zygote.os, "fork", fork)
-    assert zygote._fork() == 7
-    monkeypatch.setattr(zygote, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(fork_server.os, "fork", fork)
+    assert fork_server._fork() == 7
+    monkeypatch.setattr(fork_server, "PATIENCE_SECONDS", 0.05)
     with pytest.raises(OSError, match="no process"):
-        zygote._fork()
+        fork_server._fork()
 
 
 def test_the_zygote_and_its_workers_die_with_the_judge():

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.discover import load
-from grader.judge.examine import Judge, with_judge
-from grader.judge.launch import Launcher
+from grader.judge.examination import Judge, with_judge
+from grader.judge.processes.launcher import Launcher
 from grader.model import Course, LessonResult, Submission
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.batch.folder import store_path
 from grader.batch.outputs import Outputs
 from grader.batch.results import Results, facts_of
-from grader.batch.roster import folded
+from grader.batch.results_folder import store_path
 from grader.batch.settings import differences, key_of, settings_for
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
+from grader.intake.roster import folded
 from grader.model import Course
 from grader.store.class_store import ClassStore, Result
 

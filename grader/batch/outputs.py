@@ -31,10 +31,10 @@ class Outputs:
 
     def write_learner(self, head: Head, record: Record) -> None:
         """The files of one learner. Raises OSError."""
-        from grader.reports.concealed import concealed
-        from grader.reports.feedback_page import feedback_page
-        from grader.reports.to_gradescope import to_gradescope
-        from grader.reports.to_markdown import feedback_markdown
+        from grader.reports.formats.to_gradescope import to_gradescope
+        from grader.reports.formats.to_markdown import feedback_markdown
+        from grader.reports.pages.feedback_page import feedback_page
+        from grader.reports.redaction import concealed
 
         name = record["feedback"]
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again
@@ -65,9 +65,9 @@ class Outputs:
 
     def write_class(self, head: Head, records: Callable[[], Iterator[str]]) -> None:
         """The files of the class. `records` gives every record as JSON, anew at each call. Raises OSError."""
-        from grader.reports.class_page import class_page
-        from grader.reports.to_csv import gradebook_lines
-        from grader.reports.to_junit import junit_lines
+        from grader.reports.formats.to_csv import gradebook_lines
+        from grader.reports.formats.to_junit import junit_lines
+        from grader.reports.pages.class_page import class_page
 
         def parsed() -> Iterator[dict[str, Any]]:
             return map(json.loads, records())

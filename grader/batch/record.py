@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.batch.discover import Learner
-from grader.batch.names import JUDGED, UNDECIDED
 from grader.batch.settings import Settings
+from grader.intake.discover import Learner
+from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult, SubmissionResult
 
 Record = dict[str, Any]

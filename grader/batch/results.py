@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.discover import Learner
-from grader.batch.folder import explained, now, opened_folder, put_aside, store_path
 from grader.batch.outputs import Outputs
 from grader.batch.record import Graded, Record, has_failed, previous_of, summary_of
+from grader.batch.results_folder import explained, now, opened_folder, put_aside, store_path
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
+from grader.intake.discover import Learner
 from grader.model import SCHEMA, Course
 from grader.store.class_store import CHANGED, ClassStore, Result, State
 
@@ -234,7 +234,7 @@ class Results:
 
     def _compared(self, course: Course) -> list[dict[str, Any]]:
         """The pairs of hand-ins that are alike."""
-        from grader.batch.alike import similar  # numpy: nothing else of a run needs it
+        from grader.similarity import similar  # numpy: nothing else of a run needs it
 
         def items() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
             for result in self.store.results():

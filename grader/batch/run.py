@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.batch.discover import Found, Learner, discover
-from grader.batch.engines import LOCAL, Engine, engine_at
-from grader.batch.folder import store_path
-from grader.batch.hand_in import read_hand_in
-from grader.batch.names import NamePattern
+from grader.batch.executors import LOCAL, Engine, engine_at
 from grader.batch.outputs import Outputs
 from grader.batch.record import Record
-from grader.batch.repositories import moment
 from grader.batch.results import Results, read_settings
-from grader.batch.roster import Roster
+from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, settings_for
 from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
+from grader.intake.discover import Found, Learner, discover
+from grader.intake.formats.repositories import moment
+from grader.intake.hand_in import read_hand_in
+from grader.intake.name_patterns import NamePattern
+from grader.intake.roster import Roster
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
 

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.batch.discover import Learner
 from grader.errors import UsageError
+from grader.intake.discover import Learner
 
 FOLDER = "shards"
 FILE = re.compile(r"(\d+)-of-(\d+)\.sqlite")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grader.cli.run import Complaint
+from grader.cli.main import Complaint
 from grader.errors import SelfattendError
 
 HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a group's commands inherit them

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from grader.cli.context import here
 from grader.cli.group import LazyGroup
-from grader.cli.here import here
 from grader.cli.judge_place import known, tested
 from grader.cli.options import course_option
-from grader.cli.quiz_text import next_lines
-from grader.cli.screen import put, wrap
+from grader.cli.quiz.render import next_lines
 from grader.store.quiz_log import QuizLog
+from grader.terminal.console import put, wrap
 
 COMMANDS = {
     "setup": "grader.cli.judge_setup",

@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
-from grader.cli.here import here
+from grader.cli.context import here
 from grader.cli.judge_place import endpoint, keep_marks, marks_of, needed, require_passed
 from grader.cli.options import course_option, json_option
-from grader.cli.quiz_place import bank_of
-from grader.cli.quiz_text import header, prose
-from grader.cli.screen import paint, put, wrap
-from grader.cli.working import Working
+from grader.cli.quiz.context import bank_of
+from grader.cli.quiz.render import header, prose
 from grader.errors import UsageError
 from grader.model import SCHEMA
 from grader.quiz.model import Topic
 from grader.quiz.open_answers import SHORTEST, Given, find_open, given
-from grader.reports.plain import clean
 from grader.store.quiz_log import QuizLog
+from grader.terminal.console import paint, put, wrap
+from grader.terminal.spinner import Working
+from grader.terminal.text import clean
 
 
 @click.command("mark")
@@ -54,7 +54,7 @@ def command(ctx: click.Context, number: str, again: bool, raw: bool, timeout: fl
         if not marks:
             marks = _asked(log, topic, answer, timeout)
     if as_json:
-        from grader.reports.to_json import dump
+        from grader.reports.formats.to_json import dump
 
         click.echo(dump(_object(topic, answer, marks)))
         return

@@ -6,11 +6,11 @@ import os
 
 import click
 
-from grader.cli.here import here
+from grader.cli.context import here
 from grader.cli.judge_place import AGREED, SETTINGS, VARIABLE
 from grader.cli.options import course_option
-from grader.cli.screen import put, warn
 from grader.store.quiz_log import QuizLog
+from grader.terminal.console import put, warn
 
 
 @click.command("off")

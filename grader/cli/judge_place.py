@@ -10,9 +10,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from grader.cli.screen import is_terminal, paint, put, wrap
 from grader.errors import UsageError
 from grader.store.quiz_log import QuizLog
+from grader.terminal.console import is_terminal, paint, put, wrap
 
 if TYPE_CHECKING:
     from grader.quiz.judge.endpoint import Endpoint

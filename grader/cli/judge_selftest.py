@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from grader.cli.here import here
+from grader.cli.context import here
 from grader.cli.judge_place import endpoint, keep_test
 from grader.cli.options import course_option, json_option
-from grader.cli.quiz_place import bank_of
-from grader.cli.screen import paint, put, signs, wrap
-from grader.cli.working import Working
+from grader.cli.quiz.context import bank_of
 from grader.store.quiz_log import QuizLog
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.spinner import Working
 
 NOT_PASSED = 1
 SAYS = {
@@ -55,7 +55,7 @@ def command(ctx: click.Context, timeout: float, as_json: bool) -> None:
             )
         keep_test(log, model.settings, report)
     if as_json:
-        from grader.reports.to_json import dump
+        from grader.reports.formats.to_json import dump
 
         click.echo(dump({"schema": 1, "model": model.settings.model, "base_url": model.settings.base_url, **report}))
     else:

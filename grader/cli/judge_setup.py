@@ -6,12 +6,12 @@ import json
 
 import click
 
-from grader.cli.here import here
+from grader.cli.context import here
 from grader.cli.judge_place import SETTINGS, agree
 from grader.cli.options import course_option
-from grader.cli.quiz_text import next_lines
-from grader.cli.screen import put
+from grader.cli.quiz.render import next_lines
 from grader.store.quiz_log import QuizLog
+from grader.terminal.console import put
 
 
 @click.command("setup")

@@ -61,7 +61,7 @@ def pager_option(function: F) -> F:
 
 
 def _lessons(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from grader.cli.here import here
+    from grader.cli.context import here
 
     try:
         course = here(ctx).course

@@ -1,9 +1,9 @@
 """Folders to model: reads a course's files without running any of its content."""
 
 from grader.course.discover import load
+from grader.course.find_course import locate
+from grader.course.find_lesson import aliases, find_lesson
 from grader.course.frontmatter import read_text
-from grader.course.locate import locate
-from grader.course.lookup import aliases, find_lesson
 from grader.course.stubs import read_functions
 
 __all__ = ["aliases", "find_lesson", "load", "locate", "read_functions", "read_text"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.course.files import is_file
 from grader.course.frontmatter import read_front_matter
 from grader.course.stubs import read_functions
 from grader.course.syllabus import check_name, read_syllabus
 from grader.course.tables import Table
+from grader.files import is_file
 from grader.model import Course, Function, Lesson
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.course.files import read_file
 from grader.course.tables import Table, TomlText
+from grader.files import read_file
 from grader.model import Lesson
 
 FENCE = "+++"

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
-from grader.course.files import read_file
 from grader.course.tables import TomlText
+from grader.files import read_file
 
 SUFFIX = ".quiz.toml"
 SETTINGS = "quiz.toml"
@@ -79,7 +79,7 @@ def _usable(command: str, topic: str, gone: Set[str]) -> str:
 
 
 def _fit_settings(path: Path, topics: Mapping[str, Path], others: Iterable[Path], gone: Set[str]) -> None:
-    from grader.course.toml_text import toml_text  # here: a quiz is begun without it
+    from grader.course.toml_writer import toml_text  # here: a quiz is begun without it
 
     data = _data(path)
     groups = [{**group, "topics": [name for name in group["topics"] if name in topics]} for group in data["groups"]]

@@ -8,8 +8,8 @@ from copy import deepcopy
 from functools import cache, lru_cache
 from pathlib import Path
 
-from grader.course.files import AUDIT, at, read_file
 from grader.errors import CourseError
+from grader.files import AUDIT, at, read_file
 from grader.model import Function
 
 _LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "asname", "level", "module", "kind"})

@@ -7,9 +7,9 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from grader.course.files import read_file
 from grader.course.tables import Table, TomlText
 from grader.errors import CourseError
+from grader.files import read_file
 from grader.model import Course, Limits, Track
 
 FORMAT = 1

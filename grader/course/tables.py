@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from grader.course.files import AUDIT, at
 from grader.errors import CourseError
+from grader.files import AUDIT, at
 
 
 class TomlText:

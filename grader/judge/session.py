@@ -19,12 +19,12 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
-from grader.judge.launch import Launcher, SpawnLauncher, ZygoteLauncher, start_launcher
-from grader.judge.protection import accept_for, left_out_by, no_isolation_on_gpu, policy_for
+from grader.judge.processes.isolation_policy import accept_for, left_out_by, no_isolation_on_gpu, policy_for
+from grader.judge.processes.launcher import Launcher, SpawnLauncher, ZygoteLauncher, start_launcher
 from grader.model import Course, Lesson, LessonResult, Submission
 
 if TYPE_CHECKING:
-    from grader.judge.examine import Judge
+    from grader.judge.examination import Judge
 
 DEVICES = ("auto", "cpu", "cuda")
 PATIENCE, HASTE = 5.0, 0.3  # seconds for the zygote to end, after work and after Ctrl-C: it may still be importing
@@ -86,7 +86,7 @@ def judge_with(
 
     with with_workers(course, device, isolation) as (launcher, found):
         with _without_collections():
-            from grader.judge.examine import with_judge  # not before the launcher has started: it imports pytest
+            from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a known mistake may make torch warn: not of anything the learner wrote
             with_judge(course, lessons, launcher, found, begin)

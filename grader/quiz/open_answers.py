@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from grader.errors import UsageError
 from grader.model import Claimed, QuizSession
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Family, KeyPoint, OpenQuestion, Topic, Trap
 
 SHORTEST = 40  # characters of an answer
@@ -54,7 +54,9 @@ class Marking:
     @property
     def credit(self) -> float:
         """How many key points are claimed; one that is partly there counts as half of one."""
-        from grader.quiz.assessment import CLAIMED  # here: what a mark is worth is the business of the assessment
+        from grader.quiz.assessment.assessment import (
+            CLAIMED,  # here: what a mark is worth is the business of the assessment
+        )
 
         return sum(CLAIMED[self.points[point.id]] for point in self.question.key_points if point.id in self.points)
 
@@ -95,7 +97,7 @@ def open_questions(bank: Bank) -> dict[int, Topic]:
 
 def find_open(bank: Bank, which: str) -> Topic:
     """The topic of the open question with this number, or of this name. Raises UsageError."""
-    from grader.quiz.planning import find_topic
+    from grader.quiz.session.plan import find_topic
 
     if which.isascii() and which.isdecimal():
         found = next((topic for topic in bank.topics() if topic.open and topic.open.number == int(which[-9:])), None)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from grader.reports.plain import LONGEST, clean, counted, score_text
+from grader.terminal.text import LONGEST, clean, counted, score_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

@@ -1,5 +1,5 @@
 """The only code that writes learner state."""
 
-from grader.store.store import Store
+from grader.store.progress import Store
 
 __all__ = ["Store"]

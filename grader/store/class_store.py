@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import UsageError
-from grader.store.database import Database, Row
 from grader.store.migrations import CLASS_MIGRATIONS
+from grader.store.sqlite import Database, Row
 
 BUSY_SECONDS = 60.0  # for those who read while a run writes, and on network file systems
 HOLDS = "the store of results"

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from grader.model import Answered, Claimed, QuizSession
-from grader.store.progress_file import ProgressFile
-from grader.store.records import to_text, to_time
+from grader.store.learner_database import ProgressFile
+from grader.store.rows import to_text, to_time
 
 SALT = "salt"
 ANSWERS = (

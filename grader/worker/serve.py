@@ -9,10 +9,10 @@ import warnings
 from typing import Any
 
 from grader.worker import isolation, wire
-from grader.worker.acts import Actor, describe_error
 from grader.worker.arrays import pack, unpack
-from grader.worker.footprint import footprint, unchanged
 from grader.worker.loader import load
+from grader.worker.operations import Actor, describe_error
+from grader.worker.process_state import footprint, unchanged
 
 RPC_FD = 3
 RULES_FD = 4

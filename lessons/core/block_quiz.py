@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different
+from grader.api.questions import different
 
 Values = dict[str, Any]
 Pair = tuple[float, float]

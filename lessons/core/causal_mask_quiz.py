@@ -6,7 +6,7 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different
+from grader.api.questions import different
 
 Values = dict[str, Any]
 Rows = list[list[bool]]

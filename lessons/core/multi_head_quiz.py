@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different
+from grader.api.questions import different
 
 Values = dict[str, Any]
 Token = list[int]

@@ -7,7 +7,7 @@ from math import prod
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different
+from grader.api.questions import different
 
 Values = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different, heads_and_width
+from grader.api.questions import different, heads_and_width
 
 SELF_KEYS = "{name} = split(w_{name}({side}))"
 CROSS_KEYS = "{name} = split(u_{name}({side}))"

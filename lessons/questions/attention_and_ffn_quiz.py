@@ -6,7 +6,7 @@ from math import log, log2
 from random import Random
 from typing import Any
 
-from grader.quiz.filled import fill
+from grader.quiz.placeholders import fill
 
 # --- linear or not ----------------------------------------------------------------------------------------------------
 

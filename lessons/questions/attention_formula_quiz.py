@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import SIZES, different
+from grader.api.questions import SIZES, different
 
 SHARES = ((0.5, 0.3, 0.2), (0.6, 0.3, 0.1), (0.7, 0.2, 0.1), (0.5, 0.4, 0.1))  # rows of weights to calculate with
 ROWS = ((0.6, 0.3, 0.1), (0.4, 0.4, 0.2), (0.7, 0.2, 0.1), (0.8, 0.1, 0.1), (0.98, 0.01, 0.01), (0.9, 0.08, 0.02))

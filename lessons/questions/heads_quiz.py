@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different, heads_and_width
+from grader.api.questions import different, heads_and_width
 
 WIDTHS = (24, 36, 48, 60, 64, 72, 80, 96)
 

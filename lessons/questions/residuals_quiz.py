@@ -7,8 +7,8 @@ from math import sqrt
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different
-from grader.quiz.filled import fill
+from grader.api.questions import different
+from grader.quiz.placeholders import fill
 
 # --- the gradient -----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.quiz.draw import different
+from grader.api.questions import different
 
 # --- the steps in order -----------------------------------------------------------------------------------------------
 

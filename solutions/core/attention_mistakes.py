@@ -7,7 +7,7 @@ answers differ there (NaN, zeros, the plain mean), so no check and no probe may 
 import torch
 from torch.nn import functional
 
-from grader.judge.kit import Family, LearnerError, is_array, same
+from grader.api.checks import Family, LearnerError, is_array, same
 
 INF = float("inf")
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.judge.kit import Family, LearnerError
+from grader.api.checks import Family, LearnerError
 
 INF = float("inf")
 NORMS = ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias")

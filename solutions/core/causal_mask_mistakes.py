@@ -7,7 +7,7 @@ cache of keys, and this function is always square.
 import numpy as np
 import torch
 
-from grader.judge.kit import DEVICE_TROUBLE, Family, LearnerError
+from grader.api.checks import DEVICE_TROUBLE, Family, LearnerError
 
 INF = float("inf")
 LARGE = 1000.0  # an additive mask blocks with minus infinity or with minus some such number; all are one form

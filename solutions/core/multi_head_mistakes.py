@@ -9,7 +9,7 @@ import re
 import torch
 import torch.nn.functional as F  # noqa: N812  the name that everyone uses
 
-from grader.judge.kit import Family, LearnerError, same
+from grader.api.checks import Family, LearnerError, same
 
 INF = float("inf")
 LOOSE = 1e-3  # for scores in the hundreds, where float32 itself is only good to 1e-5 before the softmax

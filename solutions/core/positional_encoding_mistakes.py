@@ -9,7 +9,7 @@ import math
 import numpy as np
 import torch
 
-from grader.judge.kit import Family, LearnerError
+from grader.api.checks import Family, LearnerError
 
 ATOL = 1e-3
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.judge.kit import Family, LearnerError
+from grader.api.checks import Family, LearnerError
 
 INF = float("inf")
 CAUSES = {  # torch raises a RuntimeError for both, and they are two different mistakes

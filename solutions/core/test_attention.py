@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.judge.kit import (
+from grader.api.checks import (
     assert_gradients_match,
     assert_matches,
     assert_portable,

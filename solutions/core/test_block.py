@@ -11,7 +11,7 @@ tolerance and every other activation does not; one check looks at large ones, wi
 import pytest
 import torch
 
-from grader.judge.kit import (
+from grader.api.checks import (
     ATOL,
     assert_gradients_match,
     assert_matches,

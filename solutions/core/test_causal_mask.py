@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812  (the name that everybody uses)
 
-from grader.judge.kit import assert_matches, assert_shape, fail
+from grader.api.checks import assert_matches, assert_shape, fail
 
 
 def square_of_bools(submission, seq_len):

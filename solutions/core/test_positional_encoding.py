@@ -9,7 +9,7 @@ whose device could be followed. `test_device` stands for it.
 import pytest
 import torch
 
-from grader.judge.kit import LearnerError, assert_matches, assert_shape, fail
+from grader.api.checks import LearnerError, assert_matches, assert_shape, fail
 
 ATOL = 1e-3
 FORMULA = (

@@ -6,7 +6,7 @@ Losses and final parameters decide, never which method was called: there are man
 import pytest
 import torch
 
-from grader.judge.kit import assert_matches, assert_unchanged, fail, is_array, kind_of, same
+from grader.api.checks import assert_matches, assert_unchanged, fail, is_array, kind_of, same
 
 V, D = 7, 4  # vocabulary and width; most batches are (3, 5): all sizes differ
 SGD = {"lr": 0.5}

@@ -8,7 +8,7 @@ parameters, and in the story of the gradients: what they were when the optimizer
 import torch
 from torch.nn import functional
 
-from grader.judge.kit import Family, LearnerError, same
+from grader.api.checks import Family, LearnerError, same
 
 V, D = 7, 4  # vocabulary and width; batches are (3, 5): all sizes differ
 SGD = {"lr": 0.5}

@@ -2,7 +2,7 @@
 
     python -P classroom.py {"settings": ..., "without": [layers]}
 
-It is `grader.batch.station` as `grader run` starts it, but for the layers that it is told to leave out.
+It is `grader.batch.processes.process_main` as `grader run` starts it, but for the layers that it is told to leave out.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def descendants(pid: int) -> set[int]:
 
 def main(config: dict[str, Any]) -> int:
     """Be that process."""
-    from grader.batch import station
+    from grader.batch.processes import process_main
     from grader.batch.settings import Settings
     from grader.judge import session
 
     if config["without"]:
         whole = session.policy_for
         session.policy_for = lambda course, device, without=(): whole(course, device, {*without, *config["without"]})
-    return station.main(Settings.from_dict(config["settings"]))
+    return process_main.main(Settings.from_dict(config["settings"]))
 
 
 if __name__ == "__main__":

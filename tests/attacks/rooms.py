@@ -16,9 +16,9 @@ from attacks.classroom import Classroom, descendants
 from attacks.packages import pack_up
 from content import ROOT
 
-from grader.batch.discover import discover
 from grader.batch.settings import settings_for
 from grader.course import load
+from grader.intake.discover import discover
 
 COURSES = {"core": ROOT, "tiny": ROOT / "tests" / "courses" / "tiny"}
 LESSONS = {"core": ("softmax", "attention", "causal_mask"), "tiny": ("argmax_2d",)}

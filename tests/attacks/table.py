@@ -92,7 +92,7 @@ def _through(room: Room, attack: Attack) -> list[str]:
 
 def other_machine() -> str:
     """Why the recorded table is not for this machine; empty if it is."""
-    from grader.judge import bubblewrap
+    from grader.judge.processes import bubblewrap
     from grader.worker.isolation import landlock, seccomp
 
     if sys.platform != "linux" or os.geteuid() != 0:

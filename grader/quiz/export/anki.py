@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.quiz.export.cards import Card, Exported, how, numbered, right, wrong
 from grader.quiz.export.html import code, inline, items, prose
 from grader.quiz.kinds.kind import lettered

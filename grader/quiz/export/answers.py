@@ -11,9 +11,9 @@ from typing import Any
 
 from grader.errors import CourseError, UsageError
 from grader.model import Answered
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
+from grader.quiz.bank.variants import variant
 from grader.quiz.model import Question
-from grader.quiz.variants import variant
 
 MOST_VALUES = 12  # of one question
 LONGEST_VALUE = 24  # characters

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.quiz.bank import Bank
-from grader.quiz.filled import shown
+from grader.quiz.bank.bank import Bank
+from grader.quiz.bank.variants import variant
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import lettered
 from grader.quiz.model import Family, OpenQuestion, Question, Topic
-from grader.quiz.variants import variant
+from grader.quiz.placeholders import shown
 
 SALT = "export"  # everybody's export is the same, and nobody's quiz
 DRAWS = 4  # times as many variants are drawn as are wanted, as some are equal

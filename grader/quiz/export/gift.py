@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.quiz.export.cards import Card, Exported, right, says
 from grader.quiz.export.html import code, inline, items, prose
-from grader.quiz.filled import shown
 from grader.quiz.model import OpenQuestion, Question
+from grader.quiz.placeholders import shown
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 BECAME = {

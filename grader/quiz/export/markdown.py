@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from grader.quiz.bank import Bank
+from grader.quiz.bank.bank import Bank
 from grader.quiz.export.cards import Card, Exported, how, numbered, right, wrong
 from grader.quiz.kinds.kind import lettered
 from grader.quiz.model import OpenQuestion, Question

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.course.files import read_file
 from grader.course.tables import Table, TomlText
 from grader.errors import UsageError
-from grader.quiz.bank import Bank
+from grader.files import read_file
+from grader.quiz.bank.bank import Bank
 from grader.quiz.judge.marks import UNSURE, Asks, judge
 from grader.quiz.judge.prompt import METS
 

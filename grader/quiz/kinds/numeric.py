@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from grader.quiz.filled import shown
 from grader.quiz.kinds.kind import TYPED_GUESS, Draft, marked
 from grader.quiz.model import Mark, Question, Unreadable
+from grader.quiz.placeholders import shown
 
 RTOL = 0.01  # for answers that are no whole numbers
 

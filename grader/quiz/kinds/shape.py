@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from grader.quiz.filled import shown
 from grader.quiz.kinds.kind import TYPED_GUESS, Draft, marked
 from grader.quiz.model import Mark, Question, Unreadable, Wrong
+from grader.quiz.placeholders import shown
 
 Sizes = tuple[int, ...]
 

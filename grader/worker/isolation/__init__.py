@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from grader.worker.isolation import landlock, limits, process, user
+from grader.worker.isolation import drop_privileges, landlock, limits, process
 
 LAYERS = ("process-group", "limits", "no-new-privileges", "landlock", "seccomp", "unprivileged-user")
 
@@ -76,9 +76,9 @@ def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
 
     Packages are allowed one by one, never the folder that they share. Errors: ValueError for this program's own.
     """
-    from grader.worker.isolation import readable
+    from grader.worker.isolation import readable_paths
 
-    return readable.default_readable(packages)
+    return readable_paths.default_readable(packages)
 
 
 def prepare() -> None:
@@ -87,12 +87,12 @@ def prepare() -> None:
     From here on no process of the same user may look into this one. A worker may not list the folders that packages
     share, so Python's listing of them is made here.
     """
-    from grader.worker.isolation import readable, seccomp
+    from grader.worker.isolation import readable_paths, seccomp
 
     process.remember_zygote()
     if process.LINUX:
         process.refuse_inspection()
-    readable.fill_import_caches()
+    readable_paths.fill_import_caches()
     landlock.why_not()
     limits.load()
     if not seccomp.why_not():
@@ -116,8 +116,10 @@ def foresee(policy: Policy) -> Foresight:
     rules = None
     if "landlock" in policy.layers and not landlock.why_not():
         rules = landlock.ruleset(policy.readable, policy.writable)
-    changes_user = "unprivileged-user" in policy.layers and policy.uid is not None and user.is_root()
-    stays_root = user.why_not_become(policy.uid, policy.readable) if changes_user and policy.uid is not None else ""
+    changes_user = "unprivileged-user" in policy.layers and policy.uid is not None and drop_privileges.is_root()
+    stays_root = (
+        drop_privileges.why_not_become(policy.uid, policy.readable) if changes_user and policy.uid is not None else ""
+    )
     return Foresight(rules, stays_root)
 
 
@@ -160,7 +162,7 @@ def available() -> dict[str, str]:
         "no-new-privileges": only_linux,
         "landlock": landlock.why_not(),
         "seccomp": seccomp.why_not(),
-        "unprivileged-user": user.why_not((os.__file__,)),
+        "unprivileged-user": drop_privileges.why_not((os.__file__,)),
     }
 
 
@@ -191,12 +193,12 @@ def _become_unprivileged(policy: Policy, stays_root: str) -> bool:
     """Changes the user where that can be done, and gives up all capabilities; whether this process is root no more."""
     if os.name != "posix":
         return False
-    if policy.uid is not None and user.is_root() and not stays_root:
-        user.become(policy.uid)
+    if policy.uid is not None and drop_privileges.is_root() and not stays_root:
+        drop_privileges.become(policy.uid)
         if process.LINUX and "process-group" in policy.layers:
             process.die_with_parent()  # the kernel forgets it when the user changes
-    user.drop_capabilities()
-    return not user.is_root()
+    drop_privileges.drop_capabilities()
+    return not drop_privileges.is_root()
 
 
 def _restrict(policy: Policy, rules: int | None) -> list[str]:

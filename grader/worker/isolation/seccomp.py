@@ -12,7 +12,7 @@ import struct
 import sys
 from functools import lru_cache
 
-from grader.worker.isolation import process, syscalls
+from grader.worker.isolation import process, syscall_numbers
 
 # linux/audit.h: what the kernel calls the machine whose calls a process makes
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -132,7 +132,7 @@ def program(pid: int, writes: bool, on: str | None = None) -> bytes:
     name = on or machine()
     body = _unconditional(name, writes)
     for call, wanted in conditions(pid, writes).items():
-        number = syscalls.number(call, name)
+        number = syscall_numbers.number(call, name)
         if number is not None:
             body += _conditional(number, wanted)
     return body + _step(RETURN, REFUSED)
@@ -156,10 +156,10 @@ def _unconditional(name: str, writes: bool) -> bytes:
     code += _step(LOAD, AT_NUMBER)
     if name == "x86_64":
         code += _step(GREATER_EQUAL, _X32, 0, 1) + _step(RETURN, KILL)
-    code += _step(GREATER_EQUAL, syscalls.NEWEST + 1, 0, 1) + _step(RETURN, UNKNOWN)
+    code += _step(GREATER_EQUAL, syscall_numbers.NEWEST + 1, 0, 1) + _step(RETURN, UNKNOWN)
     answers = dict.fromkeys([*_ALWAYS, *(_CHANGES if writes else ())], ALLOW) | dict.fromkeys(_OLDER_INSTEAD, UNKNOWN)
     for call, answer in answers.items():
-        number = syscalls.number(call, name)
+        number = syscall_numbers.number(call, name)
         if number is not None:
             code += _step(EQUAL, number, 0, 1) + _step(RETURN, answer)
     return code
@@ -182,6 +182,6 @@ def _step(operation: int, value: int, if_true: int = 0, if_false: int = 0) -> by
 
 
 def _number(call: str) -> int:
-    number = syscalls.number(call, machine())
+    number = syscall_numbers.number(call, machine())
     assert number is not None  # called for calls that both machines have
     return number

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.judge.kit import Family
+from grader.api.checks import Family
 
 
 def make_argmax_2d(*, measure, pick, split, give):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.judge.kit import Family
+from grader.api.checks import Family
 
 
 def make_moving_average(*, take, windows, centre, give):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.judge.kit import assert_unchanged, fail, is_array, kind_of
+from grader.api.checks import assert_unchanged, fail, is_array, kind_of
 
 
 def is_whole_scalar(value):

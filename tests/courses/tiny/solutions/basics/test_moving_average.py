@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.judge.kit import assert_matches, assert_repeatable, assert_shape, assert_unchanged
+from grader.api.checks import assert_matches, assert_repeatable, assert_shape, assert_unchanged
 
 
 @pytest.mark.check(skill="shape", points=1)

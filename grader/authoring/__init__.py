@@ -1,0 +1,1 @@
+"""For people who write lessons: create them, prove them."""

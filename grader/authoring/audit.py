@@ -1,0 +1,183 @@
+"""The course's own examiner: grades the grader.
+
+For every lesson: its files are there and say what they must; the stub fails as a stub; the reference scores 10.0; every
+known mistake is rejected *and* named as itself, with a margin of ten tolerances on some probe; every correct
+alternative scores 10.0. A check that never rejected anything is no check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.release.record_answers import unrecordable
+from grader.course.stubs import read_functions
+from grader.errors import SelfattendError
+from grader.judge.course_answers import load_file
+from grader.judge.diagnosis.diagnosis import Diagnostician
+from grader.judge.diagnosis.mistake_outputs import observe
+from grader.judge.diagnosis.mistakes import Family, Mistake
+from grader.judge.examination import Judge, with_judge
+from grader.judge.processes.launcher import Launcher
+from grader.judge.values.compare import largest_error
+from grader.model import Course, Lesson, LessonResult, Submission
+
+SEEDS = (1, 2)  # every reference and alternative must pass, every mistake be named, on each
+MARGIN = 10.0  # in tolerances of the probe
+FEWEST_CHECKS = 8  # for each function to write
+
+
+@dataclass
+class LessonAudit:
+    """What was proved for one lesson, as counts (proved, of how many), and what was found wrong."""
+
+    lesson: str
+    rejected: tuple[int, int] = (0, 0)
+    named: tuple[int, int] = (0, 0)
+    alternatives: tuple[int, int] = (0, 0)
+    checks: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        """Nothing was found wrong."""
+        return not self.problems
+
+
+def audit(course: Course, lessons: Iterable[Lesson], launcher: Launcher) -> Iterator[LessonAudit]:
+    """Audit lesson by lesson; yields as each is done."""
+    for lesson in lessons:
+        report = LessonAudit(lesson.name)
+        report.problems += list(_missing_files(lesson)) + list(_texts(lesson))
+        if lesson.checks_path.is_file() and lesson.solution_path.is_file():
+            try:
+                with_judge(course, [lesson], launcher, "cpu", lambda judge: _prove(judge, lesson, report))  # noqa: B023  used before the loop goes on
+            except SelfattendError as error:
+                report.problems.append(str(error))
+        yield report
+
+
+# --- files and texts --------------------------------------------------------------------------------------------------
+
+
+def _missing_files(lesson: Lesson) -> Iterator[str]:
+    paths = (lesson.text_path, lesson.exercise_path, lesson.solution_path, lesson.checks_path, lesson.mistakes_path)
+    for path in paths:
+        if not path.is_file():
+            yield f"{path.parent.parent.name}/{path.parent.name}/{path.name} is missing."
+
+
+def _texts(lesson: Lesson) -> Iterator[str]:
+    for function in lesson.functions:
+        if len(function.statement.split()) < 20:
+            yield f"{function.name}: the docstring of the stub is no complete statement."
+        rungs = lesson.hints.get(function.name, ())
+        if len(rungs) < 3:
+            yield f"{function.name}: {len(rungs)} hints; a ladder has three or four."
+    if not lesson.solution_path.is_file():
+        return
+    written = {f.name: f.signature for f in read_functions(lesson.solution_path)}
+    for function in lesson.functions:
+        if written.get(function.name) != function.signature:
+            found = written.get(function.name, "nothing")
+            yield f"{function.name}: the stub says {function.signature}, the reference {found}."
+
+
+# --- proofs -----------------------------------------------------------------------------------------------------------
+
+
+def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
+    _, diagnostician = judge.materials.of(lesson)
+    checks = judge.bench.checks[lesson.checks_path]
+    report.checks = len(checks)
+    for function in lesson.functions:
+        mine = [check for check in checks if (check.function or lesson.functions[0].name) == function.name]
+        if len(mine) < FEWEST_CHECKS:
+            report.problems.append(f"{function.name}: {len(mine)} checks; at least {FEWEST_CHECKS} are needed.")
+        if function.name not in diagnostician.families:
+            report.problems.append(f"{function.name}: no family of known mistakes.")
+    _prove_stub_and_reference(judge, lesson, report)
+    report.problems += unrecordable(judge, lesson)
+    for family in diagnostician.families.values():
+        for what, known in (("mistake", family.mistakes), ("correct alternative", family.alternatives)):
+            if not known:
+                report.problems.append(f"{family.function}: its family has no {what} yet; nothing is proved without.")
+        _prove_family(judge, lesson, diagnostician, family, report)
+
+
+def _prove_stub_and_reference(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
+    stub = _judged_file(judge, lesson, lesson.exercise_path)
+    wrong = {mistake.id for mistake in stub.mistakes} != {"stub"}
+    if stub.passed or wrong:
+        named = ", ".join(mistake.id for mistake in stub.mistakes) or "nothing"
+        report.problems.append(f"The stub must fail as `stub`; it scored {stub.score} and was named {named}.")
+    reference = _judged_file(judge, lesson, lesson.solution_path)
+    if reference.score != 10.0:
+        report.problems.append(f"The reference scores {reference.score}: {_first_failure(reference)}")
+
+
+def _judged_file(judge: Judge, lesson: Lesson, path: Path) -> LessonResult:
+    return judge.examine(lesson, Submission(lesson.name, str(path), path.read_text(encoding="utf-8")), SEEDS[0])
+
+
+def _prove_family(
+    judge: Judge, lesson: Lesson, diagnostician: Diagnostician, family: Family, report: LessonAudit
+) -> None:
+    base = dict(vars(load_file(lesson.solution_path)))
+    own = {**base, family.function: family.build({})}
+    for name, namespace in (("reference", base), ("factory with its own steps", own)):
+        for seed in SEEDS:
+            result = judge.examine_own(lesson, namespace, seed)
+            if result.score != 10.0:
+                report.problems.append(f"{family.function}: the {name} scores {result.score} on seed {seed}: "
+                                       f"{_first_failure(result)}")  # fmt: skip
+    for mistake in family.mistakes:
+        _prove_mistake(judge, lesson, diagnostician, family, mistake, base, report)
+    for alternative in family.alternatives:
+        version = family.build(alternative.changes, alternative.version)
+        results = [judge.examine_own(lesson, {**base, family.function: version}, seed) for seed in SEEDS]
+        good = all(result.score == 10.0 for result in results)
+        report.alternatives = _count(report.alternatives, good)
+        if not good:
+            failure = next(_first_failure(result) for result in results if result.score != 10.0)
+            report.problems.append(f"{family.function}, alternative “{alternative.name}” is rejected: {failure}")
+
+
+def _prove_mistake(judge: Judge, lesson: Lesson, diagnostician: Diagnostician, family: Family, mistake: Mistake,
+                   base: dict[str, Any], report: LessonAudit) -> None:  # fmt: skip
+    version = family.build(mistake.changes, mistake.version)
+    results = [judge.examine_own(lesson, {**base, family.function: version}, seed) for seed in SEEDS]
+    rejected = not any(result.passed for result in results)
+    named = all([found.id for found in result.mistakes] == [mistake.id] for result in results)
+    report.rejected, report.named = _count(report.rejected, rejected), _count(report.named, named)
+    if not rejected:
+        report.problems.append(f"{mistake.label} passes every check.")
+    if not named:
+        found = next([m.id for m in r.mistakes] for r in results if [m.id for m in r.mistakes] != [mistake.id])
+        report.problems.append(f"{mistake.label} is named {found or 'nothing'}.")
+    margin = _margin(diagnostician, family, mistake)
+    if margin < MARGIN:
+        report.problems.append(f"{mistake.label}: its margin is {margin:.1f} tolerances; {MARGIN:g} are needed.")
+
+
+def _margin(diagnostician: Diagnostician, family: Family, mistake: Mistake) -> float:
+    """The largest distance from the reference on any probe, in tolerances of that probe."""
+    subject = diagnostician.subject_with(family, (mistake,))
+    distances = [0.0]
+    for probe in family.probes:
+        expected = diagnostician.reference(family, probe)
+        distances.append(largest_error(observe(probe, subject, diagnostician.arrays), expected) / probe.atol)
+    return max(distances)
+
+
+def _count(count: tuple[int, int], good: bool) -> tuple[int, int]:
+    return count[0] + good, count[1] + 1
+
+
+def _first_failure(result: LessonResult) -> str:
+    for check in result.checks:
+        if not check.passed:
+            return f"{check.id} {check.outcome}: {check.message.splitlines()[0] if check.message else ''}"
+    return result.state

@@ -1,0 +1,277 @@
+"""A new lesson's files, written from a template: a skeleton that works, and of which the audit says what it lacks."""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from grader.course.discover import load
+from grader.course.find_course import MARK
+from grader.course.find_lesson import aliases
+from grader.course.tables import TomlText
+from grader.errors import CourseError, UsageError
+from grader.files import read_file
+from grader.model import Course
+
+TEXT = """\
++++
+title = "{title}"
+minutes = 20
+needs = []
+concepts = []
+forbids = []
+
+[hints]
+{name} = []
++++
+# {title}
+
+Say here why anybody needs this: what cannot be done without it.
+
+## The formula
+
+Give the formula in a fenced block, then the shapes that go through it.
+
+## By hand
+
+Compute one small example step by step, in numbers that fit on paper.
+
+## Traps
+
+Describe what people really get wrong here, and what one sees when it happens.
+
+## Your task
+
+Write `{name}` in `{track}/{name}.py`, then run `learn check {name}`.
+"""
+
+STUB = '''\
+"""{title}.
+
+The lesson: learn read {name}        Your work, checked: learn check {name}
+"""
+
+{import_line}
+
+
+def {name}(x):
+    """State here what it computes: the formula, every argument's shape, what is returned."""
+    raise NotImplementedError("{name}: not written yet")
+'''
+
+SOLUTION = '''\
+"""{title}, the reference: short, with a comment on every line that changes a shape."""
+
+
+def {name}(x):
+    """Say in one sentence what it gives back."""
+    return x
+'''
+
+CHECKS = '''\
+"""The hidden checks of `{name}`. Each docstring is the sentence that the learner sees."""
+
+import pytest
+
+from grader.api.checks import assert_matches, assert_shape, assert_unchanged
+
+
+@pytest.mark.check(skill="shape", points=1, public=True)
+def test_shape(submission, rand):
+    """Gives back the shape of its input."""
+    x = rand(3, 5)
+    assert_shape(submission.{name}(x), x.shape)
+
+
+@pytest.mark.check(skill="values", points=3, needs="test_shape")
+def test_values(submission, reference, rand):
+    """Equals the reference."""
+    x = rand(3, 5)
+    assert_matches(submission.{name}(x), reference.{name}(x))
+
+
+@pytest.mark.check(skill="hygiene", points=1)
+def test_input_unchanged(submission, rand):
+    """Leaves its input alone."""
+    x = rand(3, 5)
+    assert_unchanged(submission.{name}.observe(x), x)
+'''
+
+MISTAKES = '''\
+"""What people get wrong in `{name}`, executable; and other right ways to write it.
+
+Split the function into its steps; then each mistake is one step exchanged for a wrong one, and two mistakes at once
+can be recognised too:
+
+    {name}.mistake("short-id", says="What the code does, and what follows.", suggests="The edit.", compute=wrong_step)
+    {name}.alternative("another right way", compute=other_step)
+    {name}.example(...)     arguments small enough to retype, smallest first
+"""
+
+from grader.api.checks import Family
+
+
+def make_{name}(*, compute):
+    """`{name}` from its steps."""
+
+    def {name}(x):
+        return compute(x)
+
+    return {name}
+
+
+def right_step(x):
+    return x
+
+
+{name} = Family("{name}", make_{name}, compute=right_step)
+
+FAMILIES = [{name}]
+
+# --- probes: equal on all of these is equal ---------------------------------------------------------------------------
+
+
+@{name}.probe("a 2-D input", stage="on a 2-D input")
+def _(subject, rand):
+    return subject.{name}(rand(3, 5))
+'''
+
+IMPORTS = {
+    "torch": "import torch  # noqa: F401  the answer will need it",
+    "numpy": "import numpy as np  # noqa: F401  the answer will need it",
+}
+
+
+def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
+    """Write the files of a new lesson into the course at `root` and put it last in its track; the files, the syllabus
+    last. Nothing that is there is overwritten, and nothing is left behind if it fails. Raises UsageError, CourseError.
+    """
+    _check_place(root)
+    course = load(root)
+    track = _track(course, track)
+    _check_name(course, name)
+    texts = _texts(course, name, track)
+    there = [path for path in texts if os.path.lexists(path)]
+    if there:
+        what = f"there is a file already for a lesson {name}; nothing was written"
+        raise UsageError(what, where=str(there[0]), next_step="choose another name, or move the file away")
+    syllabus = root / MARK
+    text = with_lesson(TomlText(read_file(syllabus), syllabus), course, name, track)
+    _write_all({**texts, syllabus: text}, syllabus)
+    return [*texts, syllabus]
+
+
+def _check_place(root: Path) -> None:
+    """The course inside an installed program is lost with the next version."""
+    if root.resolve().is_relative_to(Path(__file__).resolve().parents[1]):
+        next_step = "copy it to a folder of your own, and name that with --course DIR"
+        raise UsageError("this course belongs to the installed program", where=str(root), next_step=next_step)
+
+
+def _texts(course: Course, name: str, track: str) -> dict[Path, str]:
+    solutions = course.root / "solutions" / track
+    templates = {
+        course.root / "lessons" / track / f"{name}.md": TEXT,
+        course.root / "exercises" / track / f"{name}.py": STUB,
+        solutions / f"{name}.py": SOLUTION,
+        solutions / f"test_{name}.py": CHECKS,
+        solutions / f"{name}_mistakes.py": MISTAKES,
+    }
+    title = name.replace("_", " ").capitalize()
+    words = {"name": name, "track": track, "title": title, "import_line": IMPORTS[course.arrays]}
+    return {path: template.format(**words) for path, template in templates.items()}
+
+
+def _track(course: Course, track: str | None) -> str:
+    names = [known.name for known in course.tracks]
+    if track is None and len(names) == 1:
+        return names[0]
+    if track not in names:
+        what = f'there is no track "{track}"' if track else "this course has several tracks"
+        raise UsageError(f"{what}; they are {', '.join(names)}", where=str(course.root / MARK),
+                         next_step="name one with --track, or add a [[tracks]] table to course.toml")  # fmt: skip
+    return track
+
+
+def _check_name(course: Course, name: str) -> None:
+    next_step = "choose another name: small letters, digits and underscores, as for a module"
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise UsageError(f'"{name}" is no name for a file and a function', next_step=next_step)
+    if name in sys.stdlib_module_names:
+        raise UsageError(f'"{name}" is a module of Python: a lesson cannot have its name', next_step=next_step)
+    if name in course.lessons or name in aliases(course):
+        raise UsageError(f'there is a lesson "{name}" already, or one was called so', next_step=next_step)
+
+
+# --- the syllabus -----------------------------------------------------------------------------------------------------
+
+
+def with_lesson(source: TomlText, course: Course, name: str, track: str) -> str:
+    """The text of `course.toml` with `name` as the last lesson of `track`; comments and layout stay as they are.
+
+    Raises CourseError where the list is written in a way that this does not understand.
+    """
+    import tomllib
+
+    index = [known.name for known in course.tracks].index(track)
+    expected = tomllib.loads(source.text)
+    expected["tracks"][index]["lessons"].append(name)
+    line = source.line_of("tracks", index, "lessons")
+    start = sum(map(len, source.text.splitlines(keepends=True)[: line - 1]))
+    changed = _appended(source.text, source.text.find("[", start), name)
+    try:
+        if changed and tomllib.loads(changed) == expected:
+            return changed
+    except tomllib.TOMLDecodeError:
+        pass
+    next_step = f'write the list of lessons one to a line, or add "{name}" by hand'
+    raise CourseError(f'where to put "{name}" in the syllabus was not understood; nothing was written',
+                      where=f"{source.path}:{line}", next_step=next_step)  # fmt: skip
+
+
+def _appended(text: str, opening: int, name: str) -> str:
+    """`text` with the string `name` put last into the array that opens at `opening`; "" if its end is not found."""
+    last, comma = 0, False  # where the last item ends, and whether a comma stands behind it
+    for token in re.finditer(r"""(?P<item>"[^"\n]*"|'[^'\n]*')|(?P<comment>\#[^\n]*)|[,\]]""", text[opening:]):
+        if token["item"]:
+            last, comma = opening + token.end(), False
+        elif token[0] == ",":
+            comma = True
+        elif token[0] == "]":
+            return _inserted(text, last, comma, opening + token.start(), name) if last else ""
+    return ""
+
+
+def _inserted(text: str, last: int, comma: bool, closing: int, name: str) -> str:
+    if "\n" not in text[last:closing]:  # the bracket closes on the line of the last item
+        return f'{text[:last]}, "{name}"{text[last:]}'
+    line_start = text.rfind("\n", 0, last) + 1
+    line_end = text.index("\n", last)
+    indent = re.match(r"[ \t]*", text[line_start:])
+    assert indent is not None
+    separator = "" if comma else ","
+    return f'{text[:last]}{separator}{text[last:line_end]}\n{indent[0]}"{name}",{text[line_end:]}'
+
+
+def _write_all(texts: dict[Path, str], syllabus: Path) -> None:
+    """Write the new files, then exchange the syllabus; all or nothing."""
+    written: list[Path] = []
+    try:
+        for path, text in texts.items():
+            target = path.with_name(f".{path.name}.{os.getpid()}.tmp") if path == syllabus else path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("x", encoding="utf-8") as file:
+                written.append(target)
+                file.write(text)
+        written[-1].replace(syllabus)
+    except OSError as error:
+        for path in written:
+            with suppress(OSError):
+                path.unlink()
+        what = f"the lesson cannot be written here: {error.strerror or error}"
+        raise UsageError(what, where=str(error.filename or syllabus.parent),
+                         next_step="work on a copy of the course that is yours: --course DIR") from None  # fmt: skip

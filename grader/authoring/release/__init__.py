@@ -1,0 +1,1 @@
+"""A copy of a course for learners, without its hidden parts."""

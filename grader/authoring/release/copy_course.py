@@ -1,0 +1,181 @@
+"""Writing a release for learners: the folder with everything that may be read, and nothing of `solutions/`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.course.find_course import MARK
+from grader.course.learner_copy import FOLDER
+from grader.course.learner_copy import MARK as RELEASE
+from grader.course.questions import fit_questions, left_out
+from grader.course.toml_writer import toml_text
+from grader.errors import CourseError, UsageError
+from grader.files import read_file
+from grader.model import Course, Lesson
+
+README = "README.md"
+PARTS = frozenset({README, MARK, FOLDER, "lessons", "exercises"})  # what a release has at its top
+
+
+# --- the place --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replaced(out: Path, force: bool) -> Iterator[Path]:
+    """A new folder to write to; at the end of the `with` it stands at `out`, unless it was left by an exception.
+
+    With `force` a release that is there is replaced; anything else that is there is never touched. Raises UsageError.
+    """
+    out = out.absolute()
+    _check_place(out, force)
+    folder = out.with_name(f".{out.name}.{os.getpid()}.new")
+    try:
+        try:
+            (folder / FOLDER).mkdir(parents=True)
+        except OSError as error:
+            raise UsageError(f"no folder can be made here: {error.strerror or error}", where=str(out.parent),
+                             next_step="name another place with --out DIR") from None  # fmt: skip
+        yield folder
+        old = out.with_name(f".{out.name}.{os.getpid()}.old")
+        if out.exists():
+            out.rename(old)
+        folder.rename(out)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_place(out: Path, force: bool) -> None:
+    if not os.path.lexists(out):
+        return
+    there = {entry.name for entry in out.iterdir()} if out.is_dir() and not out.is_symlink() else {""}
+    if not there:
+        return
+    if not (out / FOLDER / RELEASE).is_file() or there - PARTS:
+        odd = ", ".join(sorted(there - PARTS)[:3])
+        what = f"there is something else here already ({odd})" if odd else "there is something else here already"
+        raise UsageError(what, where=str(out), next_step="name a new folder with --out DIR")
+    if not force:
+        raise UsageError("there is a release here already", where=str(out), next_step="--force replaces it")
+
+
+# --- the parts that are read ------------------------------------------------------------------------------------------
+
+
+def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> None:
+    """Write the syllabus, the lessons and the exercises, of these lessons only, the questions on them, and a README.
+
+    Raises CourseError where one of them needs a lesson that is left out.
+    """
+    _check_needs(course, lessons)
+    (folder / MARK).write_text(_syllabus(course, lessons), encoding="utf-8")
+    (folder / README).write_text(_readme(course, lessons), encoding="utf-8")
+    for lesson in lessons:
+        _copy(lesson.exercise_path, folder / lesson.exercise_path.relative_to(course.root))
+    chosen = {lesson.name for lesson in lessons}
+    whole, left = course.root / "lessons", course.lessons.keys() - chosen
+    questions = left_out(whole, left)
+    for path in _texts(course, chosen):
+        if path not in questions:
+            _copy(path, folder / path.relative_to(course.root))
+    fit_questions(whole, folder / "lessons", left)
+
+
+def _check_needs(course: Course, lessons: Sequence[Lesson]) -> None:
+    names = {lesson.name for lesson in lessons}
+    for lesson in lessons:
+        left_out = [need for need in lesson.needs if need not in names]
+        if left_out:
+            wanted = [name for name in course.lessons if name in names | set(left_out)]
+            raise UsageError(f'"{lesson.name}" needs "{left_out[0]}", which is not to be released',
+                             next_step=f"--lessons {','.join(wanted)}")  # fmt: skip
+
+
+def _texts(course: Course, chosen: Set[str]) -> Iterator[Path]:
+    """The files in `lessons/`, but for those of the lessons and tracks that are left out. A file of a track belongs to
+    the lesson that its name begins with, or to the whole track (a picture). Hidden files and what Python leaves behind
+    are nobody's."""
+    folder = course.root / "lessons"
+    tracks = {track.name: track for track in course.tracks}
+    for path in sorted(folder.rglob("*")):
+        first, *rest = path.relative_to(folder).parts
+        hidden = path.suffix == ".pyc" or any(part.startswith((".", "__pycache__")) for part in (first, *rest))
+        if hidden or path.is_symlink() or not path.is_file():
+            continue
+        lessons = tracks[first].lessons if first in tracks and rest else ()
+        owners = [name for name in sorted(lessons, key=len, reverse=True) if _belongs(rest[0], name)][:1] or lessons
+        if not owners or chosen & set(owners):
+            yield path
+
+
+def _belongs(file: str, name: str) -> bool:
+    return file.startswith(name) and file[len(name) :][:1] in ("", ".", "_", "-")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.write_bytes(source.read_bytes())
+    except OSError as error:
+        raise CourseError(f"a file of the course cannot be read ({error.strerror})", where=str(source),
+                          next_step="grader audit") from None  # fmt: skip
+
+
+# --- the syllabus -----------------------------------------------------------------------------------------------------
+
+
+def _syllabus(course: Course, lessons: Sequence[Lesson]) -> str:
+    """`course.toml` of these lessons: what it says otherwise stays, its comments do not."""
+    import tomllib
+
+    data = tomllib.loads(read_file(course.root / MARK))
+    names = {lesson.name for lesson in lessons}
+    tracks = [{**track, "lessons": [name for name in track["lessons"] if name in names]} for track in data["tracks"]]
+    data["tracks"] = [track for track in tracks if track["lessons"]]
+    return "# A release for learners: the course without its solutions.\n" + toml_text(data)
+
+
+# --- the README -------------------------------------------------------------------------------------------------------
+
+WELCOME = """\
+# {title}
+
+{number} to read, fill in and check yourself against. You need Python 3.11 or newer and the program `selfattend`, from
+the wheel that your instructor gave you or from the package index:
+
+```sh
+pip install selfattend
+```
+
+Make a folder of your own to work in, from here:
+
+```sh
+learn start --course . ../my-work
+cd ../my-work
+learn
+```
+
+`learn` says what is next: `learn read {first}` shows the lesson, `learn check {first}` checks what you wrote in
+`{track}/{first}.py`, `learn hint {first}` gives a little away.
+
+| lesson | about |
+| --- | --- |
+{table}
+
+## What a score means here
+
+The checks in `public/` compare your work with answers that were recorded from the reference solution, on a few fixed
+inputs. They tell you that you are on the way. Your instructor's run has more checks, other inputs, and names mistakes:
+a 10.0 here is a 10.0 on the public checks, not your mark. The reference is not here; your instructor has it.
+"""
+
+
+def _readme(course: Course, lessons: Sequence[Lesson]) -> str:
+    table = "\n".join(f"| `{lesson.name}` | {lesson.title} |" for lesson in lessons)
+    number = "One lesson" if len(lessons) == 1 else f"{len(lessons)} lessons"
+    first = lessons[0]
+    return WELCOME.format(title=course.title, number=number, first=first.name, track=first.track, table=table)

@@ -1,0 +1,92 @@
+"""The rehearsal of a release: it is used as a learner will use it, before anybody gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.errors import CourseError, SelfattendError
+from grader.files import read_file
+from grader.judge.course_answers import load_file
+from grader.judge.examination import Judge, with_judge
+from grader.judge.processes.launcher import Launcher
+from grader.model import Course, Lesson, LessonResult, Submission
+
+NOT_PUBLIC = "take public=True from its mark, or change the check"
+
+
+def rehearse(lesson: Lesson, released: Course, launcher: Launcher, seeds: Sequence[int]) -> None:
+    """Prove a lesson of a release; `lesson` is that of the course that has the solutions.
+
+    On every seed the reference passes, played back and in a worker; the stub does not; right alternatives pass; and
+    whatever a known mistake answers, no check asks for something that was not recorded. Raises CourseError for the
+    first thing that is not so.
+    """
+    mine = released.lessons[lesson.name]
+
+    def drive(judge: Judge) -> None:
+        _played_back(judge, lesson, mine, seeds)
+        for seed in seeds:
+            _require_pass(lesson, judge.examine(mine, _file(lesson, lesson.solution_path), seed), "the reference")
+        if judge.examine(mine, _file(lesson, lesson.exercise_path), seeds[0]).passed:
+            raise _error(lesson, "the stub passes the public checks", "mark a check public that it does not pass")
+        _known_versions(judge, lesson, mine, seeds[0])
+
+    with_judge(released, [mine], launcher, "cpu", drive)
+
+
+def said(error: BaseException) -> str:
+    """An error in one line."""
+    text = error.what if isinstance(error, SelfattendError) else str(error)
+    return f"{type(error).__name__}: {text}".split("\n", 1)[0]
+
+
+def _played_back(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int]) -> None:
+    for check in judge.checks_of(mine):
+        if not check.public:
+            what = f"a public check uses {check.item.name}, which is hidden"
+            raise _error(lesson, what, "mark that public too, or let the other do without it")
+        for seed in seeds:
+            failure = judge.reference_fails(mine, check, seed)
+            if failure is not None:
+                what = f"{check.item.name} cannot be public: played back, the reference fails it ({said(failure)})"
+                raise _error(lesson, what, NOT_PUBLIC)
+
+
+def _known_versions(judge: Judge, lesson: Lesson, mine: Lesson, seed: int) -> None:
+    base = dict(vars(load_file(lesson.solution_path)))
+    families = load_file(lesson.mistakes_path).FAMILIES if lesson.mistakes_path.is_file() else []
+    for family in families:
+
+        def judged(known: Any) -> LessonResult:
+            version = family.build(known.changes, known.version)  # noqa: B023  called before the loop goes on
+            return judge.examine_own(mine, {**base, family.function: version}, seed)  # noqa: B023  as above
+
+        for right in family.alternatives:
+            _require_pass(lesson, judged(right), f"the right alternative “{right.name}”")
+        for wrong in family.mistakes:
+            _require_recorded(lesson, judged(wrong), wrong.label)
+
+
+def _file(lesson: Lesson, path: Path) -> Submission:
+    return Submission(lesson.name, str(path), read_file(path))
+
+
+def _require_pass(lesson: Lesson, result: LessonResult, who: str) -> None:
+    _require_recorded(lesson, result, who)
+    bad = next((check for check in result.checks if not check.passed), None)
+    if bad is not None or not result.passed:
+        why = f" ({bad.id} {bad.outcome}: {bad.message.splitlines()[0] if bad.message else ''})" if bad else ""
+        raise _error(lesson, f"{who} does not pass the public checks{why}", "grader audit")
+
+
+def _require_recorded(lesson: Lesson, result: LessonResult, who: str) -> None:
+    for check in result.checks:
+        if check.outcome == "grader-error":
+            what = f"{check.id} cannot be public: what it asks depends on what was handed in, here {who}"
+            raise _error(lesson, f"{what} ({check.message.splitlines()[0]})", NOT_PUBLIC)
+
+
+def _error(lesson: Lesson, what: str, next_step: str) -> CourseError:
+    return CourseError(f"{lesson.name}: {what}", where=str(lesson.checks_path), next_step=next_step)

@@ -1,0 +1,140 @@
+"""The public checks of a course, recorded for learners who do not get the reference.
+
+Every public check is run on the reference, which stands in the place of a submission too, once for each seed of the
+release. What was drawn, asked and answered is kept (recorded.py), and the whole is rehearsed before anybody gets it.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.release.copy_course import replaced, write_course
+from grader.authoring.release.dry_run import rehearse, said
+from grader.course.discover import load
+from grader.course.learner_copy import FOLDER, Release, public_answers, public_checks, release_text
+from grader.course.learner_copy import MARK as RELEASE
+from grader.errors import CourseError
+from grader.files import at, read_file
+from grader.judge.checks.pytest_plugin import Check
+from grader.judge.course_answers import load_file
+from grader.judge.examination import Judge, with_judge
+from grader.judge.processes.launcher import Launcher
+from grader.judge.processes.remote_module import LocalSubject
+from grader.judge.transcript.transcript import RecordedRand, Recorder, Story
+from grader.judge.transcript.transcript_file import Key, write_answers
+from grader.judge.values.random_inputs import derive
+from grader.model import Course, Lesson
+from grader.source.excerpt import excerpt
+
+SEEDS = 4  # that are recorded, unless asked otherwise
+DOCSTRING = "The public checks of `{}`: they compare with recorded answers, and there are hidden ones beside them."
+
+
+def make_release(
+    course: Course, lessons: Sequence[Lesson], out: Path, launcher: Launcher, *, seeds: int = SEEDS,
+    force: bool = False, prove: Callable[[Course], None] = lambda _: None,
+) -> Iterator[str]:  # fmt: skip
+    """Write the release of these lessons to the folder `out`; yields what is done next, in words.
+
+    Nothing is at `out` before all of it is proved. `force`: a release that is there is replaced. `prove` raises for
+    what else is wrong with the released course.
+    Raises UsageError for a place that is taken, CourseError for what cannot be released.
+    """
+    numbers = seeds_of(course, seeds)
+    with replaced(out, force) as folder:
+        write_course(course, lessons, folder)
+        counts = {}
+        for lesson in lessons:
+            yield f"Recording {lesson.name}"
+            counts[lesson.name] = _write_lesson(course, lesson, folder, launcher, numbers)
+        (folder / FOLDER / RELEASE).write_text(release_text(Release(numbers, counts)), encoding="utf-8")
+        released = load(folder)
+        for lesson in lessons:
+            yield f"Trying {lesson.name}"
+            rehearse(lesson, released, launcher, numbers)
+        prove(released)
+        for cache in list((folder / FOLDER).rglob("__pycache__")):
+            shutil.rmtree(cache)
+
+
+def seeds_of(course: Course, number: int) -> tuple[int, ...]:
+    """The seeds of a release: always the same ones for a version of a course, and not what an instructor would type."""
+    return tuple(sorted(random.Random(derive("release", course.id, course.version)).sample(range(1_000_000), number)))
+
+
+def _write_lesson(
+    course: Course, lesson: Lesson, folder: Path, launcher: Launcher, seeds: Sequence[int]
+) -> tuple[int, int]:
+    """Write a lesson's public checks and their answers; how many checks are public, and how many there are."""
+    counts: list[tuple[int, int]] = []
+
+    def drive(judge: Judge) -> None:
+        stories = record(judge, lesson, seeds)
+        checks = judge.checks_of(lesson)
+        public = {check.item.originalname for check in checks if check.public}
+        counts.append((len(public), len({check.item.originalname for check in checks})))
+        path = public_checks(folder, lesson)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = excerpt(read_file(lesson.checks_path), public, DOCSTRING.format(lesson.name))
+        path.write_text(text, encoding="utf-8")
+        write_answers(public_answers(folder, lesson), stories)
+
+    with_judge(course, [lesson], launcher, "cpu", drive)
+    return counts[0]
+
+
+def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Story]:
+    """What the public checks of a lesson ask and are answered. Raises CourseError where that cannot be recorded."""
+    checks = [check for check in judge.checks_of(lesson) if check.public]
+    if not checks:
+        next_step = "mark one with @pytest.mark.check(..., public=True), or name other lessons with --lessons"
+        raise CourseError(f'"{lesson.name}" has no public check', where=str(lesson.checks_path), next_step=next_step)
+    reference = vars(load_file(lesson.solution_path))
+    runs = [(check, seed) for check in checks for seed in seeds]
+    return {(check.item.name, seed): _story(judge, lesson, check, seed, reference) for check, seed in runs}
+
+
+def unrecordable(judge: Judge, lesson: Lesson) -> Iterator[str]:
+    """What is wrong with the marks of a lesson's public checks; nothing where none is public."""
+    if any(check.public for check in judge.checks_of(lesson)):
+        try:
+            with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
+                write_answers(Path(folder, "answers"), record(judge, lesson, seeds_of(judge.course, 1)))
+        except CourseError as error:
+            yield error.what
+
+
+def _story(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: dict[str, Any]) -> Story:
+    if check.plain_arguments is None:
+        raise _cannot_be_public(check, "it uses other fixtures than submission, reference and rand, or is in a class")
+    _forget_earlier_runs(check)
+    story = Story()
+    submission, answering = (
+        Recorder(LocalSubject(reference, lesson.kinds), lesson.kinds, exchanges)
+        for exchanges in (story.submission, story.reference)
+    )
+    rand = judge.materials.rand(lesson, check.item.name, seed)
+    failure = judge.bench.run(check, submission, answering, lambda _: RecordedRand(rand, story.draws))
+    if failure is not None:
+        raise _cannot_be_public(check, f"the reference itself fails it ({said(failure)})")
+    return story
+
+
+def _forget_earlier_runs(check: Check) -> None:
+    """Run the file of the check anew in its own module. What it remembers from an earlier check has to be asked again
+    and recorded: a learner may run this one alone."""
+    path = Path(check.item.path)
+    exec(compile(read_file(path), str(path), "exec"), vars(check.item.module))
+
+
+def _cannot_be_public(check: Check, why: str) -> CourseError:
+    return CourseError(
+        f"{check.item.name} cannot be public: {why}",
+        where=at(Path(check.item.path), (check.item.location[1] or 0) + 1),
+        next_step="take public=True from its mark, or change the check",
+    )

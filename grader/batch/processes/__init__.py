@@ -1,0 +1,1 @@
+"""Grade a class over the cores of this machine."""

@@ -1,0 +1,1 @@
+"""`learn doctor` and `grader doctor`."""

@@ -1,0 +1,134 @@
+"""`learn doctor`: is everything here that the program needs?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+
+import click
+
+from grader.cli.context import Here, here
+from grader.cli.doctor.finding import Finding
+from grader.cli.main import OUR_FAULT
+from grader.cli.options import course_option, json_option
+from grader.cli.version import version
+from grader.course.learner_copy import release_of
+from grader.errors import SelfattendError
+from grader.model import SCHEMA
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import counted
+
+OLDEST_PYTHON = (3, 11)
+NEEDED = ("torch", "numpy", "pytest", "click", "rich", "jinja2")
+
+
+@click.command("doctor")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Check whether everything works here.
+
+    Python, PyTorch, the device, the course and your progress; and every layer of the isolation, by trying what it is
+    there to refuse. Exit code 0 unless something is broken.
+
+    \b
+    Example:
+      learn doctor
+      learn doctor --json
+    """
+    findings: list[Finding] = []
+    for finding in _examine(ctx):
+        findings.append(finding)
+        if not as_json:
+            _show(finding)
+    broken = [finding for finding in findings if finding.state == "broken"]
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump({"schema": SCHEMA, "ok": not broken, "findings": [asdict(finding) for finding in findings]}))
+    else:
+        put()
+        put("Everything needed works." if not broken else f"{counted(len(broken), 'thing')} broken.")
+    ctx.exit(OUR_FAULT if broken else 0)
+
+
+def _show(finding: Finding) -> None:
+    sign, style = {"ok": (signs().passed, "good"), "note": (signs().trouble, "strong"),
+                   "broken": (signs().failed, "bad")}[finding.state]  # fmt: skip
+    word = f"{finding.state:<6}"
+    put(f"{paint(f'{sign} {word}', style)} {finding.name:<20} " + wrap(finding.says, 30).lstrip())
+    if finding.next:
+        put(wrap(f"Next: {finding.next}", 30))
+
+
+def _examine(ctx: click.Context) -> Iterator[Finding]:
+    yield from _programs()
+    places: list[Here] = []
+    yield _tried("course", lambda: _course(ctx, places))
+    if places:
+        from grader.cli.doctor.isolation import findings
+
+        yield from findings(places[0].course, for_class=ctx.find_root().info_name == "grader")
+        yield _workspace(places[0])
+        yield _tried("progress", lambda: _progress(places[0]))
+
+
+def _tried(name: str, look: Callable[[], Finding]) -> Finding:
+    """What `look` finds; what it raises is a finding too."""
+    try:
+        return look()
+    except SelfattendError as error:
+        where = f" ({error.where})" if error.where else ""
+        return Finding(name, "broken", f"{error.what}{where}", error.next_step)
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+def _programs() -> Iterator[Finding]:
+    from importlib import metadata
+
+    yield Finding("selfattend", "ok", version())
+    found = ".".join(map(str, sys.version_info[:3]))
+    new_enough = sys.version_info[:2] >= OLDEST_PYTHON
+    yield Finding("Python", "ok" if new_enough else "broken", f"{found} ({sys.executable})",
+                  "" if new_enough else "install Python 3.11 or newer")  # fmt: skip
+    for package in NEEDED:
+        try:
+            yield Finding(package, "ok", metadata.version(package))
+        except metadata.PackageNotFoundError:
+            yield Finding(package, "broken", "not installed", f"pip install {package}")
+
+
+# --- the course and the learner's own ---------------------------------------------------------------------------------
+
+
+def _course(ctx: click.Context, places: list[Here]) -> Finding:
+    place = here(ctx)
+    places.append(place)
+    course = place.course
+    says = f"{course.title}, {course.version}, {counted(len(course.lessons), 'lesson')} ({course.root})"
+    if release := release_of(course):
+        inputs = counted(len(release.seeds), "recorded input")
+        return Finding("course", "ok", f"{says}: a release, whose checks are the public ones, on {inputs}")
+    without = [lesson.name for lesson in course.lessons.values() if not lesson.checks_path.is_file()]
+    if without:
+        return Finding("course", "broken", f"{says}: no checks for {', '.join(without)}", "pip install selfattend")
+    return Finding("course", "ok", says)
+
+
+def _workspace(place: Here) -> Finding:
+    if place.workspace is None:
+        return Finding("workspace", "note", "this folder is not a workspace", "learn start")
+    if place.workspace.course_version != place.course.version:
+        return Finding("workspace", "note", f"{place.workspace.root}: the course is newer", "learn start")
+    return Finding("workspace", "ok", str(place.workspace.root))
+
+
+def _progress(place: Here) -> Finding:
+    if place.workspace is None:
+        return Finding("progress", "note", "kept only in a workspace")
+    attempts = sum(known.attempts for known in place.progress().values())
+    return Finding("progress", "ok", f"{counted(attempts, 'attempt')} kept ({place.workspace.store_path})")

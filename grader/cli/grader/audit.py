@@ -1,0 +1,100 @@
+"""`grader audit`: does every check of the course do its work?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.context import course_of
+from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
+from grader.cli.options import COURSE, course_option, json_option
+from grader.model import Course, Lesson
+from grader.reports.formats.audit_table import asked, conclusion, first_column, head, row, to_object
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.spinner import Working
+
+if TYPE_CHECKING:
+    from grader.authoring.audit import LessonAudit
+    from grader.quiz.bank.lint import BankAudit
+
+
+@click.command("audit")
+@click.argument("folder", metavar="[COURSE]", required=False, type=click.Path(path_type=Path))
+@lessons_option
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_json: bool) -> None:
+    """Grade the grader: prove that a course's checks do their work.
+
+    COURSE is a folder; without it, the course in use.
+
+    For every lesson: its files are there, the stub fails, the reference scores 10.0, every known mistake is rejected
+    and named as itself, every correct alternative passes. For the quiz, unless --lessons is given: 200 variants of each
+    question are as they must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if not.
+
+    \b
+    Example:
+      grader audit
+      grader audit my-course --lessons softmax,attention
+    """
+    if folder is not None:
+        ctx.meta[COURSE] = folder
+    the_course = course_of(ctx)
+    chosen = chosen_lessons(the_course, lessons)
+    clean = _as_json(the_course, chosen, not lessons) if as_json else _as_table(the_course, chosen, not lessons)
+    ctx.exit(0 if clean else 1)
+
+
+def _as_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
+    """Print the object; whether all is clean. `whole`: the questions too."""
+    from grader.reports.formats.to_json import dump
+
+    audits = list(_audited(course, lessons))
+    questions = _questions(course) if whole else None
+    click.echo(dump(to_object(audits, questions)))
+    return all(report.clean for report in audits) and not (questions and questions.problems)
+
+
+def _as_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
+    """The table, a line as each lesson is done; then what is wrong, and the questions if `whole`."""
+    width = first_column([lesson.name for lesson in lessons])
+    put(paint(head(width), "strong"))
+    audits = []
+    for report in _audited(course, lessons):
+        put(paint(row(report, width, signs()), "good" if report.clean else "bad"))
+        audits.append(report)
+    put()
+    for report in [report for report in audits if not report.clean]:
+        put(f"In {paint(report.lesson, 'strong')}:")
+        for problem in report.problems:
+            put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
+    put(paint(conclusion(audits), "strong"))
+    questions = _questions(course) if whole else None
+    if questions:
+        put(paint(asked(questions), "strong"))
+        for problem in questions.problems:
+            put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
+    return all(report.clean for report in audits) and not (questions and questions.problems)
+
+
+def _questions(course: Course) -> BankAudit | None:
+    from grader.quiz.bank.lint import audit_bank
+
+    with Working("Auditing the questions"):
+        return audit_bank(course.root / "lessons")
+
+
+def _audited(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
+    from grader.judge.session import with_workers
+
+    with with_workers(course, "cpu") as (launcher, _):
+        from grader.authoring.audit import audit  # not before the launcher has started: it imports pytest
+
+        for lesson in lessons:
+            with Working(f"Auditing {lesson.name}"):
+                reports = list(audit(course, [lesson], launcher))
+            yield from reports

@@ -1,0 +1,101 @@
+"""`grader bundle`: the grader packed for another place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.context import course_of, shown
+from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
+from grader.cli.options import course_option
+from grader.cli.version import version
+from grader.errors import UsageError
+from grader.terminal.console import paint, put, wrap
+from grader.terminal.text import counted
+
+MOST_MINUTES = 40  # that Gradescope allows
+
+
+@click.group("bundle")
+def command() -> None:
+    """Pack the grader for another place.
+
+    \b
+    Example:
+      grader bundle gradescope --lessons attention --out autograder.zip
+    """
+
+
+@command.command("gradescope")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The zip to make.")
+@lessons_option
+@click.option(
+    "--out-of",
+    type=click.FloatRange(0, min_open=True),
+    default=100.0,
+    show_default=True,
+    metavar="N",
+    help="The assignment's autograder points: what a 10.0 is worth.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["zero", "skip"]),
+    default="zero",
+    show_default=True,
+    help="What a lesson counts that was not handed in: 0, or nothing either way.",
+)
+@click.option(
+    "--visibility",
+    type=click.Choice(["visible", "after_due_date", "after_published"]),
+    default="visible",
+    show_default=True,
+    help="When learners see how their checks ended.",
+)
+@click.option("--reveal", is_flag=True, help="Let learners see the inputs of hidden checks, and what was expected.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random inputs, the same for everybody.")
+@click.option(
+    "--minutes",
+    type=click.IntRange(2, MOST_MINUTES),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="The timeout that the assignment has in Gradescope.",
+)
+@click.option("--force", is_flag=True, help="Replace the file at --out.")
+@course_option
+@click.pass_context
+def gradescope(
+    ctx: click.Context, out: Path, lessons: str | None, out_of: float, missing: str, visibility: str, reveal: bool,
+    seed: int | None, minutes: int, force: bool,
+) -> None:  # fmt: skip
+    """Make the zip of a Gradescope autograder.
+
+    It holds the program, the course with its hidden checks, and the scripts setup.sh and run_autograder. It works in
+    any container with Debian or Ubuntu whose files lie in /autograder: what Gradescope does there can be tried with
+    Docker first. Keep it to yourself.
+
+    \b
+    Example:
+      grader bundle gradescope --out autograder.zip
+      grader bundle gradescope --lessons softmax,attention --out-of 20 --out week-1.zip
+    """
+    from grader.gradescope.build_zip import write_bundle
+    from grader.gradescope.settings import BundleSettings
+    from grader.judge.session import random_seed
+
+    course = course_of(ctx)
+    chosen = chosen_lessons(course, lessons)
+    if out.exists() and not force:
+        raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
+    settings = BundleSettings(
+        tuple(lesson.name for lesson in chosen), random_seed() if seed is None else seed, version(), out_of,
+        missing == "zero", visibility, reveal,
+    )  # fmt: skip
+    write_bundle(course, chosen, out, settings, minutes)
+    put(paint(f"{shown(out.absolute())}: an autograder for {counted(len(chosen), 'lesson')}, "
+              f"{(out.stat().st_size + 1023) // 1024} kB, seed {settings.seed}.", "strong"))  # fmt: skip
+    put(wrap("Keep it to yourself: the hidden checks and the solutions are in it. README.md in it says how to set up "
+             "the assignment."))  # fmt: skip
+    put()
+    put(wrap("Next  in Gradescope: Configure Autograder, upload the zip, then Test Autograder"))

@@ -1,0 +1,200 @@
+"""`grader export`: fill scores into the gradebook that a learning platform exported."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.context import shown
+from grader.cli.options import json_option
+from grader.errors import UsageError
+from grader.model import SCHEMA
+from grader.terminal.console import paint, put, warn, wrap
+from grader.terminal.text import clean, counted
+
+if TYPE_CHECKING:
+    from grader.reports.gradebook.csv_sheet import Sheet
+    from grader.reports.gradebook.fill_column import Filled
+
+FILE = click.Path(path_type=Path)
+MOST_LINES = 20  # of one list of people
+IMPORT = {
+    "canvas": "in Canvas: Grades, Import, and look at what it says will change",
+    "moodle": 'in Moodle: "Upload grading worksheet" for a worksheet, Grades, Import, CSV file for a grade export',
+}
+
+
+@click.command("export")
+@click.argument("results", metavar="DIR", type=FILE)
+@click.option("--canvas", type=FILE, metavar="FILE", help="The gradebook that Canvas exported.")
+@click.option("--moodle", type=FILE, metavar="FILE", help="Moodle's grading worksheet, or its grade export as CSV.")
+@click.option("--out", required=True, type=FILE, metavar="FILE", help="Where the filled-in file goes.")
+@click.option(
+    "--assignment",
+    default="",
+    metavar="HEADING",
+    help="The column to fill in: its heading, with or without Canvas's number in brackets, or the number.",
+)
+@click.option("--lesson", metavar="NAME", help="The score of this lesson; without it, of the whole submission.")
+@click.option(
+    "--out-of",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="What a 10.0 is worth; without it the file's own maximum, or 100.",
+)
+@click.option("--from-points", is_flag=True, help="Take points earned / points possible in place of score / 10.")
+@click.option("--missing-as-zero", is_flag=True, help="Count what was not handed in as 0, in place of leaving it out.")
+@click.option("--keep", is_flag=True, help="Leave grades alone that are in the file already.")
+@click.option("--match-by", default="", metavar="HEADING", help="The column that holds your learners' ids.")
+@click.option("--force", is_flag=True, help="Replace the file at --out.")
+@json_option
+def command(
+    results: Path, canvas: Path | None, moodle: Path | None, out: Path, assignment: str, lesson: str | None,
+    out_of: float | None, from_points: bool, missing_as_zero: bool, keep: bool, match_by: str, force: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Fill in your platform's own gradebook with the scores in DIR.
+
+    Export the gradebook, give it to this command, and import what comes out: one column is changed, every other byte
+    stays. A score becomes score x N / 10 points, so 10.0 is all N of them and 1.0, nothing right, a tenth; with
+    --from-points it is N x points earned / points possible, so nothing right is 0.
+
+    People are found by id, login, e-mail address or name. Nobody is guessed: whoever fits several is listed, and left
+    out. So is every submission that lacks a lesson, every one that could not be read, and every one on which the grader
+    itself failed; the last two are never a zero. Of several attempts the last counts.
+
+    Of a run that was stopped you get what is there, and are told what is lacking. --missing-as-zero is refused then:
+    what was not graded yet is not missing.
+
+    \b
+    Example:
+      grader export results --canvas Grades-CS7.csv --lesson attention --out upload.csv
+      grader export results --canvas Grades-CS7.csv --assignment "Homework 2" --out upload.csv
+      grader export results --moodle Grades-HW2.csv --missing-as-zero --out upload.csv
+    """
+    platform, source = _source(canvas, moodle)
+    _check_out(out, source, force)
+    filled, unfinished = _filled(
+        platform, source, results, lesson,
+        {"from_points": from_points, "missing_as_zero": missing_as_zero},
+        {"assignment": assignment, "out_of": out_of, "match_by": match_by, "keep": keep},
+    )  # fmt: skip
+    _write(out, filled.content)
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()}))
+    else:
+        if unfinished != 0:
+            warn(f"{_lacking(unfinished)}; their grades are not in the file (grader run ... --out {results} --resume)")
+        _say(filled, out, platform)
+
+
+def _source(canvas: Path | None, moodle: Path | None) -> tuple[str, Path]:
+    if canvas is not None and moodle is None:
+        return "canvas", canvas
+    if moodle is not None and canvas is None:
+        return "moodle", moodle
+    raise UsageError("name one gradebook file to fill in", next_step="--canvas FILE or --moodle FILE")
+
+
+def _check_out(out: Path, source: Path, force: bool) -> None:
+    """Before the work, not after it. The file that was exported is never written to: it is what can be gone back to."""
+    if out.resolve() == source.resolve():
+        what = "--out is the file that was exported, which is kept as it is"
+        raise UsageError(what, where=str(out), next_step="name another file with --out")
+    if out.exists() and not force:
+        raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
+
+
+def _filled(
+    platform: str, source: Path, results: Path, lesson: str | None, rule: dict[str, Any], options: dict[str, Any]
+) -> tuple[Filled, int | None]:
+    """The filled-in file; and how many submissions of the run were not graded yet, None where nobody knows."""
+    from grader.batch.results import read_results
+    from grader.reports.gradebook.canvas import fill_canvas
+    from grader.reports.gradebook.marks import Rule, marks_of
+    from grader.reports.gradebook.moodle import fill_moodle
+
+    sheet = _sheet(source)
+    head, records = read_results(results)
+    unfinished = head.get("unfinished") if not head.get("complete", True) else 0
+    if unfinished != 0 and rule["missing_as_zero"]:
+        what = f"{_lacking(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
+        raise UsageError(what, where=str(results), next_step=f"grader run ... --out {results} --resume")
+    name = _lesson(lesson, head["lessons"])
+    # a column is perhaps called as the lesson or as the course is
+    titles = head.get("titles") or {}
+    guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
+    marks = marks_of(records, Rule(name, **rule), head["missing"])
+    fill = fill_canvas if platform == "canvas" else fill_moodle
+    return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **options), unfinished
+
+
+def _lacking(unfinished: int | None) -> str:
+    how_many = counted(unfinished, "submission") if unfinished else "some submissions"
+    return f"this run is not finished: {how_many} {'is' if unfinished == 1 else 'are'} not graded yet"
+
+
+def _sheet(path: Path) -> Sheet:
+    from grader.reports.gradebook.csv_sheet import Sheet
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        what = f"the gradebook cannot be read: {error.strerror or error}"
+        raise UsageError(what, where=str(path), next_step="name the file that your platform exported") from None
+    return Sheet(content, str(path))
+
+
+def _lesson(name: str | None, lessons: Sequence[str]) -> str:
+    if name is None:
+        return lessons[0] if len(lessons) == 1 else ""
+    if name not in lessons:
+        what = f'there is no lesson "{name}" in these results'
+        raise UsageError(what, next_step=f"name one of: {', '.join(lessons)}")
+    return name
+
+
+def _write(out: Path, content: bytes) -> None:
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(out)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        what = f"the file cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
+
+
+def _say(filled: Filled, out: Path, platform: str) -> None:
+    worth = " or ".join(f"{points:g}" for points in filled.out_of) or "no"
+    grades = counted(filled.filled + len(filled.replaced), "grade")
+    put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
+    if filled.unchanged:
+        put(wrap(f"{counted(filled.unchanged, 'grade')} stood there already as they are.", 2))
+    _list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
+    _list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
+    _list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])
+    _list("In the results, and nobody in the file", filled.not_in_file)
+    _list("In the file, and not in the results", filled.not_in_results)
+    _list("Earlier attempts, not exported", filled.older)
+    put(f"Written to {shown(out.absolute())}.")
+    put()
+    put(wrap(f"Next  {IMPORT[platform]}"))
+
+
+def _list(title: str, lines: Sequence[str]) -> None:
+    if not lines:
+        return
+    put(f"{title} ({len(lines)}):")
+    for line in lines[:MOST_LINES]:
+        put(wrap(clean(line).replace("\n", " "), 2))
+    if len(lines) > MOST_LINES:
+        put(wrap(f"... and {len(lines) - MOST_LINES} more; --json lists all", 2))

@@ -1,0 +1,47 @@
+"""The instructor's command."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+from grader.cli.group import HELP_OPTIONS, LazyGroup
+from grader.cli.main import run
+from grader.cli.options import course_option, version_option
+
+COMMANDS = {
+    "run": "grader.cli.grader.run",
+    "merge": "grader.cli.grader.merge",
+    "report": "grader.cli.grader.report",
+    "export": "grader.cli.grader.export",
+    "release": "grader.cli.grader.release",
+    "bundle": "grader.cli.grader.bundle",
+    "items": "grader.cli.grader.items",
+    "audit": "grader.cli.grader.audit",
+    "new": "grader.cli.grader.new",
+    "doctor": "grader.cli.grader.doctor",
+}
+
+
+@click.group(cls=LazyGroup, commands_in=COMMANDS, context_settings=HELP_OPTIONS | {"max_content_width": 100})
+@course_option
+@version_option
+def grader() -> None:
+    """Grade a class, and keep the course itself honest.
+
+    \b
+    Example:
+      grader run submissions --out results      grade everybody in a folder
+      grader audit                              prove that every check does its work
+      grader new my_lesson --course my-course   begin a lesson
+    """
+
+
+def main() -> NoReturn:
+    """The entry point."""
+    run(grader, "grader")
+
+
+if __name__ == "__main__":
+    main()

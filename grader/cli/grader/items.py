@@ -1,0 +1,168 @@
+"""`grader items`: what learners' answers say of the quiz's questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.cli.context import course_of, shown
+from grader.cli.options import course_option, json_option
+from grader.errors import SelfattendError, UsageError
+from grader.reports.statistics.item_analysis import LEAST_TRIED
+from grader.terminal.console import paint, put, wrap
+from grader.terminal.text import counted
+
+WIDEST_NAME = 38
+MOST_TAGS = 4  # of one item in the terminal
+
+
+@click.command("items")
+@click.argument("logs", metavar="LOGS...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write the table as one page to FILE.")  # fmt: skip
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
+    """Merge learners' logs of the quiz, and show how its questions do.
+
+    LOGS are files that learners wrote with `learn quiz log --out FILE`, or folders of them. The first answer of each
+    learner to each question counts; a learner whose log is there twice is one. For each question: how many had it
+    right, with a 95% interval; whether they do well on the rest too; which misconceptions showed; how often somebody
+    was sure and wrong; whether some drawn value makes it another question. The reliability of a form is shown if all
+    learners answered the same questions. Below 30 learners there are counts and nothing else. Nobody is ranked.
+
+    \b
+    Example:
+      grader items logs/
+      grader items logs/ --html items.html
+    """
+    from grader.reports.statistics.quiz_item_analysis import analyse
+    from grader.reports.statistics.quiz_logs import log_files, read_logs
+
+    table = analyse(read_logs(log_files(logs)))
+    says = _misconceptions(ctx)
+    if page:
+        _write_page(page, table, says)
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump(table))
+        return
+    for line in _lines(table):
+        put(line)
+    if page:
+        put(f"Written to {shown(page.absolute())}.")
+
+
+def _misconceptions(ctx: click.Context) -> Mapping[str, str]:
+    """What each tag says, if the course is at hand; the table does without."""
+    from grader.quiz.bank.bank import Bank
+
+    try:
+        bank = Bank(course_of(ctx).root / "lessons")
+        return {each.id: each.says for topic in bank.topics() for each in topic.misconceptions}
+    except SelfattendError:
+        return {}
+
+
+def _write_page(page: Path, table: Mapping[str, Any], says: Mapping[str, str]) -> None:
+    from grader.reports.pages.quiz_items_page import quiz_items_page
+
+    try:
+        page.write_text(quiz_items_page(table, says), encoding="utf-8")
+    except OSError as error:
+        what = f"the page cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(page), next_step="name another file with --html") from None
+
+
+# --- in the terminal --------------------------------------------------------------------------------------------------
+
+
+def _lines(table: Mapping[str, Any]) -> Iterator[str]:
+    people, answers = counted(table["learners"], "learner"), counted(table["answers"], "answer")
+    yield paint(f"{people}, {answers}, {table['first_answers']} of them first ones", "strong")
+    if table["reason"]:
+        yield wrap(f"Counts only: {table['reason']}.")
+    yield ""
+    yield from _items(table["items"])
+    if table["reason"]:
+        return
+    yield from _findings(table)
+    yield from _reliability(table["reliability"])
+
+
+def _items(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    longest = min(WIDEST_NAME, max((len(item["family"]) for item in items), default=8))
+    head = f"{'question':<{longest}} {'n':>4} {'right':>5} {'p':>5} {'95%':>9} {'r':>5} {'sure':>4} {'s':>4}"
+    yield paint(head, "quiet")
+    for item in items:
+        name = item["family"] if len(item["family"]) <= longest else f"{item['family'][: longest - 3]}..."
+        p = "    -" if item["p"] is None else f"{item['p']:>5.2f}"
+        interval = " " * 9 if item["p"] is None else f"{item['low']:.2f}-{item['high']:.2f}"
+        r = "    -" if item["rest"] is None else f"{item['rest']:>5.2f}"
+        seconds = "   -" if item["seconds"] is None else f"{item['seconds']:>4.0f}"
+        line = f"{name:<{longest}} {item['n']:>4} {item['right']:>5} {p} {interval} {r} {item['sure_but_wrong']:>4}"
+        yield f"{line} {seconds}"
+    yield ""
+    legend = (
+        "p: share right, with its interval. r: correlation with the rest. sure: wrong and sure of it. s: median "
+        f"seconds. A dash: fewer than {LEAST_TRIED} learners, or too few on one side."
+    )
+    yield paint(wrap(legend), "quiet")
+
+
+def _findings(table: Mapping[str, Any]) -> Iterator[str]:
+    """What to look at, the key first."""
+    from grader.reports.statistics.quiz_item_analysis import FLAGS
+
+    for flag, says in FLAGS.items():
+        flagged = [item for item in table["items"] if flag in item["flags"]]
+        if flagged:
+            yield ""
+            yield paint(f"{says[:1].upper()}{says[1:]}", "strong")
+            yield from (wrap(_because(item, flag), 2) for item in flagged)
+    if table["compared"]:
+        many = f"{table['compared']} values that were drawn were compared"
+        chance = f"{many}; about one question in twenty stands out by chance."
+        yield from ("", paint(wrap(chance), "quiet"))
+    yield from _misconception_lines(table["items"])
+
+
+def _because(item: Mapping[str, Any], flag: str) -> str:
+    from grader.reports.statistics.quiz_item_analysis import FEW_TAKE
+
+    if flag in ("distractor", "tempting"):
+        few = [tag for tag in item["tags"] if tag["option"] and tag["share"] is not None and tag["share"] < FEW_TAKE]
+        tags = few if flag == "distractor" else [tag for tag in item["tags"] if tag["tempting"]]
+        return f"{item['family']}: " + ", ".join(f"{tag['tag']} ({tag['shown']} of {tag['of']})" for tag in tags)
+    if flag == "variant":
+        found = [f"{each['value']} ({each['right']} of {each['n']} right, else {each['others_right']} of "
+                 f"{each['others']})" for each in item["variants"]]  # fmt: skip
+        return f"{item['family']}: " + ", ".join(found)
+    value = f"p {item['p']:.2f}" if flag in ("hard", "easy") else f"r {item['rest']:.2f}"
+    return f"{item['family']}: {value}, n {item['n']}"
+
+
+def _misconception_lines(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    shown_tags = [(item, [tag for tag in item["tags"] if tag["shown"]][:MOST_TAGS]) for item in items]
+    if any(tags for _, tags in shown_tags):
+        yield from ("", paint("Misconceptions that showed", "strong"))
+    for item, tags in shown_tags:
+        if tags:
+            counts = ", ".join(f"{tag['tag']} {tag['shown']} of {tag['of']}" for tag in tags)
+            yield wrap(f"{item['family']}: {counts}", 2)
+
+
+def _reliability(forms: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from ("", paint("Reliability", "strong"))
+    if not forms:
+        yield wrap("None can be said: there is no form of which all learners answered the same questions.", 2)
+    for form in forms:
+        name = form["topic"] or "all questions"
+        yield wrap(f"{name}: {form['measure']} {form['value']:.2f} of {form['items']} items and {form['learners']} "
+                   f"learners; standard error of measurement {form['sem']:.2f} items, {form['sem_of_10']:.1f} of "
+                   "10.", 2)  # fmt: skip

@@ -1,0 +1,70 @@
+"""`grader merge`: the parts of a class to one set of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.context import course_of
+from grader.cli.grader.run_result import ending, some
+from grader.cli.options import course_option, json_option
+from grader.terminal.console import put, warn
+from grader.terminal.text import counted
+
+if TYPE_CHECKING:
+    from grader.batch.merge import Merged
+
+NOT_YET = 1
+
+
+@click.command("merge")
+@click.argument("parts", nargs=-1, required=True, metavar="PART...", type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
+@click.option("--reveal", is_flag=True, help="Let learners' feedback show the inputs of hidden checks.")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool, as_json: bool) -> None:
+    """Join parts of a class that different jobs graded.
+
+    A PART is a folder that `grader run` was given with --out, or a .sqlite file in it. All must have been graded with
+    the same course, lessons and seed. Where somebody is in several parts, the newest result counts. What is in DIR
+    already stays, and more can be added later. Exit status 1 if parts of the class are not there.
+
+    \b
+    Example:
+      grader run submissions --out results --seed 7 --shard 1/2
+      grader run submissions --out results --seed 7 --shard 2/2
+      grader merge results --out results
+    """
+    from grader.batch.merge import Merge
+
+    merge = Merge(parts, out, reveal=reveal)
+    try:
+        merged = merge.join()
+        course = course_of(ctx)
+        same = merge.is_of(course)
+        merge.results.finish(course if same else None)
+        if not same:
+            warn("the course here is not the one that was graded with: nobody was compared with anybody (--course)")
+        for text in _said(merged):
+            warn(text)
+        if not as_json:
+            put(f"{counted(merged.parts, 'part')} joined, {counted(merged.added, 'result')} added.")
+        code = ending(merge.results, out, as_json)
+    finally:
+        merge.close()
+    ctx.exit(code or (NOT_YET if merged.absent else 0))
+
+
+def _said(merged: Merged) -> list[str]:
+    said = []
+    if merged.absent:
+        said.append(f"parts that are not there: {some(merged.absent)}")
+    if merged.overlaps:
+        said.append(f"in several parts, of which the newest result counts: {some(merged.overlaps)}")
+    if merged.lacking:
+        said.append(f"without a result: {some(merged.lacking)}")
+    return said

@@ -1,0 +1,112 @@
+"""The options of `grader run`, in groups: what is handed in, what is graded, where, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from grader.cli.grader.lesson_option import lessons_option
+from grader.cli.options import course_option, json_option
+from grader.judge.session import DEVICES
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FOLDER = click.Path(path_type=Path)
+GROUPS = {
+    "What is handed in": ("names", "roster", "attempts", "before"),
+    "What is graded": ("course", "lessons", "only", "limit", "shard", "seed"),
+    "Results that are there already": ("resume", "regrade"),
+    "Where it is graded": ("jobs", "engine", "device", "isolation"),
+    "What is written": ("out", "reveal", "as_json"),
+}
+
+
+class GroupedCommand(click.Command):
+    """Shows its options in GROUPS; one that is in none of them comes last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does, in groups."""
+        given = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        left = {option.name: line for option in given if (line := option.get_help_record(ctx))}
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([left.pop(name) for name in names if name in left])
+        with formatter.section("Other options"):
+            formatter.write_dl(list(left.values()))
+
+
+def _handed_in(function: F) -> F:
+    for option in (
+        click.option("--before", metavar="DATE", help="Of a git repository, its newest commit before DATE."),
+        click.option("--attempts", type=click.Choice(["newest", "all"]), default="newest", show_default=True,
+                     help="Which of a learner's several hand-ins are graded."),
+        click.option("--roster", type=FOLDER, metavar="FILE",
+                     help="The class list, a CSV: gives hand-ins their people, and says who is missing."),
+        click.option("--names", metavar="FORM",
+                     help="How the hand-ins are named: canvas, moodle, gradescope, or a regular expression with the "
+                     "groups id, name, attempt, late, file."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def _graded(function: F) -> F:
+    for option in (
+        click.option("--seed", type=click.IntRange(0), metavar="N",
+                     help="Seed of the random inputs, the same for everybody."),
+        click.option("--shard", metavar="I/N", help="Only part I of N, for arrays of jobs; `grader merge` joins them."),
+        click.option("--limit", type=click.IntRange(1), metavar="N", help="Grade N submissions at most."),
+        click.option("--only", multiple=True, metavar="ID", help="Only this submission; may be given several times."),
+        lessons_option,
+        course_option,
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def _again(function: F) -> F:
+    for option in (
+        click.option("--regrade", is_flag=True,
+                     help="Grade again, all or --only some; old scores are kept, and what changed is shown."),
+        click.option("--resume", is_flag=True,
+                     help="Go on with the results in DIR: grade what is new or changed, or failed by our fault."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def _where(function: F) -> F:
+    for option in (
+        click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
+                     help="What learners' code computes on."),
+        click.option("--isolation", type=click.Choice(["required", "process"]), default="required", show_default=True,
+                     help="required: learners' code is kept from files and network, or nothing is graded. "
+                     "process: it is not, for code that you trust."),
+        click.option("--engine", default="local", show_default=True, metavar="WHERE",
+                     help="This machine, or the Dask scheduler at dask://HOST:PORT."),
+        click.option("--jobs", type=click.IntRange(1), metavar="N",
+                     help="Submissions graded at the same time; one a core without it."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def _written(function: F) -> F:
+    for option in (
+        json_option,
+        click.option("--reveal", is_flag=True,
+                     help="Let learners' feedback show the inputs of hidden checks, and what was expected."),
+        click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where the results go."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def options(function: F) -> F:
+    """All of them."""
+    for group in (_written, _where, _again, _graded, _handed_in):
+        function = group(function)
+    return function

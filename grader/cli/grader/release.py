@@ -1,0 +1,143 @@
+"""`grader release`: the course for learners, without its solutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.context import course_of, shown
+from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
+from grader.cli.options import course_option, json_option
+from grader.course.learner_copy import Release, public_answers, public_checks
+from grader.course.questions import topics_in
+from grader.errors import CourseError, UsageError
+from grader.model import SCHEMA, Course, Lesson
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import counted
+
+MOST_SEEDS = 50
+
+
+@click.command("release")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="The folder to make.")
+@lessons_option
+@click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), default=4, show_default=True, metavar="N",
+              help="How many different inputs of each check to record.")  # fmt: skip
+@click.option("--wheel", is_flag=True, help="Also make a wheel of the program that carries this release.")
+@click.option("--force", is_flag=True, help="Replace a release that is there.")
+@json_option
+@course_option
+@click.pass_context
+def command(
+    ctx: click.Context, out: Path, lessons: str | None, seeds: int, wheel: bool, force: bool, as_json: bool
+) -> None:
+    """Make the course for learners, without the solutions.
+
+    It has the lessons, the exercises, the questions of the quiz on these lessons, with their answers, and the public
+    checks. A check is public if its mark says so:
+    @pytest.mark.check(..., public=True). In the release it compares with inputs and answers that are recorded now; the
+    reference, hidden checks, known mistakes and right alternatives are not in it. Before the folder is there, it is
+    tried: the reference passes, the stub does not, and whatever a known mistake answers, no check asks for what was
+    not recorded.
+
+    The published program carries the bundled course with its solutions. With --wheel you get, beside DIR, one to give
+    to a class instead: it carries this release, and no solutions.
+
+    \b
+    Example:
+      grader release --out for-learners
+      grader release --out week-1 --lessons softmax,attention --wheel
+    """
+    course = course_of(ctx)
+    chosen = chosen_lessons(course, lessons)
+    if not course.has_solutions:
+        raise CourseError("this course has no solutions, so nothing can be recorded", where=str(course.root),
+                          next_step="name the course itself with --course DIR, not a release of it")  # fmt: skip
+    if wheel:
+        _check_wheel(out, force)
+    release = _made(course, chosen, out, seeds, force, quiet=as_json)
+    built = None
+    if wheel:
+        from grader.authoring.release.wheel import write_wheel
+
+        built = write_wheel(out.absolute(), out.absolute().parent)
+    if as_json:
+        _print_object(out, chosen, release, built)
+    else:
+        _say(out, chosen, release, built)
+
+
+def _check_wheel(out: Path, force: bool) -> None:
+    """Before the work, not after it: is there a wheel already, and can one be made at all?"""
+    from grader.authoring.release.wheel import wheel_name
+
+    path = out.absolute().parent / wheel_name()
+    if path.exists() and not force:
+        raise UsageError("there is a wheel here already", where=str(path), next_step="--force replaces it")
+
+
+def _made(course: Course, lessons: list[Lesson], out: Path, seeds: int, force: bool, quiet: bool) -> Release:
+    from grader.judge.session import with_workers
+    from grader.terminal.spinner import Working
+
+    with Working("Starting") as working, with_workers(course, "cpu") as (launcher, _):
+        from grader.authoring.release.record_answers import (
+            make_release,  # not before the launcher has started: it imports pytest
+        )
+
+        for now in make_release(course, lessons, out, launcher, seeds=seeds, force=force, prove=_prove_questions):
+            working.say(now)
+    from grader.course import load
+    from grader.course.learner_copy import release_of
+
+    release = release_of(load(out.absolute()))
+    assert release is not None
+    return release
+
+
+def _prove_questions(released: Course) -> None:
+    from grader.quiz.bank.lint import require_questions
+
+    require_questions(released.root / "lessons")
+
+
+def _kilobytes(*paths: Path) -> int:
+    """How large files, and all files in folders, are together."""
+    files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])]
+    return (sum(file.stat().st_size for file in files if file.is_file()) + 1023) // 1024
+
+
+def _print_object(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
+    from grader.reports.formats.to_json import dump
+
+    told = [
+        {"lesson": lesson.name, "public": release.checks[lesson.name][0], "checks": release.checks[lesson.name][1],
+         "answers_bytes": public_answers(out, lesson).stat().st_size}
+        for lesson in lessons
+    ]  # fmt: skip
+    where = {"out": str(out), "wheel": str(wheel) if wheel else None}
+    click.echo(dump({"schema": SCHEMA, **where, "seeds": list(release.seeds), "lessons": told,
+                     "topics": list(topics_in(out / "lessons"))}))  # fmt: skip
+
+
+def _say(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
+    longest = max(len(lesson.name) for lesson in lessons)
+    for lesson in lessons:
+        public, every = release.checks[lesson.name]
+        size = _kilobytes(public_answers(out, lesson), public_checks(out, lesson))
+        counts = f"{public} of {counted(every, 'check')} public, {size} kB"
+        put(f"{paint(signs().passed, 'good')} {lesson.name:<{longest}}  {counts}")
+    put()
+    where = f"{counted(len(lessons), 'lesson')} in {shown(out.absolute())} ({_kilobytes(out)} kB), without solutions"
+    put(wrap(f"{where}: on {counted(len(release.seeds), 'seed')} the reference passes and no stub does."))
+    topics = len(topics_in(out / "lessons"))
+    if topics:
+        put(wrap(f"The quiz goes along, with its answers: {counted(topics, 'topic')}."))
+    if wheel is not None:
+        put(wrap(f"{shown(wheel)} is the program with this release in it, and without solutions."))
+    else:
+        put(wrap("Learners need the program too. The published one carries the bundled course with its solutions; "
+                 "--wheel makes one for them that does not."))  # fmt: skip
+    put()
+    put("Next  " + paint(f"learn start --course {out} my-work", "command"))

@@ -1,0 +1,37 @@
+"""`grader report`: all files of a run anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.grader.run_result import ending
+from grader.cli.options import json_option
+
+
+@click.command("report")
+@click.argument("out", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--reveal", is_flag=True, help="Let learners' feedback show the inputs of hidden checks.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, out: Path, reveal: bool, as_json: bool) -> None:
+    """Write all files of a run anew from its results, which are in DIR. Nothing is graded.
+
+    For results of a run that was killed, files that were deleted or changed by hand, and for feedback with or without
+    what hidden checks asked.
+
+    \b
+    Example:
+      grader report results
+      grader report results --reveal
+    """
+    from grader.batch.results import open_results
+
+    results = open_results(out, reveal=reveal)
+    try:
+        results.write_learners()
+        results.write_class()
+        ctx.exit(ending(results, out, as_json))
+    finally:
+        results.close()

@@ -1,0 +1,136 @@
+"""`grader run`: grade a folder of submissions."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.context import course_of, shown
+from grader.cli.grader.lesson_option import chosen_lessons
+from grader.cli.grader.options import GroupedCommand, options
+from grader.cli.grader.progress import progress_of
+from grader.cli.grader.run_result import ending, some
+from grader.cli.main import STOPPED
+from grader.cli.version import version
+from grader.errors import UsageError
+from grader.reports.formats.run_summary import RunSummary
+from grader.terminal.spinner import Working
+from grader.terminal.text import counted
+
+if TYPE_CHECKING:
+    from grader.batch.run import Run
+
+NOT_AGAIN = ("--resume", "--regrade")
+
+
+@click.command("run", cls=GroupedCommand)
+@click.argument("submissions", type=click.Path(path_type=Path))
+@options
+@click.pass_context
+def command(
+    ctx: click.Context, /, submissions: Path, out: Path, lessons: str | None, as_json: bool,
+    shard: str | None, **asked: Any,
+) -> None:  # fmt: skip
+    """Grade everybody in SUBMISSIONS.
+
+    Each of its direct children is one learner: a folder, an archive, a notebook (.ipynb) or a .py file. It may also be
+    the .zip of a whole class, as a platform gives it, or a list of git clones. What is known is written at once: stop
+    the run when you like, or let the machine fail, and go on with --resume.
+
+    A submission's score is the mean over its lessons that have a score. A lesson that was not handed in has none, and
+    neither has one that the grader itself could not check: an empty cell is no zero, and "complete" says no. Exit
+    status 0 done, 2 wrong usage, 3 the grader itself failed on something.
+
+    \b
+    Example:
+      grader run submissions --out results
+      grader run submissions.zip --names canvas --roster roster.csv --out results
+      grader run submissions --out results --lessons softmax,attention --jobs 8
+      grader run submissions --out results --resume
+      grader run submissions --out results --regrade --only alice
+      grader run submissions --out results --seed 7 --shard 2/8 --resume
+    """
+    course = course_of(ctx)
+    chosen = chosen_lessons(course, lessons)
+    from grader.batch.run import Plan, Run
+    from grader.batch.shards import Shard
+
+    if asked["resume"] and asked["regrade"]:
+        what = "--resume grades what is not done, and --regrade what is"
+        raise UsageError(what, next_step="leave out one of them; --resume also goes on with a regrade that was stopped")
+    part = Shard.parse(shard) if shard else None
+    with Working("Starting to grade"):
+        run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **asked))
+    summary = RunSummary(run.settings.seed)
+    try:
+        _announce(run)
+        code = _grade(run, summary)
+        ctx.exit(code or ending(run.results, out, as_json, summary))
+    finally:
+        run.close()
+
+
+def _announce(run: Run) -> None:
+    """What is going to be done, on standard error: the results are not yet there."""
+    settings, plan, found = run.settings, run.plan, run.found
+    part = f", part {plan.shard} of the class" if plan.shard else ""
+    lines = [f"Grading {counted(len(run.todo), 'submission')} on {counted(len(settings.lessons), 'lesson')}, "
+             f"seed {settings.seed}{part}."]  # fmt: skip
+    if run.before:
+        lines.append(f"{counted(run.before, 'submission')} graded before, on the same hand-in and settings: kept.")
+    if run.kept:
+        lines.append(f"{counted(len(run.kept), 'learner')} graded before {_are(run.kept)} not among these hand-ins: "
+                     f"{'their results are' if len(run.kept) > 1 else 'the result is'} kept.")  # fmt: skip
+    if run.otherwise:
+        before = counted(run.otherwise, "submission")
+        lines.append(f"{before} graded before, with another course or other settings: again now, old scores are kept.")
+    if run.results.put_aside:
+        lines.append(f"Earlier results were put aside: {shown(run.results.put_aside.absolute())}.")
+    if run.changed:
+        lines.append(f"Changed since they were graded, and left out until --resume: {some(run.changed)}.")
+    if found.ignored:
+        lines.append(f"Left out, being nothing that is handed in: {some(found.ignored)}.")
+    if run.missing:
+        lines.append(f"Without a hand-in: {some([one['name'] or one['id'] for one in run.missing])}.")
+    if found.unlisted:
+        lines.append(f"Not on the roster: {some(found.unlisted)}.")
+    for line in [*lines, *found.notes]:
+        click.echo(line, err=True)
+
+
+def _are(names: Sequence[str]) -> str:
+    return "are" if len(names) > 1 else "is"
+
+
+def _grade(run: Run, summary: RunSummary) -> int:
+    progress = progress_of(len(run.todo))
+
+    def add(record: dict[str, Any]) -> None:
+        summary.compare(record)
+        progress.add(record)
+
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        with progress:
+            run.grade(add)
+    except KeyboardInterrupt:
+        again = shlex.join(["grader", *(word for word in sys.argv[1:] if word not in NOT_AGAIN), "--resume"])
+        done = f"{progress.done} of {counted(len(run.todo), 'submission')}"
+        click.echo(f"Stopped. {done} graded, and kept in {shown(run.plan.out.absolute())}.", err=True)
+        click.echo(f"Next:  {again}", err=True)
+        return STOPPED
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return 0
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """A cluster that takes a machine back says so with SIGTERM: as good a reason to stop in order as Ctrl-C."""
+    raise KeyboardInterrupt

@@ -1,0 +1,57 @@
+"""How the commands end that leave the results of a class: what it came to, on standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.context import shown
+from grader.cli.main import OUR_FAULT
+from grader.reports.formats.run_summary import RunSummary, changes, lack, looks, sentence, to_object
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import clean
+
+if TYPE_CHECKING:
+    from grader.batch.results import Results
+
+MOST_NAMES = 8  # in one line
+
+
+def ending(results: Results, out: Path, as_json: bool, summary: RunSummary | None = None) -> int:
+    """Say what all results come to; the exit status. `summary` may hold already what was graded again."""
+    summary = summary or RunSummary(results.settings["seed"])
+    if results.outputs is not None:  # of a part of a class, the rest is graded elsewhere
+        summary.unfinished, summary.expected = results.unfinished()
+    for result in results.store.results():
+        summary.add(result.summary)
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump(to_object(summary) | {"out": str(out)}))
+    else:
+        put(paint(sentence(summary), "strong"))
+        if text := lack(summary):
+            put(wrap(text, 0))
+        for text in looks(summary):
+            put(wrap(text, 2))
+        for line in changes(summary, signs()):
+            put(line)
+        put(_where(results, out))
+    return OUR_FAULT if summary.states.get("grader-error") else 0
+
+
+def _where(results: Results, out: Path) -> str:
+    if results.outputs is None:  # a part of a class
+        place = shown(out.absolute())
+        return f"Results in {shown(results.path.absolute())}. With all parts done: grader merge {place} --out {place}"
+    return f"Results in {shown(out.absolute())}: report.html, gradebook.csv, results.json, feedback/."
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of many names; between those that hold commas ("Hopper, Grace"), semicolons."""
+    more = len(names) - MOST_NAMES
+    between = "; " if any("," in name for name in names[:MOST_NAMES]) else ", "
+    return between.join(map(clean, names[:MOST_NAMES])) + (f" and {more} more" if more > 0 else "")

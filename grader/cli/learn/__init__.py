@@ -1,0 +1,1 @@
+"""The commands of `learn`, one a file."""

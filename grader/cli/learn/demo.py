@@ -1,0 +1,78 @@
+"""`learn demo`: what an assessment looks like, on the bundled flawed attempt."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from grader.cli.context import course_of, shown
+from grader.cli.options import course_option
+from grader.course.learner_copy import release_of
+from grader.errors import UsageError
+from grader.files import is_file
+from grader.model import Course, Lesson, LessonResult
+from grader.submission import read_submission
+from grader.terminal.console import page, paint, put, signs, wrap
+
+SEED = 1  # always the same numbers: the demo may stand in a document. A release has seeds of its own
+
+
+@click.command("demo")
+@course_option
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Assess the bundled flawed attempt, to show what it looks like.
+
+    Nothing is written or kept.
+
+    \b
+    Example:
+      learn demo
+    """
+    course = course_of(ctx)
+    lesson, file = _demo_of(course)
+    release = release_of(course)
+    seed = release.seeds[0] if release else SEED
+    _introduce(lesson, file, seed)
+    result = _judged(course, lesson, file, seed)
+
+    from grader.reports.formats.to_terminal import assessment
+
+    click.echo(assessment(result, page(), title=lesson.title), nl=False, color=True)
+    put()
+    put(wrap("That was somebody else's attempt. Begin your own with `learn start`."))
+
+
+def _demo_of(course: Course) -> tuple[Lesson, Path]:
+    """The first lesson that has `<lesson>_demo.py` beside its text. Raises UsageError if none has."""
+    for lesson in course.lessons.values():
+        file = lesson.text_path.with_name(f"{lesson.name}_demo.py")
+        if is_file(file):
+            return lesson, file
+    raise UsageError("this course has no demo", where=str(course.root), next_step="learn list")
+
+
+def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
+    from grader.terminal.markdown import source
+
+    put(wrap(f"Somebody tried the lesson “{lesson.title}”. The code runs and looks right; `learn check` disagrees."))
+    put()
+    put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
+    put()
+    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(shown(file))} --seed {seed}", "command"))
+    put()
+    sys.stdout.flush()
+
+
+def _judged(course: Course, lesson: Lesson, file: Path, seed: int) -> LessonResult:
+    from grader.judge.session import check_lessons
+    from grader.terminal.spinner import Working
+
+    submission = read_submission(Path(shown(file)), lesson, course)
+    results: list[LessonResult] = []
+    with Working("Starting"):
+        check_lessons(course, [(lesson, submission, 0)], seed=seed, device="cpu", on_result=results.append)
+    return results[0]

@@ -1,0 +1,71 @@
+"""The learner's command."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+from grader.cli.group import HELP_OPTIONS, LazyGroup
+from grader.cli.main import run
+from grader.cli.options import course_option, version_option
+
+COMMANDS = {
+    "start": "grader.cli.learn.start",
+    "list": "grader.cli.learn.list",
+    "read": "grader.cli.learn.read",
+    "check": "grader.cli.learn.check",
+    "hint": "grader.cli.learn.hint",
+    "solution": "grader.cli.learn.solution",
+    "reset": "grader.cli.learn.reset",
+    "quiz": "grader.cli.quiz.group",
+    "review": "grader.cli.quiz.review",
+    "report": "grader.cli.learn.report",
+    "judge": "grader.cli.judge",
+    "progress": "grader.cli.learn.progress",
+    "demo": "grader.cli.learn.demo",
+    "doctor": "grader.cli.doctor.doctor",
+}
+
+EPILOG = """\b
+A lesson may be given by the beginning of its name, or by its number:
+  learn check mul
+  learn check 5
+
+\b
+Complete lesson names with Tab, in bash (or zsh_source, fish_source):
+  eval "$(_LEARN_COMPLETE=bash_source learn)"
+"""
+
+
+@click.group(
+    cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG, context_settings=HELP_OPTIONS
+)
+@course_option
+@version_option
+@click.pass_context
+def learn(ctx: click.Context) -> None:
+    """Transformers from scratch, with a judge that names your mistake.
+
+    Alone, `learn` says where you are and what to do next.
+
+    \b
+    Example:
+      learn start my-transformer      a folder with every exercise
+      cd my-transformer
+      learn read softmax              the lesson
+      learn check softmax             your work, assessed
+    """
+    if ctx.invoked_subcommand is None:
+        from grader.cli.learn.next_step import show_position
+
+        show_position(ctx)
+
+
+def main() -> NoReturn:
+    """The entry point."""
+    run(learn, "learn")
+
+
+if __name__ == "__main__":
+    main()

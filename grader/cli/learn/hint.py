@@ -1,0 +1,125 @@
+"""`learn hint`: the next rung of a ladder."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+import click
+
+from grader.cli.context import Here, here
+from grader.cli.options import course_option, json_option, lesson_argument
+from grader.errors import UsageError
+from grader.files import is_file
+from grader.model import SCHEMA, Lesson
+from grader.store import Store
+from grader.terminal.console import paint, put, warn, wrap
+from grader.terminal.text import counted
+
+
+@click.command("hint")
+@lesson_argument(required=False)
+@click.option("--function", metavar="NAME", help="The function to get a hint for; without it the first that fails.")
+@click.option("--rung", type=click.IntRange(min=1), metavar="N", help="Hint number N, to read one again.")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str | None, function: str | None, rung: int | None, as_json: bool) -> None:
+    """Show the next hint for LESSON: each gives away a little more.
+
+    Without LESSON, your current lesson. How many you have used is kept, and the assessment mentions it.
+
+    \b
+    Example:
+      learn hint softmax
+      learn hint multi-head --function merge_heads
+    """
+    place = here(ctx)
+    chosen = place.lesson(lesson)
+    ladders = {name: ladder for name, ladder in chosen.hints.items() if ladder}
+    if not ladders:
+        raise UsageError(f'the lesson "{chosen.name}" has no hints', next_step=f"learn read {chosen.name}")
+    if function is not None and function not in ladders:
+        raise _unknown_function(chosen, function, list(ladders))
+    name, number = _next(place, chosen, function, rung)
+    number = _on_the_ladder(chosen, name, number, asked=rung is not None)
+    trouble = ""
+    if place.workspace is not None:
+        trouble = place.record(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
+    _show(chosen, name, number, as_json, kept=place.workspace is not None and not trouble)
+    if trouble:
+        sys.stdout.flush()
+        warn(trouble)
+
+
+def _on_the_ladder(lesson: Lesson, function: str, number: int, *, asked: bool) -> int:
+    """The number of a hint that there is: past the last the last. Raises UsageError if that very one was asked for."""
+    last = len(lesson.hints[function])
+    if asked and number > last:
+        raise UsageError(
+            f"there {'is' if last == 1 else 'are'} only {counted(last, 'hint')} for `{function}`",
+            next_step=f"learn hint {lesson.name} --function {function} --rung {last}",
+        )
+    return min(number, last)
+
+
+def _next(place: Here, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
+    """The function and the rung to show: what was asked for, else the next ones."""
+    if place.workspace is None:
+        return function or next(iter(lesson.hints)), rung or 1
+    with place.store() as store:
+        name = function or _function_in_need(lesson, store)
+        return name, rung or store.next_hint(lesson.name, name)
+
+
+def _function_in_need(lesson: Lesson, store: Store) -> str:
+    """Of the functions that failed last, else of all, the first that has a hint left."""
+    names = [name for name, ladder in lesson.hints.items() if ladder]
+    if len(names) == 1:
+        return names[0]
+    failing = _failing(lesson, store)
+    ordered = sorted(names, key=lambda name: name not in failing)
+    left = (name for name in ordered if store.next_hint(lesson.name, name) <= len(lesson.hints[name]))
+    return next(left, ordered[-1])
+
+
+def _failing(lesson: Lesson, store: Store) -> set[str]:
+    """The functions whose checks did not all pass at the last attempt."""
+    attempts = store.attempts(lesson.name)
+    checks = attempts[-1].result.get("checks", ()) if attempts else ()
+    return {check.get("function", "") for check in checks if check.get("outcome") != "passed"}
+
+
+def _unknown_function(lesson: Lesson, function: str, names: list[str]) -> UsageError:
+    import difflib  # here: only a mistyped name needs it
+
+    close = difflib.get_close_matches(function, names, 1)
+    meant = f'; did you mean "{close[0]}"?' if close else ""
+    return UsageError(
+        f'there are no hints for a function "{function}" in "{lesson.name}"{meant}',
+        next_step=f"learn hint {lesson.name} --function {' | '.join(names)}",
+    )
+
+
+def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool) -> None:
+    ladder = lesson.hints[function]
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        content = {"lesson": lesson.name, "function": function, "rung": number, "rungs": len(ladder)}
+        click.echo(dump({"schema": SCHEMA, **content, "text": ladder[number - 1]}))
+        return
+    put(f"{paint(function, 'strong')}  hint {number} of {len(ladder)}")
+    put()
+    put(wrap(ladder[number - 1], 2))
+    put()
+    if number == len(ladder):
+        reference = f"The reference, if you give up: `learn solution {lesson.name} --give-up`"
+        if not is_file(lesson.solution_path):
+            reference = "The reference is not in this copy of the course; ask your instructor."
+        put(wrap(f"That was the last one. {reference}"))
+    elif not kept:  # outside a workspace, or in one that cannot be written
+        more = f"learn hint {lesson.name} --function {function} --rung {number + 1}"
+        put(wrap(f"Nothing is kept here. The next hint: `{more}`"))
+    else:
+        put("Next  " + paint(f"learn check {lesson.name}", "command"))

@@ -1,0 +1,84 @@
+"""`learn list`: the lessons of the course."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from grader.cli.context import Here, here
+from grader.cli.learn.next_step import next_step, show_next, show_worth
+from grader.cli.options import course_option, json_option
+from grader.model import SCHEMA, Course, Lesson, LessonProgress
+from grader.terminal.console import paint, put, signs, width
+from grader.terminal.text import score_text
+
+
+@click.command("list")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """List the lessons in their order, and how far you are with each.
+
+    \b
+    Example:
+      learn list
+      learn list --json
+    """
+    place = here(ctx)
+    progress = place.progress()
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        lessons = [_object(place, lesson, progress[name]) for name, lesson in place.course.lessons.items()]
+        click.echo(dump({"schema": SCHEMA, "course": place.course.id, "lessons": lessons}))
+        return
+    for number, track in enumerate(place.course.tracks):
+        if number:
+            put()
+        put(paint(track.title, "strong"))
+        for name in track.lessons:
+            put(_line(place.course, place.course.lessons[name], progress))
+    show_worth(place.course)
+    show_next(*next_step(place, progress))
+
+
+def _object(place: Here, lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
+    return {
+        "lesson": lesson.name,
+        "track": lesson.track,
+        "title": lesson.title,
+        "minutes": lesson.minutes,
+        "needs": list(lesson.needs),
+        "concepts": list(lesson.concepts),
+        "functions": [function.name for function in lesson.functions],
+        "file": str(place.workspace.exercise_path(lesson)) if place.workspace else None,
+        "solved": known.solved,
+        "attempts": known.attempts,
+        "best_score": known.best_score,
+    }
+
+
+def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
+    names, known = list(course.lessons), progress[lesson.name]
+    longest, number, digits = max(map(len, names)), names.index(lesson.name) + 1, len(str(len(names)))
+    states = {name: _state(progress[name]) for name in names}
+    column = max(len(says) for _, _, says in states.values())  # none where nothing was begun: the titles need the room
+    sign, style, says = states[lesson.name]
+    state = f"{says:<{column}}  " if column else ""
+    title = f"{lesson.title} ({lesson.minutes} min)"
+    line = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}{title}"
+    needs = f"  after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
+    room = width() - len("  * ") - len(line)
+    return f"  {paint(sign, style)} {line}" + (paint(needs, "quiet") if len(needs) <= room else "")
+
+
+def _state(known: LessonProgress) -> tuple[str, str, str]:
+    """The sign, its style, and the words."""
+    if known.solved:
+        return signs().passed, "good", "solved"
+    if known.attempts:
+        return signs().trouble, "strong", f"best {score_text(known.best_score)}"
+    return signs().skipped, "quiet", ""

@@ -1,0 +1,83 @@
+"""Bare `learn`: where one is, and the one next thing to do."""
+
+from __future__ import annotations
+
+import click
+
+from grader.cli.context import Here, here
+from grader.course.learner_copy import release_of
+from grader.model import Course, Lesson, LessonProgress
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import bar, counted, score_text
+
+
+def show_position(ctx: click.Context) -> None:
+    """Print the position and the next step."""
+    place = here(ctx)
+    progress = place.progress()
+    put(paint(place.course.title, "strong"))
+    if place.workspace is None:
+        total = len(place.course.lessons)
+        put(
+            wrap(
+                f"{counted(total, 'lesson')}. This folder is not a workspace yet: that is where your work will be kept."
+            )
+        )
+        show_next(*next_step(place, progress))
+        return
+    solved = sum(known.solved for known in progress.values())
+    put(f"{bar(solved / len(progress), 20, signs())}  {solved} of {counted(len(progress), 'lesson')} solved")
+    says, command = next_step(place, progress)
+    show_next(says, command)
+    if place.workspace.course_version != place.course.version:
+        put(wrap(f"The course has a new version, {place.course.version}: `learn start` adds what is new in it."))
+
+
+def show_next(says: str, command: str) -> None:
+    """The one next thing, with its command."""
+    put()
+    put("Next  " + wrap(says, 6).lstrip())
+    put("      " + paint(command, "command"))
+
+
+def show_worth(course: Course) -> None:
+    """In a release for learners, what its scores are worth."""
+    release = release_of(course)
+    if release is not None and release.worth:
+        put()
+        put(wrap(release.worth))
+
+
+def next_step(place: Here, progress: dict[str, LessonProgress]) -> tuple[str, str]:
+    """What to do next and the command for it."""
+    if place.workspace is None:
+        return "make a workspace, here or in a new folder", "learn start my-transformer"
+    lesson = place.current(progress)
+    if lesson is None:
+        return "you have solved every lesson; see all of it at a glance", "learn progress"
+    known = progress[lesson.name]
+    if not place.workspace.exercise_path(lesson).is_file():
+        return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"
+    if not place.edited(lesson):
+        return _begin(place.course, lesson)
+    return _go_on(place, lesson, known)
+
+
+def _begin(course: Course, lesson: Lesson) -> tuple[str, str]:
+    number = list(course.lessons).index(lesson.name) + 1
+    what = f"lesson {number}, {lesson.title} ({lesson.minutes} min)"
+    return f"{what}: read it, then write {lesson.track}/{lesson.name}.py", f"learn read {lesson.name}"
+
+
+def _go_on(place: Here, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
+    command = f"learn check {lesson.name}"
+    file = f"{lesson.track}/{lesson.name}.py"
+    if known.last_when is None:
+        return f"you have begun {file}; check it", command
+    if place.edited(lesson) > known.last_when.timestamp():
+        return f"you have changed {file} since its last check ({score_text(known.last_score)}); check it again", command
+    if known.last_mistakes:
+        return f"{lesson.title}, {score_text(known.last_score)} of 10. {known.last_mistakes[0].says.splitlines()[0]}", (
+            f"learn hint {lesson.name}"
+        )
+    return f"{lesson.title}, {score_text(known.last_score)} of 10: take a hint", f"learn hint {lesson.name}"

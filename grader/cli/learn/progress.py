@@ -1,0 +1,152 @@
+"""`learn progress`: where one stands."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from grader.cli.context import Here, here
+from grader.cli.learn.next_step import next_step, show_next, show_worth
+from grader.cli.learn.progress_quiz import quiz_lines, quiz_state
+from grader.cli.options import course_option, json_option
+from grader.model import SCHEMA, Lesson, LessonProgress, Track
+from grader.terminal.console import paint, put, signs, width, wrap
+from grader.terminal.text import ago, bar, counted, score_bar, score_text
+from grader.workspace import Workspace
+
+LAST_MISTAKES = 3
+MANY_MISTAKES = 1000  # to choose those from
+
+NARROW = 70  # columns, below which there are no bars, and hints are not counted
+
+Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
+
+
+@click.command("progress")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Show best scores, your latest mistakes and what is next.
+
+    \b
+    Example:
+      learn progress
+      learn progress --json
+    """
+    place = here(ctx)
+    workspace = place.needed_workspace()
+    progress = place.progress()
+    with place.store() as store:
+        named = store.recent_mistakes(MANY_MISTAKES)
+        quiz = quiz_state(place, store, progress)
+    mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:LAST_MISTAKES]
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump(_object(place, workspace, progress, mistakes) | {"quiz": quiz}))
+        return
+    for number, track in enumerate(place.course.tracks):
+        if number:
+            put()
+        _show_track(place, track, progress)
+    show_worth(place.course)
+    _show_mistakes(mistakes)
+    for line in quiz_lines(quiz):
+        put(line)
+    show_next(*next_step(place, progress))
+
+
+def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
+    """Whether a mistake is still worth a look: work was begun, and the lesson is not solved by now."""
+    lesson, name, _, _ = mistake
+    return name != "stub" and lesson in progress and not progress[lesson].solved
+
+
+def _show_track(place: Here, track: Track, progress: dict[str, LessonProgress]) -> None:
+    solved = sum(progress[name].solved for name in track.lessons)
+    filled = bar(solved / len(track.lessons), 20, signs()) if track.lessons else ""
+    put(paint(track.title, "strong"))
+    put(f"{filled}  {solved} of {counted(len(track.lessons), 'lesson')} solved")
+    put()
+    longest = max((len(name) for name in track.lessons), default=0)
+    bars, hints = (" " * 12, "  hints") if width() >= NARROW else ("", "")
+    put(paint(f"    {'lesson':<{longest}}  {'best':>4}{bars}  tries{hints}  last try", "quiet"))
+    for name in track.lessons:
+        put(_line(place.course.lessons[name], progress[name], longest))
+
+
+def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
+    sign, style = signs().skipped, "quiet"
+    if known.solved:
+        sign, style = signs().passed, "good"
+    elif known.attempts:
+        sign, style = signs().trouble, "strong"
+    filled = hints = ""
+    if width() >= NARROW:
+        filled = f"  {score_bar(known.best_score, 10, signs())}"
+        hints = f"  {f'{known.hints_used}/{len(lesson.all_hints)}':>5}"
+    when = ago(known.last_when) if known.last_when else ""
+    helped = ", solution seen" if known.solution_seen and known.gave_up else ""
+    line = (
+        f"{lesson.name:<{longest}}  {score_text(known.best_score):>4}{filled}"
+        f"  {known.attempts or '-':>5}{hints}  {when}"
+    )
+    # beside the rest where there is room, else below it: it is no detail
+    below = "" if len(line) + len(helped) <= width() - 4 or not helped else f"\n    {helped.removeprefix(', ')}"
+    return f"  {paint(sign, style)} {f'{line}{below or helped}'.rstrip()}"
+
+
+def _show_mistakes(mistakes: list[Mistake]) -> None:
+    if not mistakes:
+        return
+    put()
+    put(paint("Latest mistakes", "strong"))
+    for lesson, name, says, when in mistakes:
+        put(wrap(f"{lesson}: {says.splitlines()[0]}", 2))
+        put(paint(f"  [{name}], {ago(when)}", "quiet"))
+
+
+def _object(
+    place: Here, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
+) -> dict[str, Any]:
+    says, command_text = next_step(place, progress)
+    current = place.current(progress)
+    return {
+        "schema": SCHEMA,
+        "course": place.course.id,
+        "workspace": str(workspace.root),
+        "solved": sum(known.solved for known in progress.values()),
+        "total": len(progress),
+        "tracks": [
+            {"track": track.name, "title": track.title, "solved": sum(progress[name].solved for name in track.lessons),
+             "total": len(track.lessons)}
+            for track in place.course.tracks
+        ],
+        "lessons": [_lesson_object(lesson, progress[name]) for name, lesson in place.course.lessons.items()],
+        "mistakes": [
+            {"lesson": lesson, "id": name, "says": text, "when": when.isoformat()}
+            for lesson, name, text, when in mistakes
+        ],
+        "next": {"lesson": current.name if current else None, "says": says, "command": command_text},
+    }  # fmt: skip
+
+
+def _lesson_object(lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
+    return {
+        "lesson": lesson.name,
+        "track": lesson.track,
+        "solved": known.solved,
+        "best_score": known.best_score,
+        "last_score": known.last_score,
+        "attempts": known.attempts,
+        "last_when": known.last_when.isoformat() if known.last_when else None,
+        "solved_when": known.solved_when.isoformat() if known.solved_when else None,
+        "hints_used": known.hints_used,
+        "hints": len(lesson.all_hints),
+        "solution_seen": known.solution_seen,
+        "gave_up": known.gave_up,
+        "mistakes": [mistake.id for mistake in known.last_mistakes],
+    }

@@ -1,0 +1,82 @@
+"""The part of `learn progress` that is about the quiz: the score, what is due, how predictions have gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from grader.cli.context import Here
+from grader.model import LessonProgress
+from grader.store import Store
+from grader.terminal.console import paint, signs, wrap
+from grader.terminal.text import bar, counted
+
+TREND = 5  # sittings
+
+
+def quiz_state(place: Here, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
+    """{"answers", "verified", "reason", "predicted", "due", "next_due", "missed", "unfinished", "history"}; None before
+    the first answer. What reads the questions is imported only then."""
+    from grader.store.quiz_log import QuizLog
+
+    log = QuizLog(store.file)
+    answers = log.answers()
+    if not answers:
+        return None
+    from grader.quiz.assessment.assessment import Log, assess
+    from grader.quiz.bank.bank import Bank
+    from grader.quiz.open_answers import marked_claims
+    from grader.quiz.session.schedule import due, missed, next_due
+
+    now = datetime.now().astimezone()
+    bank = Bank(place.course.root / "lessons")
+    claims = marked_claims(bank, log.claims(), log.written())
+    assessment = assess(bank, Log(answers, claims, log.sessions(), progress))
+    coming = next_due(answers, now)
+    return {
+        "answers": assessment["answers"],
+        **{key: assessment[key] for key in ("verified", "reason", "predicted", "bias")},
+        "due": len(due(answers, now)),
+        "next_due": {"day": coming[0].isoformat(), "questions": coming[1]} if coming else None,
+        "missed": len(missed(answers)),
+        "unfinished": len(log.unfinished()),
+        "history": assessment["history"][-TREND:],
+    }
+
+
+def quiz_lines(state: Mapping[str, Any] | None) -> Iterator[str]:
+    """What to show of it; nothing before the first answer."""
+    if state is None:
+        return
+    yield ""
+    yield paint("Quiz", "strong")
+    verified = state["verified"]
+    if verified:
+        filled = bar(verified["score"] / 10, 10, signs())
+        yield f"  {verified['score']:.1f}  {filled}  {verified['low']:.1f} to {verified['high']:.1f}, verified"
+    else:
+        yield wrap(f"{counted(state['answers'], 'checked answer')}; {state['reason']}", 2)
+    if trend := _trend(state["history"]):
+        yield wrap(trend, 2)
+    yield from _waiting(state)
+
+
+def _trend(history: list[dict[str, Any]]) -> str:
+    """How far predictions were off, sitting by sitting, the oldest first."""
+    if not history:
+        return ""
+    biases = ", ".join(f"{each['bias']:+.1f}" for each in history)
+    sittings = "in your last sitting" if len(history) == 1 else f"in your last {len(history)} sittings"
+    return f"Predicted minus scored, {sittings}: {biases}"
+
+
+def _waiting(state: Mapping[str, Any]) -> Iterator[str]:
+    if state["unfinished"]:
+        yield f"  {counted(state['unfinished'], 'sitting')} not finished    {paint('learn quiz', 'command')}"
+    if state["due"]:
+        yield f"  {counted(state['due'], 'question')} due for review    {paint('learn review', 'command')}"
+    elif state["next_due"]:
+        yield f"  Nothing is due; {counted(state['next_due']['questions'], 'question')} on {state['next_due']['day']}"
+    if state["missed"]:
+        yield f"  {counted(state['missed'], 'question')} missed last time    {paint('learn quiz redo', 'command')}"

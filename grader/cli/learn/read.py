@@ -1,0 +1,38 @@
+"""`learn read`: a lesson's text."""
+
+from __future__ import annotations
+
+import click
+
+from grader.cli.context import Here, here, shown
+from grader.cli.options import course_option, lesson_argument, pager_option
+from grader.model import Lesson
+from grader.terminal.console import show_paged
+
+
+@click.command("read")
+@lesson_argument(required=False)
+@pager_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str | None, pager: bool) -> None:
+    """Read LESSON; without it, your current lesson.
+
+    \b
+    Example:
+      learn read softmax
+      learn read softmax --no-pager
+    """
+    from grader.course import read_text
+    from grader.terminal.markdown import markdown
+
+    place = here(ctx)
+    chosen = place.lesson(lesson)
+    show_paged(f"{markdown(read_text(chosen))}\n{_footer(place, chosen)}", pager)
+
+
+def _footer(place: Here, lesson: Lesson) -> str:
+    """Where to write, for whoever has just read."""
+    if place.workspace is None:
+        return f"Your own copy of the exercise:  learn start\nYour work, assessed:  learn check {lesson.name}\n"
+    return f"Your file:  {shown(place.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"

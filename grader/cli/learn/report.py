@@ -1,0 +1,197 @@
+"""`learn report`: the assessment. Predicted, verified and claimed, beside one another and never blended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.cli.context import here, shown
+from grader.cli.learn.next_step import show_worth
+from grader.cli.learn.report_explained import explained
+from grader.cli.options import course_option, json_option
+from grader.cli.quiz.context import bank_of
+from grader.errors import UsageError
+from grader.quiz.assessment.assessment import Log, assess
+from grader.quiz.assessment.calibration import LAST
+from grader.quiz.open_answers import marked_claims
+from grader.store.quiz_log import QuizLog
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import bar, counted
+
+Assessment = Mapping[str, Any]
+
+MOST_WEAKNESSES = 5
+MOST_DOUBTS = 3
+NO_CHANGE = 0.05  # of a bias, in points: not worth a word
+
+
+@click.command("report")
+@click.option("--explain", is_flag=True, help="Show every mark, and all the arithmetic.")
+@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Write the report as one page to FILE.")  # fmt: skip
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool) -> None:
+    """Show what you know, as far as it was checked.
+
+    Three numbers from 0 to 10, which are never mixed: what you predicted; what is verified, by answers that a program
+    checked, with a 90% interval; and what you claimed of your own open answers. Then strengths, misconceptions by name
+    (what you were sure of and wrong about comes first), how good your certainty is, and at most three things to do.
+
+    \b
+    Example:
+      learn report
+      learn report --explain
+      learn report --html report.html
+    """
+    place = here(ctx)
+    bank = bank_of(place.course)
+    progress = place.progress()
+    with place.store() as store:
+        log = QuizLog(store.file)
+        claims = marked_claims(bank, log.claims(), log.written())
+        assessment = assess(bank, Log(log.answers(), claims, log.sessions(), progress))
+    if page:
+        _write_page(page, assessment, place.course.title)
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump(assessment))
+        return
+    for line in explained(assessment) if explain else _lines(assessment):
+        put(line)
+    show_worth(place.course)
+    if page:
+        put(f"Written to {shown(page.absolute())}.")
+
+
+def _write_page(page: Path, assessment: Assessment, course: str) -> None:
+    from grader.reports.pages.assessment_page import assessment_page
+
+    try:
+        page.write_text(assessment_page(assessment, course), encoding="utf-8")
+    except OSError as error:
+        what = f"the page cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(page), next_step="learn report --html report.html") from None
+
+
+def _lines(assessment: Assessment) -> Iterator[str]:
+    yield from _numbers(assessment)
+    yield from _topics(assessment)
+    yield from _strengths(assessment["strengths"])
+    yield from _weaknesses(assessment)
+    yield from _certainty(assessment)
+    yield from _next(assessment["suggestions"])
+
+
+def _numbers(assessment: Assessment) -> Iterator[str]:
+    checked = counted(assessment["answers"], "checked answer")
+    yield f"{paint('Self-assessment', 'strong')}  {checked}"
+    yield ""
+    verified = assessment["verified"]
+    yield _number("Predicted", assessment["predicted"], "what you expected, when you were asked last")
+    if verified:
+        covered = f"{verified['covered']} of {verified['topics']} topics covered"
+        yield _number("Verified", verified["score"], f"{verified['low']:.1f} to {verified['high']:.1f} with 90% "
+                      f"certainty; {covered}", "strong")  # fmt: skip
+    else:
+        yield _number("Verified", None, assessment["reason"], "strong")
+    yield _number("Claimed", assessment["claimed"], "what you marked in your own open answers")
+    if (bias := assessment["bias"]) is not None and abs(bias) >= NO_CHANGE:
+        yield ""
+        yield wrap(_off(bias, len(assessment["history"][-LAST:])), 2)
+
+
+def _off(bias: float, sittings: int) -> str:
+    high = "high" if bias > 0 else "low"
+    if sittings == 1:
+        return f"In your last sitting your prediction was {abs(bias):.1f} too {high}."
+    return f"Your predictions were {abs(bias):.1f} too {high} on average, over your last {sittings} sittings."
+
+
+def _number(name: str, value: float | None, says: str, style: str = "") -> str:
+    text = "  - " if value is None else f"{value:>4.1f}"
+    filled = bar(0.0 if value is None else value / 10, 10, signs())
+    head = f"  {name:<10} {paint(text, style) if style else text}  {filled}  "
+    return head + wrap(says, 31).lstrip()
+
+
+def _topics(assessment: Assessment) -> Iterator[str]:
+    topics = [topic for topic in (*assessment["topics"], *assessment["also"]) if topic["items"]]
+    if not topics:
+        return
+    yield ""
+    yield paint("Topics", "strong")
+    longest = max(len(topic["title"]) for topic in topics)
+    for topic in topics:
+        yield _topic(topic, longest)
+
+
+def _topic(topic: Mapping[str, Any], longest: int) -> str:
+    known = topic["score"]
+    label = "mastered" if topic["mastered"] else topic["label"]
+    style = {"solid": "good", "mastered": "good", "weak": "bad"}.get(label, "quiet")
+    counts = f"{topic['credit']:g} of {topic['items']}"
+    text = "too few to say" if not topic["covered"] else label
+    number = "  - " if known is None else f"{known:>4.1f}"
+    return f"  {topic['title']:<{longest}}  {number}  {counts:>9}  {paint(text, style)}"
+
+
+def _strengths(strengths: Sequence[str]) -> Iterator[str]:
+    if strengths:
+        yield ""
+        yield paint("Strengths", "strong")
+        for strength in strengths:
+            yield f"  {paint(signs().passed, 'good')} {wrap(strength, 4).lstrip()}"
+
+
+def _weaknesses(assessment: Assessment) -> Iterator[str]:
+    weak, doubts = assessment["weaknesses"], assessment["contradicted"]
+    if not weak and not doubts:
+        return
+    yield ""
+    yield paint("Weaknesses", "strong")
+    for each in weak[:MOST_WEAKNESSES]:
+        sure = {0: "", 1: ", and were sure"}.get(each["sure"], f", and were sure {each['sure']} times")
+        times = f", {len(each['families'])} times" if len(each["families"]) > 1 else ""
+        says = f"You {each['says']}{times}{sure}."
+        yield f"  {paint(signs().failed, 'bad')} {wrap(says, 4).lstrip()}"
+        yield paint(wrap(", ".join(each["families"]), 4), "quiet")
+    if len(weak) > MOST_WEAKNESSES:
+        yield f"    ... and {len(weak) - MOST_WEAKNESSES} more: learn report --explain"
+    for each in doubts[:MOST_DOUBTS]:
+        says = f"Check this again: you marked that your answer {each['says']}, and missed a question on it."
+        yield f"  {paint(signs().trouble, 'strong')} {wrap(says, 4).lstrip()}"
+
+
+def _certainty(assessment: Assessment) -> Iterator[str]:
+    rows = [row for row in assessment["certainty"] if row["answers"]]
+    if not rows:
+        return
+    yield ""
+    yield paint("Certainty", "strong")
+    for row in rows:
+        share = row["right"] / row["answers"]
+        yield f"  {row['certainty']:<7} right {row['right']:>3} of {row['answers']:<3} {share:>4.0%}"
+    if assessment["brier"] is None:
+        yield paint("  too few answers to say how good your certainty is", "quiet")
+    else:
+        yield wrap(f"Brier score {assessment['brier']:.2f}. Lower is better: 0 is perfect, and whoever always says "
+                   "one half has 0.25.", 2)  # fmt: skip
+
+
+def _next(suggestions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not suggestions:
+        return
+    yield ""
+    yield paint("Next", "strong")
+    for number, each in enumerate(suggestions, 1):
+        says = f"{each['says'][:1].upper()}{each['says'][1:]}."
+        yield f"  {number} {wrap(says, 4).lstrip()}"
+        yield f"    {paint(each['command'], 'command')}"
+        if each["because"]:
+            yield paint(wrap(f"because of {', '.join(each['because'][:3])}", 4), "quiet")

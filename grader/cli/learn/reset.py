@@ -1,0 +1,50 @@
+"""`learn reset`: begin a lesson anew."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grader.cli.context import here, shown
+from grader.cli.options import course_option, lesson_argument
+from grader.errors import UsageError
+from grader.terminal.console import paint, put, signs
+
+
+@click.command("reset")
+@lesson_argument()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str, yes: bool) -> None:
+    """Put the empty exercise of LESSON back in place.
+
+    Your work is kept beside it.
+
+    \b
+    Example:
+      learn reset softmax
+      learn reset softmax --yes
+    """
+    place = here(ctx)
+    chosen = place.lesson(lesson)
+    workspace = place.needed_workspace()
+    path = workspace.exercise_path(chosen)
+    if not yes and not _agreed(shown(path), chosen.name):
+        put("Nothing was changed.")
+        return
+    backup = workspace.reset(chosen)
+    put(f"{paint(signs().passed, 'good')} {shown(path)} is the empty exercise again.")
+    if backup is not None:
+        put(f"  Your work: {shown(backup)}")
+
+
+def _agreed(file: str, lesson: str) -> bool:
+    """The answer of whoever sits there. Raises UsageError if there is none to ask."""
+    try:
+        return click.confirm(f"Put the empty exercise back in {file}? Your work is kept beside it.", default=False)
+    except click.Abort:
+        if sys.stdin.isatty():  # Ctrl-C or Ctrl-D: there is somebody
+            raise
+        raise UsageError("there is no terminal to ask", next_step=f"learn reset {lesson} --yes") from None

@@ -1,0 +1,59 @@
+"""`learn solution`: the reference, once it cannot spoil anything any more."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+import click
+
+from grader.cli.context import Here, here
+from grader.cli.options import course_option, lesson_argument, pager_option
+from grader.course.learner_copy import release_of
+from grader.errors import UsageError
+from grader.files import is_file, read_file
+from grader.model import Lesson
+from grader.terminal.console import show_paged, warn
+
+
+@click.command("solution")
+@lesson_argument()
+@click.option("--give-up", is_flag=True, help="Show it before you have solved the lesson. This is kept.")
+@pager_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None:
+    """Show the reference, after you have solved LESSON or given up.
+
+    \b
+    Example:
+      learn solution softmax
+      learn solution softmax --give-up
+    """
+    place = here(ctx)
+    chosen = place.lesson(lesson)
+    if not is_file(chosen.solution_path):
+        who = "; your instructor has them" if release_of(place.course) else ""
+        raise UsageError(f"this copy of the course has no solutions in it{who}", next_step=f"learn hint {chosen.name}")
+    solved = _may_see(place, chosen, give_up)
+    trouble = ""
+    if place.workspace is not None:
+        now = datetime.now(UTC)
+        trouble = place.record(lambda store: store.record_solution_shown(chosen.name, gave_up=not solved, when=now))
+    from grader.terminal.markdown import source  # only now: it imports rich
+
+    show_paged(source(read_file(chosen.solution_path)), pager)
+    if trouble:
+        sys.stdout.flush()
+        warn(trouble)
+
+
+def _may_see(place: Here, lesson: Lesson, give_up: bool) -> bool:
+    """Whether the lesson is solved. Raises UsageError if it is not, and the learner has not given up."""
+    known = place.progress()[lesson.name]
+    if not known.solved and not known.gave_up and not give_up:
+        raise UsageError(
+            f'you have not solved "{lesson.name}" yet; the reference would spoil it',
+            next_step=f"learn hint {lesson.name}, or learn solution {lesson.name} --give-up",
+        )
+    return known.solved

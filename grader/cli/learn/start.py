@@ -1,0 +1,69 @@
+"""`learn start`: make a workspace, or bring one up to date."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from grader.cli.context import course_of, current_folder, shown
+from grader.cli.options import course_option
+from grader.errors import WorkspaceError
+from grader.files import is_file
+from grader.model import Course
+from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.text import counted
+from grader.workspace import FOLDER, MARK, Workspace, create, find
+
+
+@click.command("start")
+@click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@course_option
+@click.pass_context
+def command(ctx: click.Context, directory: Path | None) -> None:
+    """Make DIR, or this folder, a workspace with every exercise.
+
+    A file that is already there is never overwritten. Run it again to add what a newer version of the course brings.
+
+    \b
+    Example:
+      learn start my-transformer
+    """
+    folder = current_folder()
+    target = folder / directory if directory else folder
+    course = course_of(ctx, _begun(target))
+    changes = create(target, course)
+    root = changes.workspace.root
+    where = "this folder" if root == folder else shown(root)
+    if changes.written:
+        kept = f", {_kept(len(changes.kept))}" if changes.kept else ""
+        put(f"{paint(signs().passed, 'good')} {counted(len(changes.written), 'exercise')} written to {where}{kept}.")
+    else:
+        put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
+    for path in changes.carried:
+        put(wrap(f"{shown(path)} begins with your work on the lesson's former name.", 2))
+    put()
+    if root != folder:
+        put("Next  " + paint(f"cd {shlex.quote(shown(root))}", "command"))
+        put("      " + paint(f"learn read {_first(course)}", "command"))
+    else:
+        put("Next  " + paint("learn", "command"))
+
+
+def _begun(folder: Path) -> Workspace | None:
+    """The workspace that is in a folder already; None where its mark is damaged, which is about to be written anew."""
+    if not is_file(folder / FOLDER / MARK):
+        return None
+    try:
+        return find(folder)
+    except WorkspaceError:
+        return None
+
+
+def _kept(number: int) -> str:
+    return f"{counted(number, 'file')} of yours kept as {'it is' if number == 1 else 'they are'}"
+
+
+def _first(course: Course) -> str:
+    return next(iter(course.lessons))

@@ -1,0 +1,67 @@
+"""`learn quiz export`: the questions for another program, or for paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.context import here, shown
+from grader.cli.options import course_option
+from grader.cli.quiz.context import bank_of
+from grader.errors import UsageError
+from grader.quiz.export import FORMATS, export
+from grader.quiz.export.cards import Exported
+from grader.quiz.session.plan import find_topic
+from grader.terminal.console import put, warn, wrap
+from grader.terminal.text import counted
+
+MOST = 50  # variants of one family
+
+
+@click.command("export")
+@click.argument("topics", metavar="[TOPIC]...", nargs=-1)
+@click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What to write.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="The file to write; without it, standard output.")  # fmt: skip
+@click.option("--variants", type=click.IntRange(1, MOST), default=1, show_default=True, metavar="N",
+              help="How often each question comes, with other numbers each time.")  # fmt: skip
+@course_option
+@click.pass_context
+def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | None, variants: int) -> None:
+    """Write questions for Anki, Moodle or paper.
+
+    Those of each TOPIC, or all of them, open questions included.
+
+    anki: text for Anki's import, the question's id first. Export and import again whenever you like: notes are found
+    by their id, none comes twice, and none loses its schedule. gift: questions for Moodle, with feedback on every
+    option. markdown: questions, then answers.
+
+    The numbers in them are the same in every export, and other ones than `learn quiz` asks you.
+
+    \b
+    Example:
+      learn quiz export --format anki --variants 3 --out cards.txt
+      learn quiz export heads softmax --format gift --out heads.gift
+      learn quiz export --format markdown > questions.md
+    """
+    bank = bank_of(here(ctx).course)
+    names = [find_topic(bank, topic) for topic in topics] or bank.names
+    made = export(bank, list(dict.fromkeys(names)), form, variants)
+    if out is None:
+        click.echo(made.text, nl=False)
+        for note in made.notes:
+            warn(note)
+        return
+    _write(out, made)
+    put(f"{counted(made.questions, 'question')} written to {shown(out.absolute())}.")
+    for note in made.notes:
+        put(wrap(note))
+
+
+def _write(out: Path, made: Exported) -> None:
+    try:
+        out.write_text(made.text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        what = f"the questions cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another file with --out") from None

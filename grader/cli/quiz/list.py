@@ -1,0 +1,125 @@
+"""`learn quiz list`: the topics, and how far one is with each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from grader.cli.context import Here, here
+from grader.cli.options import course_option
+from grader.cli.quiz.context import bank_of
+from grader.cli.quiz.render import cut, next_lines
+from grader.model import SCHEMA, Answered
+from grader.quiz.assessment.evidence import collect, first_tries, items_of
+from grader.quiz.assessment.scoring import FEWEST_ITEMS, SCALE, SOLID, WEAK, TopicScore, topic_score
+from grader.quiz.bank.bank import Bank
+from grader.quiz.model import Topic
+from grader.store.quiz_log import QuizLog
+from grader.terminal.console import paint, put, signs, width, wrap
+from grader.terminal.text import counted
+
+STYLES = {SOLID: ("passed", "good"), WEAK: ("failed", "bad")}
+
+NARROW = 70  # columns, below which numbers stand without their nouns
+LEAST_TITLE = 20  # columns: with less there is none
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """List the topics: how many questions each has, and how you did.
+
+    The score is the one of `learn report`, from 0 to 10: of your latest first tries, corrected for guessing, with the
+    questions and the exercise of the topic's lesson. Questions of a lesson, which count there, have one of their own.
+
+    \b
+    Example:
+      learn quiz list
+      learn quiz list --json
+    """
+    place = here(ctx)
+    bank = bank_of(place.course)
+    if as_json:
+        from grader.reports.formats.to_json import dump
+
+        click.echo(dump({"schema": SCHEMA, "families": _families(bank)}))
+        return
+    log = _answers(place)
+    answers = first_tries(log)
+    counting = {each.topic: each.score for each in collect(bank, log, place.progress() if place.workspace else {})}
+    longest = max(map(len, bank.names))
+    for title, topics in _groups(bank).items():
+        put(paint(title, "strong"))
+        for name in topics:
+            topic = bank.topic(name)
+            mine = [answer for answer in answers.values() if answer.topic == name]
+            own = topic_score(items_of(mine, [])) if mine else None
+            put(_line(topic, counting.get(name) if topic.counts_for == name else own, longest))
+        put()
+    put(_legend())
+    put()
+    put("\n".join(next_lines(_next(bank, answers))))
+
+
+def _families(bank: Bank) -> list[dict[str, object]]:
+    return [
+        {"id": family.id, "topic": family.topic, "kind": family.kind, "generated": family.generated}
+        for topic in bank.topics()
+        for family in topic.families
+    ]
+
+
+def _answers(place: Here) -> list[Answered]:
+    if place.workspace is None:
+        return []
+    with place.store() as store:
+        return QuizLog(store.file).answers()
+
+
+def _groups(bank: Bank) -> dict[str, list[str]]:
+    """Topics by the title of their group; those of the assessment that are in none come first."""
+    grouped = {name for topics in bank.groups.values() for name in topics}
+    alone = [name for name in bank.assessed if name not in grouped]
+    return {**({"The assessment": alone} if alone else {}), **bank.groups}
+
+
+def _line(topic: Topic, score: TopicScore | None, longest: int) -> str:
+    sign, style, says = _state(score)
+    count = len(topic.families)
+    questions = f"{counted(count, 'question'):>12}" if width() >= NARROW else f"{count:>3}"
+    line = f"{topic.name:<{longest}}  {questions}  {says:<12}"
+    room = width() - len(line) - 6
+    title = cut(topic.title, room) if room >= LEAST_TITLE else ""
+    return f"  {paint(sign, style)} {f'{line}  {title}'.rstrip()}"
+
+
+def _legend() -> str:
+    """What the signs mean."""
+    known = signs()
+    says = f"{known.passed} solid, {known.trouble} unsure, {known.failed} weak"
+    return paint(wrap(f"{says}, {known.skipped} fewer than {FEWEST_ITEMS} answers", 2), "quiet")
+
+
+def _state(score: TopicScore | None) -> tuple[str, str, str]:
+    """The sign, its style, and the words."""
+    if score is None:
+        return signs().skipped, "quiet", ""
+    if not score.covered:
+        return signs().skipped, "quiet", f"{score.items} answered"
+    sign, style = STYLES.get(score.label, ("trouble", "strong"))
+    shown = SCALE * min(1.0, max(0.0, score.share))
+    return getattr(signs(), sign), style, f"{shown:>4.1f}  {score.label}"
+
+
+def _next(bank: Bank, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
+    first = next(iter(bank.names))
+    opened = sum(topic.open is not None for topic in bank.topics())
+    missed = any(answer.credit < 1 for answer in answers.values())
+    assessed = f"the assessment, {counted(len(bank.assessed or bank.names), 'topic')}"
+    found = [("learn quiz", assessed), (f"learn quiz {first}", "one topic")]
+    if opened:
+        found.append(("learn quiz open", counted(opened, "question") + " to answer in your own words"))
+    return [*found, *[("learn quiz redo", "what you missed")] * missed]

@@ -1,0 +1,65 @@
+"""`learn quiz log`: a learner's answers for whoever teaches, if the learner wants it so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.context import here, shown
+from grader.cli.options import course_option
+from grader.cli.quiz.context import bank_of
+from grader.errors import UsageError
+from grader.model import SCHEMA
+from grader.quiz.export.answers import lines
+from grader.reports.statistics.quiz_logs import FORMAT
+from grader.store.quiz_log import QuizLog
+from grader.terminal.console import put, wrap
+from grader.terminal.text import counted
+
+LEARNER = "export-id"  # the fact that holds the random id
+
+
+@click.command("log")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="The file to write; without it, standard output.")  # fmt: skip
+@click.option("--with-answers", is_flag=True, help="With what you typed, too.")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
+    """Write your answers to a file for whoever teaches.
+
+    Nothing is sent anywhere. The file has one line an answer: which question, how much of it was right, how sure you
+    were, which misconception it showed, how many seconds it took. It has a random id in place of your name, no dates,
+    nothing of your open answers, and nothing that you typed unless you say --with-answers.
+
+    \b
+    Example:
+      learn quiz log --out my-answers.jsonl
+    """
+    import json
+    import secrets
+
+    place = here(ctx)
+    place.needed_workspace()
+    bank = bank_of(place.course)
+    with place.store() as store:
+        log = QuizLog(store.file)
+        answers = log.answers()
+        if not answers:
+            raise UsageError("there are no answers yet", next_step="learn quiz")
+        if not log.fact(LEARNER):
+            log.keep_fact(LEARNER, secrets.token_hex(8))
+        made = lines(bank, answers, learner=log.fact(LEARNER), salt=log.salt(), with_answers=with_answers)
+        head = {"format": FORMAT, "schema": SCHEMA}
+        text = "".join(f"{json.dumps(head | each, allow_nan=False)}\n" for each in made)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        what = f"the answers cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
+    typed = "what you typed is in it" if with_answers else "nothing that you typed is in it"
+    put(wrap(f"{counted(len(answers), 'answer')} written to {shown(out.absolute())}: your name is not in it, {typed}."))

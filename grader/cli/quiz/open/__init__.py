@@ -1,0 +1,1 @@
+"""Open questions: answered in prose, marked by the learner."""

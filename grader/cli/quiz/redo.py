@@ -1,0 +1,32 @@
+"""`learn quiz redo`: everything missed, with other numbers."""
+
+from __future__ import annotations
+
+import click
+
+from grader.cli.options import course_option
+from grader.cli.quiz.context import REPORT, room
+from grader.cli.quiz.repeat import ask_again, nothing
+from grader.quiz.session.schedule import missed
+
+
+@click.command("redo")
+@click.option("--new", "anew", is_flag=True, help="Begin again, where a sitting was broken off.")
+@click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; see: learn quiz --help")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, anew: bool, prove: bool, as_json: bool) -> None:
+    """Answer again what you missed, with other numbers.
+
+    That is every question of which your latest first try was not wholly right: sure but wrong comes first.
+
+    \b
+    Example:
+      learn quiz redo
+    """
+    with room(ctx, as_json, prove) as here:
+        code = ask_again(here, "redo", missed(here.log.answers()), anew, "learn quiz redo", [REPORT])
+        if code is None:
+            nothing(as_json, "There is nothing that you missed.", ("learn quiz", "asks more"))
+    ctx.exit(code or 0)

@@ -1,0 +1,67 @@
+"""`learn review`: what is due to be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+import click
+
+from grader.cli.options import course_option
+from grader.cli.quiz.context import REPORT, Room, room
+from grader.cli.quiz.repeat import ask_again, nothing
+from grader.model import Answered
+from grader.quiz.session.plan import still_there
+from grader.quiz.session.schedule import due, next_due
+from grader.terminal.text import counted
+
+MOST = 20  # questions at once
+
+
+@click.command("review")
+@click.option("--most", type=click.IntRange(min=1), default=MOST, show_default=True, metavar="N",
+              help="No more questions than this.")  # fmt: skip
+@click.option("--new", "anew", is_flag=True, help="Begin another review, where one was broken off.")
+@click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; see: learn quiz --help")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool) -> None:
+    """Answer what is due again: each question in a new variant.
+
+    The schedule is FSRS's, made from your own answers: what you missed comes first, what you knew comes ever later.
+    What you were sure of and wrong about comes back within a week. It changes no score by itself.
+
+    \b
+    Example:
+      learn review
+      learn review --most 5
+    """
+    with room(ctx, as_json, prove) as here:
+        now = datetime.now().astimezone()
+        answers = here.log.answers()
+        families = still_there(here.bank, due(answers, now))
+        code = ask_again(here, "review", families[:most], anew, "learn review", _commands(len(families) - most))
+        if code is None:
+            _nothing_due(here, answers, now, as_json)
+    ctx.exit(code or 0)
+
+
+def _commands(left: int) -> Sequence[tuple[str, str]]:
+    more = ("learn review", f"{counted(left, 'question')} more {'is' if left == 1 else 'are'} due")
+    return [*[more] * (left > 0), REPORT]
+
+
+def _nothing_due(here: Room, answers: Sequence[Answered], now: datetime, as_json: bool) -> None:
+    coming = next_due([answer for answer in answers if still_there(here.bank, [answer.family])], now)
+    if coming is None:
+        nothing(as_json, "Nothing is due: no question was answered yet.", ("learn quiz", "asks some"), due=None)
+        return
+    day, count = coming
+    says = f"Nothing is due. Next: {counted(count, 'question')} {_when(day, now.date())}."
+    nothing(as_json, says, ("learn quiz", "asks more in the meantime"), due=day.isoformat())
+
+
+def _when(day: date, today: date) -> str:
+    days = (day - today).days
+    return "tomorrow" if days == 1 else f"on {day:%a} {day.day} {day:%b %Y}, in {days} days"

@@ -1,0 +1,106 @@
+"""A release for learners: the course without `solutions/`, and beside it what the checks marked public need.
+
+    public/release.json             the seeds there are answers for, and how many checks each lesson has
+    public/<track>/test_<lesson>.py     the public checks
+    public/<track>/<lesson>.answers     the inputs they draw, and the reference's answers, as they were recorded
+
+Where `solutions/` is there too, the hidden checks are used and none of this is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import CourseError, UsageError
+from grader.files import is_file, read_file
+from grader.model import Course, Lesson
+
+FOLDER = "public"
+MARK = "release.json"
+FORMAT = 1
+AGAIN = "ask your instructor for the release again"
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a release says of itself. `checks`: for each lesson, how many are public and how many there are in all."""
+
+    seeds: tuple[int, ...]
+    checks: Mapping[str, tuple[int, int]]
+
+    def seed(self, asked: int | None) -> int:
+        """The seed asked for, or any. Raises UsageError for one that there are no answers for."""
+        if asked is None:
+            import secrets  # here: only a check without a seed needs it
+
+            return secrets.choice(self.seeds)
+        if asked not in self.seeds:
+            *first, last = map(str, self.seeds)
+            known = f"{', '.join(first)} and {last}" if first else last
+            raise UsageError(
+                f"there are no answers for the seed {asked} in this release of the course",
+                next_step=f"leave out --seed, or take one that was recorded: {known}",
+            )
+        return asked
+
+    def note(self, lesson: str) -> str:
+        """What a score of the public checks is worth, in a sentence."""
+        public, every = self.checks.get(lesson, (0, 0))
+        if every <= public:
+            return "Every check of this lesson is public; the mark is made in your instructor's run."
+        checks = f"{public} public check{'s' if public > 1 else ''}"
+        return f"{checks}; your instructor's run has {every - public} more, so this score is not your mark."
+
+    @property
+    def worth(self) -> str:
+        """What all scores are worth here, in a sentence; "" where no check is hidden."""
+        hidden = any(public < every for public, every in self.checks.values())
+        return "Scores are of the public checks alone; your instructor's run has more." if hidden else ""
+
+
+def release_of(course: Course) -> Release | None:
+    """What this course says of itself as a release; None where its hidden checks are here, or no public ones are.
+
+    Raises CourseError.
+    """
+    path = course.root / FOLDER / MARK
+    if course.has_solutions or not is_file(path):
+        return None
+    import json  # here: most courses have solutions
+
+    try:
+        return _release(json.loads(read_file(path)), path)
+    except (ValueError, KeyError, TypeError):
+        raise CourseError("this file of the release is damaged", where=str(path), next_step=AGAIN) from None
+
+
+def _release(content: Any, path: Path) -> Release:
+    if int(content["format"]) > FORMAT:
+        what = f"this release has format {content['format']}; this version of selfattend reads {FORMAT}"
+        raise CourseError(what, where=str(path), next_step="pip install --upgrade selfattend")
+    seeds = tuple(int(seed) for seed in content["seeds"])
+    lessons = {name: (int(counts["public"]), int(counts["checks"])) for name, counts in content["lessons"].items()}
+    if not seeds:
+        raise ValueError("no seeds")
+    return Release(seeds, lessons)
+
+
+def release_text(release: Release) -> str:
+    """The text of `release.json`."""
+    import json
+
+    lessons = {name: {"public": public, "checks": every} for name, (public, every) in release.checks.items()}
+    return json.dumps({"format": FORMAT, "seeds": list(release.seeds), "lessons": lessons}, indent=2) + "\n"
+
+
+def public_checks(root: Path, lesson: Lesson) -> Path:
+    """Where the public checks of a lesson are in a release at `root`."""
+    return root / FOLDER / lesson.track / f"test_{lesson.name}.py"
+
+
+def public_answers(root: Path, lesson: Lesson) -> Path:
+    """Where the answers that those were recorded with are."""
+    return root / FOLDER / lesson.track / f"{lesson.name}.answers"

@@ -1,0 +1,103 @@
+"""Make the zip of a Gradescope autograder: the engine and the course as they are here, and two scripts round them.
+
+setup.sh, run_autograder     what Gradescope calls (its "Autograder Specifications")
+engine/, course/             the program's source, and the course with its hidden checks
+requirements.txt, constraints.txt    what setup.sh installs, and in which versions: those that are here
+settings.json, seconds, failed.json  what to grade, for how long at most, and what to say if all else fails
+README.md                    for the instructor
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from string import Template
+
+from grader.authoring.release.wheel import DISTRIBUTION, LONG_AGO, engine_files, files_below
+from grader.errors import UsageError
+from grader.gradescope.settings import FILE, BundleSettings
+from grader.model import Course, Lesson
+from grader.reports.formats.to_gradescope import nothing_but_a_failure
+from grader.reports.record_view import number
+
+FILES = Path(__file__).parent / "files"
+SCRIPTS = ("setup.sh", "run_autograder")
+COURSE_FOLDERS = ("lessons", "exercises", "solutions")
+SPARE_SECONDS = 60  # before Gradescope's own limit, after which it gives a zero
+SHOWN = {
+    True: "Learners see everything, the inputs of hidden checks and what was expected too.",
+    False: "Learners see each check's sentence, how it ended and what to do next, never a hidden input.",
+}
+MISSING = {True: "a lesson that was not handed in counts as 0", False: "a lesson that was not handed in does not count"}
+
+
+def write_bundle(course: Course, lessons: Sequence[Lesson], out: Path, settings: BundleSettings, minutes: int) -> None:
+    """Write the zip to `out`. `minutes`: the timeout that is set in Gradescope.
+
+    Raises UsageError for a course without checks, a program that was not installed, and where it cannot be written.
+    """
+    missing = [lesson.name for lesson in lessons if not lesson.checks_path.is_file()]
+    if missing:
+        what = f"the hidden checks of {', '.join(missing)} are not here"
+        raise UsageError(what, where=str(course.root), next_step="name the course itself with --course DIR")
+    seconds = minutes * 60 - SPARE_SECONDS
+    temporary = out.with_name(f".{out.name}.new")
+    try:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in _contents(course, settings, minutes, seconds):
+                entry = zipfile.ZipInfo(name, LONG_AGO)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = (0o755 if name in SCRIPTS else 0o644) << 16
+                archive.writestr(entry, content)
+        temporary.replace(out)
+    except OSError as error:
+        what = f"the file cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
+    finally:
+        if temporary.exists():
+            temporary.unlink()
+
+
+def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> Iterator[tuple[str, bytes]]:
+    for script in SCRIPTS:
+        yield script, (FILES / script).read_bytes()
+    yield "README.md", _readme(course, settings, minutes, seconds).encode()
+    requirements = _requirements()
+    yield "requirements.txt", "".join(f"{line}\n" for line in requirements).encode()
+    yield "constraints.txt", "".join(f"{line}\n" for line in _constraints(requirements)).encode()
+    yield FILE, settings.to_json().encode()
+    yield "seconds", f"{seconds}\n".encode()
+    yield "failed.json", (json.dumps(nothing_but_a_failure(), indent=2) + "\n").encode()
+    for name, content in engine_files():
+        yield f"engine/{name}", content
+    yield "course/course.toml", (course.root / "course.toml").read_bytes()
+    for folder in COURSE_FOLDERS:
+        yield from files_below(course.root / folder, f"course/{folder}")
+
+
+def _readme(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> str:
+    return Template((FILES / "README.md").read_text(encoding="utf-8")).substitute(
+        course=course.title, lessons=", ".join(settings.lessons), out_of=number(settings.out_of),
+        engine=settings.engine, minutes=minutes, seconds=seconds, missing=MISSING[settings.missing_as_zero],
+        shown=SHOWN[settings.reveal],
+    )  # fmt: skip
+
+
+def _requirements() -> list[str]:
+    """What the program needs, as its own description says; what only some need is left out."""
+    try:
+        described = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        what = "this program was not installed, so it cannot say what it needs"
+        raise UsageError(what, next_step="pip install -e . (in the folder of the program)") from None
+    return sorted(line for line in described if "extra ==" not in line)
+
+
+def _constraints(requirements: Sequence[str]) -> list[str]:
+    """The versions that are installed here, without a label such as "+cpu": any build of that version will do."""
+    names = [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in requirements]
+    return [f"{name}=={metadata.version(name).partition('+')[0]}" for name in names]

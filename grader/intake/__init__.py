@@ -1,0 +1,1 @@
+"""What learners handed in, to sources in memory. Nothing is run."""

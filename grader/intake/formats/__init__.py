@@ -1,0 +1,1 @@
+"""The containers in which work is handed in, one a file."""

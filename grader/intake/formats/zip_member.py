@@ -1,0 +1,149 @@
+"""Zip archives: a learner's, or of a whole class. Read in memory; whoever made the archive is not trusted.
+
+No member is written to disk, so no name can lead anywhere; names that try to are left out all the same. What is read
+of each member is bounded whatever size it claims, and so is the list of members, so a bomb does not go off.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from grader.intake.limits import ARCHIVES, KEPT, LIBRARIES, MOST_ENTRIES, is_noise, limit_for
+
+ENCRYPTED, UTF8 = 0x1, 0x800
+PIECE = 1 << 16  # read at once; unpacked it is a thousand times as much at most, and never more than is asked for
+LEARNERS_DIRECTORY_BYTES = 8 << 20  # the list of members of one learner's archive: some 100,000 of them
+DAMAGED = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, ValueError, NotImplementedError, RuntimeError,
+    EOFError, IndexError, OverflowError,
+)  # fmt: skip
+
+Note = Callable[[str], None]
+
+
+class ArchiveError(Exception):
+    """The archive as a whole cannot be used; the text is a sentence for the reader of the results."""
+
+
+def read_zip(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
+    members = [(member_name(info), info) for info in members_of(file, LEARNERS_DIRECTORY_BYTES) if not info.is_dir()]
+    own = [(name, info) for name, info in members if is_own(name)]
+    if len(own) > MOST_ENTRIES:
+        raise ArchiveError(f"The archive holds more than {MOST_ENTRIES} files.")
+    wanted = [(name, info) for name, info in own if name.lower().endswith(KEPT)]
+    if any(info.flag_bits & ENCRYPTED for _, info in wanted):
+        raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
+    for name, _ in own:
+        note_inner(name, note)
+    for name, info in sorted(wanted, key=lambda one: (one[0].count("/"), one[0])):
+        content = read_member(file, info, limit_for(name), note)
+        if content is not None:
+            yield "/".join(parts_of(name)), content
+
+
+def members_of(file: BinaryIO, most: int) -> list[zipfile.ZipInfo]:
+    """The archive's list of members, which may be `most` bytes long. Raises ArchiveError, OSError."""
+    try:
+        if _directory_bytes(file) > most:
+            raise ArchiveError("The archive holds far too many entries.")
+        with zipfile.ZipFile(file) as archive:
+            return archive.infolist()
+    except DAMAGED as error:
+        raise ArchiveError(f"The archive is damaged, or it is no .zip: {error}.") from error
+
+
+def member_name(info: zipfile.ZipInfo) -> str:
+    """A member's name as text, `/` between folders. Many programs write UTF-8 without saying so, or backslashes."""
+    name = info.filename
+    if not info.flag_bits & UTF8 and not name.isascii():
+        try:
+            name = name.encode("cp437").decode("utf-8")
+        except UnicodeError:  # it is what the format says: code page 437
+            name = info.filename
+    return name.replace("\\", "/")
+
+
+def parts_of(name: str) -> list[str]:
+    """The folders and the file of a member's name, without those that mean "here"."""
+    return [part for part in name.split("/") if part != "."]
+
+
+def leads_out(name: str) -> bool:
+    """Whether a member's name is none that a file inside the archive can have."""
+    parts = parts_of(name.removesuffix("/"))
+    return not parts or ":" in parts[0] or "\0" in name or any(part in ("", "..") for part in parts)
+
+
+def is_own(name: str) -> bool:
+    """Whether a member is the learner's work: not the system's leftovers, and no installed library."""
+    return not any(part in LIBRARIES or is_noise(part) for part in name.split("/") if part not in (".", ".."))
+
+
+def note_inner(name: str, note: Note) -> None:
+    """Say so if a member is an archive itself: those are not opened."""
+    if name.lower().endswith(ARCHIVES):
+        note(f"{name} was left out: it is an archive inside an archive.")
+
+
+def read_member(file: BinaryIO, info: zipfile.ZipInfo, limit: int, note: Note) -> bytes | None:
+    """At most `limit` bytes of a member; None, and a note, if it cannot be had. Raises OSError."""
+    name = member_name(info)
+    if leads_out(name):
+        note(f"{name} was left out: its name leads out of the archive.")
+    elif stat.S_ISLNK(info.external_attr >> 16):
+        note(f"{name} was left out: it is a link.")
+    elif info.flag_bits & ENCRYPTED:
+        note(f"{name} was left out: it is encrypted.")
+    elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        note(f"{name} was left out: it is compressed in an unusual way.")
+    else:
+        try:
+            return _unpacked(file, info, limit)
+        except DAMAGED as error:
+            note(f"{name} was left out: it is damaged ({error}).")
+    return None
+
+
+def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
+    """The first `limit` bytes of a member. APPNOTE.TXT 4.3.7: 30 bytes, a name and an extra field stand before it.
+
+    Read here and not by `zipfile`, which keeps the archive open. Raises what DAMAGED holds, OSError.
+    """
+    file.seek(max(0, info.header_offset))
+    header = file.read(30)
+    if header[:4] != b"PK\3\4" or len(header) < 30:
+        raise zipfile.BadZipFile("it is not where the list of members says")
+    file.seek(sum(struct.unpack_from("<HH", header, 26)), 1)
+    unpack = zlib.decompressobj(-zlib.MAX_WBITS) if info.compress_type == zipfile.ZIP_DEFLATED else None
+    left, content = info.compress_size, bytearray()
+    while left and len(content) < limit and (packed := file.read(min(left, PIECE))):
+        left -= len(packed)
+        content += unpack.decompress(packed, limit - len(content)) if unpack else packed[: limit - len(content)]
+    if len(content) < limit and (zlib.crc32(content) != info.CRC or len(content) != info.file_size):
+        raise zipfile.BadZipFile("its checksum is wrong")
+    return bytes(content)
+
+
+def _directory_bytes(file: BinaryIO) -> int:
+    """How long the list of members says it is, found as `zipfile` finds it, which reads all of that at once.
+
+    APPNOTE.TXT 4.3.16: the last record is 22 bytes and a comment; 4.3.14 and 4.3.15: before it stand, in large
+    archives, 20 bytes that point to another record of 56.
+    """
+    length = file.seek(0, 2)
+    file.seek(max(0, length - 22 - 0xFFFF - 76))
+    tail = file.read()
+    end = tail.rfind(b"PK\5\6") if tail[-22:-18] != b"PK\5\6" else len(tail) - 22
+    if end < 0 or len(tail) < end + 22:
+        raise zipfile.BadZipFile("it has no list of members")
+    (size,) = struct.unpack_from("<L", tail, end + 12)
+    large = tail[end - 76 : end] if end >= 76 else b""
+    if large[:4] == b"PK\6\6" and large[56:60] == b"PK\6\7":
+        (size,) = struct.unpack_from("<Q", large, 40)
+    return int(size)

@@ -1,0 +1,1 @@
+"""A notebook to one module."""

@@ -1,0 +1,171 @@
+"""The cells of a notebook as one module.
+
+A notebook is where functions are tried out. Cells that plot, train for minutes, compare with the library's function or
+stop with an error stand between the definitions; a module of everything would fail with the first of them. So taken are
+imports, which come first, functions and classes, and those other statements that give a value to a name that a function
+uses. Each may fail without harm to the rest. A cell that is no Python is left out; what it defines says so when called.
+
+Line numbers tell the cell: with 100 lines a cell, line 302 is line 2 of code cell 3.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import keyword
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Sequence
+
+from grader.intake.notebook.select_definitions import Cell, Definition, Import, Unit, read_cell, take
+
+MOST_LINES = 300_000  # blank ones count against the size that a source may have
+DEFINITION = re.compile(r"^(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
+SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
+PREAMBLE = """\
+from __future__ import annotations
+
+
+class _NotebookCell:
+    def __init__(self, number):
+        self.number = number
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, (Exception, SystemExit)):
+            print(f"Code cell {self.number} of the notebook: {kind.__name__}: {error}")
+            return True
+"""
+
+
+def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
+    """The source of a module with the definitions of these cells, magics taken out; `note` hears what is left out."""
+    cells = [read_cell(number, code) for number, code in enumerate(codes, 1)]
+    for cell in cells:
+        if cell.error:
+            note(f"Code cell {cell.number} was left out: it is no Python ({cell.error}).")
+    units = [unit for cell in cells for unit in cell.units]
+    take(units)
+    imports = _imports(cells)
+    sure = _sure_names(units)
+    defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}
+    written = [_written(cell, sure) if not cell.error else _refusals(cell, defined) for cell in cells]
+    lines = [*PREAMBLE.split("\n"), *imports]
+    stride = _stride([lines, *written])
+    if stride:
+        note(f"Its lines are numbered by code cell: line {stride + 2} is line 2 of cell 1.")
+    for cell, text in zip(cells, written, strict=True):
+        lines += [""] * (cell.number * stride - 1 - len(lines))
+        lines += [f"# --- code cell {cell.number} ---", *text]
+    return "\n".join(lines) + "\n"
+
+
+def _stride(written: Sequence[Sequence[str]]) -> int:
+    """How many lines each cell is given; 0 if that would make the source too long."""
+    longest = max(map(len, written)) + 1
+    stride = 100
+    while stride <= longest:
+        stride *= 10
+    return stride if stride * len(written) <= MOST_LINES else 0
+
+
+def _refusals(cell: Cell, defined: Iterable[str]) -> list[str]:
+    """A cell that is no Python: what it would have defined, and no other cell does, says why it is not there."""
+    why = repr(f"code cell {cell.number} of the notebook, {cell.error}")
+    lines = []
+    for kind, name in dict.fromkeys(DEFINITION.findall("\n".join(cell.lines))):
+        if name in defined or keyword.iskeyword(name) or not name.isidentifier():
+            continue
+        function = f"def {name if kind == 'def' else '__init__'}(*_, **__): raise SyntaxError({why})"
+        lines += [function] if kind == "def" else [f"class {name}:", f"    {function}"]
+    return lines
+
+
+def _imports(cells: Sequence[Cell]) -> list[str]:
+    """The imports of all cells, in their order: what a learner defines themselves counts, whichever cell ran first."""
+    lines: list[str] = []
+    for cell in cells:
+        for unit in cell.units:
+            is_future = any(getattr(node, "module", "") == "__future__" for node in unit.statements)
+            if unit.is_import and not is_future:
+                lines += _guarded(cell, unit)
+    return lines
+
+
+def _guarded(cell: Cell, unit: Unit) -> list[str]:
+    """Simple statements that may fail without harm, on the lines that they have."""
+    first, *rest = cell.lines[unit.first - 1 : unit.last]
+    return [f"with _NotebookCell({cell.number}): {first}", *rest]
+
+
+def _written(cell: Cell, sure: frozenset[str]) -> list[str]:
+    """The lines of a cell's part of the module: what is taken stands on its own line, as far as there is room."""
+    lines: list[str] = []
+    for unit in cell.units:
+        if not unit.taken or unit.is_import:
+            continue
+        inner = cell.lines[unit.first - 1 : unit.last]
+        header = []
+        if not all(_is_sure(node, sure) for node in unit.statements):
+            if unit.is_simple:
+                inner = _guarded(cell, unit)
+            elif (moved := _indented(inner)) is not None:
+                header, inner = [f"with _NotebookCell({cell.number}):"], moved
+        lines += [""] * (unit.first - 1 - len(header) - len(lines))
+        lines += [*header, *inner]
+    return lines
+
+
+def _sure_names(units: Sequence[Unit]) -> frozenset[str]:
+    """Names that are there whatever fails: the language's, and those of packages that a worker has."""
+    imported = {
+        alias.asname or alias.name.partition(".")[0]
+        for unit in units
+        for node in unit.statements
+        if isinstance(node, Import)
+        for alias in node.names
+        if (node.module or "" if isinstance(node, ast.ImportFrom) else alias.name).partition(".")[0] in SURE
+    }
+    return frozenset(dir(builtins)) | imported
+
+
+def _is_sure(node: ast.stmt, sure: frozenset[str]) -> bool:
+    """Whether a statement cannot fail, so that it stands as it is: plain definitions and plain values."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one is not None]
+        return _all_plain([*node.decorator_list, *defaults], sure, calls=True)
+    if isinstance(node, ast.ClassDef):
+        around = [*node.decorator_list, *node.bases, *(one.value for one in node.keywords)]
+        inner = [one for one in node.body if not isinstance(one, ast.Pass)]
+        return _all_plain(around, sure, calls=True) and all(_is_sure(one, sure) for one in inner)
+    if isinstance(node, ast.Assign) and all(isinstance(target, ast.Name) for target in node.targets):
+        return isinstance(node.value, ast.Lambda) or _all_plain([node.value], sure, calls=False)
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _all_plain(values: Iterable[ast.expr], sure: frozenset[str], *, calls: bool) -> bool:
+    """Whether values are made of constants and of names that are there; with `calls`, of calls of those too."""
+    plain = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.UnaryOp, ast.expr_context, ast.unaryop)
+    allowed = (*plain, ast.Call, ast.keyword) if calls else plain
+    parts = [part for value in values for part in ast.walk(value)]
+    return all(isinstance(part, allowed) and (not isinstance(part, ast.Name) or part.id in sure) for part in parts)
+
+
+def _indented(lines: list[str]) -> list[str] | None:
+    """The lines moved in by one space, but for those that begin inside a string; None if that cannot be told."""
+    inside: set[int] = set()
+    opened: list[int] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO("\n".join(lines) + "\n").readline):
+            kind = tokenize.tok_name[token.type]
+            if kind == "FSTRING_START":  # from Python 3.12 on
+                opened.append(token.start[0])
+            elif kind in ("STRING", "FSTRING_END"):
+                start = opened.pop() if kind == "FSTRING_END" else token.start[0]
+                inside.update(range(start + 1, token.end[0] + 1))
+    except (tokenize.TokenError, SyntaxError, IndexError):
+        return None
+    return [line if number in inside or not line else f" {line}" for number, line in enumerate(lines, 1)]

@@ -1,0 +1,101 @@
+"""A notebook's code cells as one Python source. Nothing is run; outputs and text cells are not looked at.
+
+Magics and shell lines become comments. Of the rest, what the functions need is taken: `cell_module.py` says how.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from grader.course.stubs import parse
+from grader.intake.notebook.assemble_module import as_module
+from grader.submission import MAX_BYTES
+
+# `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
+_MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
+_ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\] \t]+=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
+_HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
+_CELL_OF_PYTHON = re.compile(r"%%(time|timeit|capture|prun)\b")
+
+
+class NotebookError(Exception):
+    """This is no notebook that can be read; the text is a sentence for the reader of the results."""
+
+
+def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> str:
+    """One module of the definitions in all code cells; `note` hears what of them could not be used. A notebook with
+    more code than a file may have gives a source that is too large as well. Raises NotebookError."""
+    content = _parse(raw)
+    language = _language(content)
+    if language != "python":
+        raise NotebookError(f"The notebook is written in {language}, not in Python.")
+    cells = [_code(cell) for cell in _cells(content) if cell.get("cell_type") == "code"]
+    if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
+        return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
+    return as_module([python_of(code) for code in cells], note)
+
+
+def _parse(raw: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "it is not the JSON of a notebook"
+        raise NotebookError(f"The notebook cannot be read: {reason}.") from None
+    if not isinstance(content, dict) or not isinstance(content.get("cells", content.get("worksheets")), list):
+        raise NotebookError("The notebook cannot be read: it has no cells.")
+    return content
+
+
+def _language(content: dict[str, Any]) -> str:
+    metadata = content.get("metadata")
+    for section in ("language_info", "kernelspec"):
+        found = metadata.get(section) if isinstance(metadata, dict) else None
+        name = found.get("name" if section == "language_info" else "language") if isinstance(found, dict) else None
+        if isinstance(name, str):
+            return "python" if name.lower().startswith(("python", "ipython")) else name[:40]
+    return "python"
+
+
+def _cells(content: dict[str, Any]) -> list[dict[str, Any]]:
+    cells = content.get("cells")
+    if not isinstance(cells, list):  # format 3 and before: sheets of cells
+        sheets = [sheet.get("cells") for sheet in content["worksheets"] if isinstance(sheet, dict)]
+        cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
+    return [cell for cell in cells if isinstance(cell, dict)]
+
+
+def _code(cell: dict[str, Any]) -> str:
+    source = cell.get("source", cell.get("input", ""))
+    lines = source if isinstance(source, list) else [source]
+    return "".join(line for line in lines if isinstance(line, str)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def python_of(code: str) -> str:
+    """A cell without what only a notebook understands; a cell that is Python already stays as it is."""
+    if _is_python(code):
+        return code
+    lines = code.split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%") and not _CELL_OF_PYTHON.match(lines[first]):
+        return "\n".join(f"# {line}" for line in lines)
+    return "\n".join(map(_without_magic, lines))
+
+
+def _is_python(code: str) -> bool:
+    try:
+        parse(code)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _without_magic(line: str) -> str:
+    """The line as a comment if it is magic; where it is indented, a `pass` keeps its block from being empty."""
+    found = _MAGIC.match(line) or _ASSIGNED.match(line) or _HELP.match(line)
+    if not found:
+        return line
+    indent = found["indent"]
+    return f"{indent}{'pass  ' if indent else ''}# {line.strip()}"

@@ -1,0 +1,214 @@
+"""A class list: a CSV file whose columns are found by their headings. It joins hand-ins to people.
+
+Canvas and Moodle gradebooks, Moodle grading worksheets and Gradescope rosters are such files as they are exported.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.errors import UsageError
+from grader.intake.limits import read_bounded
+
+LARGEST = 32 << 20
+MOST_SHOWN = 5  # line numbers in one note
+
+# What a heading, in small letters and without its signs, says that its column holds. Of the ids, those that come first
+# are what a person is called by in the results; Canvas's "ID" and Moodle's "Identifier" are also in the names of files.
+IDS = (
+    "id", "identifier", "learner", "learnerid", "canvasid", "canvasuserid", "userid", "studentid", "studentnumber",
+    "sid", "idnumber", "matriculationnumber", "matrikelnummer", "orgdefinedid", "sisuserid", "number",
+)  # fmt: skip
+LOGINS = (
+    "login", "loginid", "sisloginid", "username", "user", "netid", "uni", "github", "githubusername", "account",
+)  # fmt: skip
+EMAILS = ("email", "emailaddress", "mail", "emailadresse")
+NAMES = ("name", "fullname", "student", "studentname", "displayname", "vollständigername")
+FIRST, LAST = ("firstname", "givenname", "vorname"), ("lastname", "surname", "familyname", "nachname")
+SECTIONS = ("section", "sections", "group", "groups", "class")
+ROLES = ("role", "roles")
+NOT_PEOPLE = ("points possible", "student, test", "test student")  # lines that Canvas adds
+STAFF = ("instructor", "ta", "teacher", "reader", "staff", "teaching assistant", "observer")
+HEADINGS = "name its columns in the first line, for example: id,name,email"
+
+
+@dataclass(frozen=True)
+class Person:
+    """A line of the roster. `keys` are the ids of all kinds that it gives, as they are compared."""
+
+    id: str
+    name: str
+    keys: frozenset[str]
+    section: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The people of a class, in the order of the file; `notes` say what was wrong with it."""
+
+    people: tuple[Person, ...]
+    notes: tuple[str, ...] = ()
+    _by_key: dict[str, Person] = field(default_factory=dict, repr=False, compare=False)
+    _by_name: dict[str, Person] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, path: Path) -> Roster:
+        """The roster in the file at `path`. Raises UsageError if it cannot be read or names no ids."""
+        rows, notes = _rows(path)
+        columns = _columns(rows[0][1], path)
+        people, more = _people(rows[1:], columns)
+        if not people:
+            raise UsageError("the roster names nobody", where=str(path), next_step=HEADINGS)
+        first = {folded(person.id): person for person in people}
+        others, shared = _index((key, person) for person in people for key in sorted(person.keys) if key not in first)
+        taken = first.keys() | others.keys() | shared.keys()
+        weak, _ = _index((key, person) for person in people for key in _local_parts(person) - taken)
+        by_name, _ = _index((form, person) for person in people for form in _forms(person.name))
+        for key, owners in shared.items():
+            numbers = _numbered([person.line for person in owners])
+            more.append(f"{numbers} of the roster have {key!a} in common: nobody is found by it.")
+        return cls(tuple(people), (*notes, *more), {**weak, **others, **first}, by_name)
+
+    def find(self, ids: Iterable[str]) -> Person | None:
+        """The person whom the first of these ids that is known at all belongs to."""
+        return next((self._by_key[key] for key in map(folded, ids) if key in self._by_key), None)
+
+    def find_by_name(self, name: str) -> Person | None:
+        """The only person of that name, in any order of its words and without its signs."""
+        form = _squeezed(name)
+        return self._by_name.get(form) if form else None
+
+
+def folded(text: str) -> str:
+    """An id as it is compared: no matter its capitals, how its accents are written, and zeros in front of a number."""
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
+    return plain.lstrip("0") or "0" if plain.isascii() and plain.isdigit() else plain
+
+
+def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """The lines that hold anything, with their numbers."""
+    text, notes = _text(path)
+    heading = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(",;\t|", key=heading.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows, empty = [], []
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((reader.line_num, [cell.strip() for cell in row]))
+            else:
+                empty.append(reader.line_num)
+    except csv.Error as error:
+        raise UsageError(f"line {reader.line_num} of the roster is no CSV: {error}", where=str(path)) from None
+    if not rows:
+        raise UsageError("the roster is empty", where=str(path), next_step=HEADINGS)
+    inner = [line for line in empty if line < rows[-1][0]]
+    return rows, [*notes, *([f"{_numbered(inner)} of the roster: empty, passed over."] if inner else [])]
+
+
+def _text(path: Path) -> tuple[str, list[str]]:
+    try:
+        raw = read_bounded(path.resolve(), LARGEST + 1)
+    except (OSError, RuntimeError) as error:
+        what = f"the roster cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise UsageError(what, where=str(path), next_step="give the path of a CSV file with --roster") from None
+    if len(raw) > LARGEST or raw[:4] == b"PK\3\4":
+        what = "the roster is no CSV file" if len(raw) <= LARGEST else "the roster is larger than 32 MB"
+        raise UsageError(what, where=str(path), next_step="save the class list as CSV")
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):  # a spreadsheet's "Unicode text"
+        return raw.decode("utf-16", "replace").replace("\0", ""), []
+    try:
+        return raw.decode("utf-8-sig").replace("\0", ""), []
+    except UnicodeDecodeError:
+        note = "The roster is not UTF-8; it was read as Windows-1252. Look whether the names are right."
+        return raw.decode("cp1252", "replace").replace("\0", ""), [note]
+
+
+def _columns(heading: Sequence[str], path: Path) -> dict[str, list[int]]:
+    """Where each kind of thing stands: the columns of "id" in the order in which they are preferred."""
+    plain = [re.sub(r"[\W_]+", "", cell.casefold()) for cell in heading]
+    kinds = {"login": LOGINS, "email": EMAILS, "name": NAMES, "first": FIRST, "last": LAST, "section": SECTIONS}
+    kinds |= {"id": IDS, "identifier": ("identifier",), "role": ROLES}
+    found = {kind: [plain.index(known) for known in headings if known in plain] for kind, headings in kinds.items()}
+    if not (found["id"] or found["login"] or found["email"]):
+        shown = ", ".join(cell for cell in heading if cell)[:200]
+        what = f"the roster has no column of ids, logins or e-mail addresses; its columns are: {shown}"
+        raise UsageError(what, where=str(path), next_step=HEADINGS)
+    return found
+
+
+def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]) -> tuple[list[Person], list[str]]:
+    people: dict[str, Person] = {}
+    notes, without = [], []
+    for line, row in rows:
+        person = _person(line, row, columns)
+        if person is None:
+            continue
+        if not person.id:
+            without.append(line)
+        elif (first := people.get(folded(person.id))) is not None:
+            notes.append(
+                f"Line {line} of the roster: {person.id!a} stands in line {first.line} already; that one counts."
+            )
+        else:
+            people[folded(person.id)] = person
+    if without:
+        notes.append(f"{_numbered(without)} of the roster: no id, passed over.")
+    return list(people.values()), notes
+
+
+def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Person | None:
+    """The person of a line; None for a line that is of nobody who hands anything in."""
+
+    def cells(kind: str) -> list[str]:
+        return [row[place] for place in columns[kind] if place < len(row) and row[place]]
+
+    for place in columns["identifier"]:  # Moodle writes "Participant 12", in the language of the site
+        if place < len(row) and (number := re.search(r"\d+$", row[place])):
+            row = [*row[:place], number[0], *row[place + 1 :]]
+    name = next(iter(cells("name")), "") or " ".join(cells("first")[:1] + cells("last")[:1])
+    if name.casefold() in NOT_PEOPLE or any(role.casefold() in STAFF for role in cells("role")):
+        return None
+    keys = [*cells("id"), *cells("login"), *cells("email")]
+    if not keys and not name:
+        return None
+    return Person(keys[0] if keys else "", name, frozenset(map(folded, keys)), ", ".join(cells("section")), line)
+
+
+def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict[str, list[Person]]]:
+    """What belongs to one person only, and what several share."""
+    owners: dict[str, list[Person]] = defaultdict(list)
+    for key, person in pairs:
+        if person not in owners[key]:
+            owners[key].append(person)
+    alone = {key: people[0] for key, people in owners.items() if len(people) == 1}
+    return alone, {key: people for key, people in owners.items() if len(people) > 1}
+
+
+def _local_parts(person: Person) -> set[str]:
+    """What stands before the @ of an address: often the login, where the roster does not give it."""
+    return {key.partition("@")[0] for key in person.keys if "@" in key} - {""}
+
+
+def _forms(name: str) -> set[str]:
+    """A name as platforms write it: "Lee, Ann Marie" is leeannmarie in one file's name, annmarielee in another's."""
+    words = re.findall(r"\w+", name)
+    return {_squeezed("".join(words[turn:] + words[:turn])) for turn in range(min(len(words), 8))} - {""}
+
+
+def _squeezed(name: str) -> str:
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"[\W_]+", "", plain)
+
+
+def _numbered(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:MOST_SHOWN])) + (", ..." if len(lines) > MOST_SHOWN else "")
+    return f"Line{'s' if len(lines) > 1 else ''} {shown}"

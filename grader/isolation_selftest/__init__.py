@@ -1,0 +1,1 @@
+"""Prove each layer of isolation by an attempt to break it."""

@@ -1,0 +1,1 @@
+"""Hidden checks as pytest items."""

@@ -1,0 +1,1 @@
+"""Start, own, ask and stop the worker processes."""

@@ -1,0 +1,233 @@
+"""What protects us from a learner's code: the layers, which of them a policy asks for, and what is too little.
+
+`LAYERS` is the one place where the layers are described; `doctor` and the documentation show it. How each is put on is
+in `grader.worker.isolation` and in `bubblewrap.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import IsolationError, UsageError
+from grader.judge.processes.launcher import Accept, accept_any, library_paths
+from grader.model import Course
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: its name in results, what it is, what it stops, where it exists, what `doctor` tries against it."""
+
+    name: str
+    what: str
+    stops: str
+    where: str
+    tries: str
+
+
+LAYERS = (
+    Layer(
+        "process-group",
+        "A process of its own; only plain data crosses, checked by size, type and shape",
+        "a forged verdict, a crash or a hang that takes the grader along, outliving the run, a look into another "
+        "process of the same user",
+        "everywhere; dying with the grader and closed memory on Linux",
+        "staying in our session, outliving us, showing its memory",
+    ),
+    Layer(
+        "limits",
+        "Limits of wall clock, processor time, memory, processes and threads, open files, size of a file, output",
+        "endless loops, bombs of memory, forks and threads, full disks, floods of output",
+        "Linux (the one for processes does not bind root); macOS without the one for memory; Windows: wall clock and "
+        "output",
+        "taking more memory, open files and threads than allowed",
+    ),
+    Layer(
+        "no-new-privileges",
+        "No program that it might start gains rights",
+        "`sudo` and other set-user-id programs",
+        "Linux",
+        "gaining rights by a program that it starts",
+    ),
+    Layer(
+        "unprivileged-user",
+        "Never root, no capabilities",
+        "what only root may do",
+        "an ordinary user is one already; of root it becomes nobody, where nobody can reach Python, or in bubblewrap",
+        "being root, becoming root, changing its root folder",
+    ),
+    Layer(
+        "landlock",
+        "Reads Python and its packages; writes nothing",
+        "reading answers, hidden checks, other submissions, your home; writing anywhere",
+        "Linux 5.13 and later; needs no root; holds in Docker, Podman and Kubernetes as they come",
+        "reading a file, listing a folder, writing a file",
+    ),
+    Layer(
+        "seccomp",
+        "Only the system calls on a list, some by their arguments",
+        "networks of every kind, new processes, programs, signals to others, tracing, most doors of the kernel",
+        "Linux on x86-64 and aarch64; needs no root; holds in Docker, Podman and Kubernetes as they come",
+        "reaching us by TCP, UDP and local sockets, forking, starting a program, signalling its parent and us",
+    ),
+    Layer(
+        "namespaces",
+        "bubblewrap: a machine of its own, with the few files it must read, no network and no other process",
+        "finding out that a file exists, networks, seeing and signalling other processes",
+        "`grader run` on Linux with bubblewrap; not in Docker as it comes; Ubuntu 24.04 and later need "
+        "an AppArmor profile for it",
+        "finding a file, writing one, reaching us by TCP and local sockets, seeing other processes",
+    ),
+    Layer(
+        "container",
+        "The whole grader in Docker, Podman or Kubernetes",
+        "what gets through all others but not through the kernel; memory and processes of the whole run",
+        "where you start the grader in one",
+        "nothing; it is only looked for",
+    ),
+)
+
+# How much isolation a caller asks for.
+ISOLATION = ("required", "available", "process")
+NOT_WITH_PROCESS = ("landlock", "seccomp")
+NOT_WITH_CUDA = ("landlock", "seccomp")
+# Either of each will do.
+FILE_SYSTEM, NETWORK = ("landlock", "namespaces"), ("seccomp", "namespaces")
+
+LARGEST_POLICY = 60_000  # bytes; the zygote reads a job of at most 64 kB
+
+# What torch and numpy import late; named one by one where there are too many packages to allow all.
+FEWEST_PACKAGES = (
+    "torch", "torchgen", "functorch", "triton", "nvidia", "numpy", "typing_extensions", "sympy", "mpmath", "networkx",
+    "jinja2", "markupsafe", "filelock", "fsspec", "setuptools", "packaging",
+)  # fmt: skip
+NO_CODE = (".dist-info", ".egg-info", ".pth", ".egg-link")  # what lies beside packages
+
+_TRUSTED = "--isolation process, if you trust the code"
+
+
+# --- what a policy asks for -------------------------------------------------------------------------------------------
+
+
+def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict[str, Any]:
+    """The policy of a worker, as `isolation.Policy` takes it: all layers that this machine has.
+
+    `without`: layers to leave out, and with them those that cannot be had without them.
+    CUDA opens devices, reserves great ranges of memory and starts threads, so there the file and system call filters
+    and the memory limit are left out.
+    """
+    from grader.worker import isolation
+    from grader.worker.isolation import drop_privileges
+
+    gone = isolation.left_out([*without, *(NOT_WITH_CUDA if device == "cuda" else ())])
+    limits = course.limits
+    policy: dict[str, Any] = {
+        "memory_bytes": limits.memory_mb << 20 if device == "cpu" else None,
+        "cpu_seconds": math.ceil(limits.total_seconds),
+        "open_files": 64 if device == "cpu" else 1024,  # the driver opens many
+        "uid": drop_privileges.NOBODY if drop_privileges.is_root() else None,
+        "layers": [layer for layer in isolation.LAYERS if layer not in gone],
+    }
+    return policy | {"readable": _readable(course.root, room=LARGEST_POLICY - len(json.dumps(policy)))}
+
+
+def left_out_by(isolation: str) -> tuple[str, ...]:
+    """The layers that this much isolation goes without. Raises UsageError for a word that is not one of ISOLATION."""
+    if isolation not in ISOLATION:
+        raise UsageError(f"there is no isolation {isolation!r}", next_step=f"one of {', '.join(ISOLATION)}")
+    return NOT_WITH_PROCESS if isolation == "process" else ()
+
+
+# --- what is too little -----------------------------------------------------------------------------------------------
+
+
+def accept_for(isolation: str) -> Accept:
+    """What a launcher must make sure of before a worker gets a learner's code: raises IsolationError for too little."""
+    return _accept_isolated if isolation == "required" else accept_any
+
+
+def lacking(layers: Iterable[str]) -> tuple[str, ...]:
+    """Which kinds of isolation these layers do not give."""
+    kinds = {"from the file system": FILE_SYSTEM, "from the network": NETWORK}
+    in_force = set(layers)
+    return tuple(kind for kind, either in kinds.items() if not in_force & set(either))
+
+
+def _accept_isolated(layers: tuple[str, ...]) -> None:
+    missing = lacking(layers)
+    if missing:
+        reasons = reasons_missing()
+        why = [f"{name}: {reasons[name]}" for name in dict.fromkeys((*FILE_SYSTEM, *NETWORK)) if reasons[name]]
+        because = "; ".join(why) or "the layers for it are left out"
+        raise IsolationError(
+            f"A learner's code cannot be isolated here {' and '.join(missing)} ({because}).",
+            next_step=f"grade on Linux or in a container; `grader doctor` shows what works here. Or {_TRUSTED}",
+        )
+
+
+def no_isolation_on_gpu() -> IsolationError:
+    """What to say where isolation is required on a GPU: nothing there has been shown to hold."""
+    return IsolationError(
+        "On a GPU a learner's code cannot be isolated from the file system and the network: the driver needs devices "
+        "and system calls that the filters refuse.",
+        next_step=f"--device cpu. Or {_TRUSTED}",
+    )
+
+
+def reasons_missing() -> dict[str, str]:
+    """Each layer with why it cannot be had here, "" if it can as far as one sees without trying it."""
+    from grader.judge.processes import bubblewrap
+    from grader.worker.isolation import available
+
+    return {**available(), "namespaces": bubblewrap.why_not(), "container": "" if in_container() else "not in one"}
+
+
+def in_container() -> str:
+    """The kind of container that this runs in; "" if none can be seen."""
+    signs: Mapping[str, bool] = {
+        "Kubernetes": "KUBERNETES_SERVICE_HOST" in os.environ,
+        "Podman": Path("/run/.containerenv").exists(),
+        "Docker": Path("/.dockerenv").exists(),
+        "a container": "container" in os.environ,
+    }
+    return next((kind for kind, seen in signs.items() if seen), "")
+
+
+# --- what a worker may read -------------------------------------------------------------------------------------------
+
+
+def _readable(course_root: Path, room: int) -> list[str]:
+    """What a worker may read: the standard library and every installed package, one by one, except our own."""
+    from grader.worker.isolation import default_readable
+
+    wide = [*default_readable(()), *_installed(course_root)]
+    return wide if len(json.dumps(wide)) <= room else list(default_readable(FEWEST_PACKAGES))
+
+
+def _installed(course_root: Path) -> Iterator[str]:
+    """Each importable thing in the library folders by its own path, never a folder that also holds the answers."""
+    here = Path(os.__file__).parent  # the standard library, which is allowed already
+    # not the course's folder as a whole: in a checkout the virtual environment often lies in it
+    answers = ((course_root / "solutions").resolve(), Path(__file__).resolve().parents[2])
+    for folder in map(Path, library_paths()):
+        if folder == here or folder.parent == here or not folder.is_dir():
+            continue
+        # any other folder may be somebody's own, with more in it than packages
+        wanted = None if folder.name in ("site-packages", "dist-packages") else FEWEST_PACKAGES
+        for entry in sorted(folder.iterdir()):
+            known = wanted is None or entry.name.partition(".")[0] in wanted
+            if known and entry.suffix not in NO_CODE and not _is_ours(entry, answers):
+                yield str(entry)
+
+
+def _is_ours(entry: Path, answers: tuple[Path, ...]) -> bool:
+    """Whether the engine or the course's answers lie in there, or it lies in them; links are followed."""
+    if entry.name.lower().startswith(("grader", "selfattend", "__editable__")):
+        return True
+    real = entry.resolve()
+    return any(real.is_relative_to(folder) or folder.is_relative_to(real) for folder in answers)

@@ -1,0 +1,346 @@
+"""Start worker processes.
+
+`ZygoteLauncher` forks workers from a warm parent (Linux), which may be in a sandbox of bubblewrap. `SpawnLauncher`
+starts each by exec (macOS, and wherever a fork is not safe). Both give a `Worker`; the caller does not see which.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import GraderError, IsolationError
+from grader.judge.processes.connection import READY_SECONDS as READY_SECONDS
+from grader.judge.processes.connection import Worker
+from grader.model import Limits
+from grader.worker.wire import ProtocolError
+
+WORKER_DIR = Path(__file__).resolve().parents[2] / "worker"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+Accept = Callable[[tuple[str, ...]], None]
+PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "SYSTEMROOT")
+
+
+def clean_environment() -> dict[str, str]:
+    """What a worker may know of ours: one thread for each BLAS, fixed hashing, where the libraries lie."""
+    environment = dict.fromkeys(THREADS, "1")
+    environment |= {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+    # huge pages for the heap, where the system grants them: a fork then copies far smaller page tables, which takes a
+    # fifth off the cost of a worker
+    environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
+    return environment | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+
+
+def library_paths() -> list[str]:
+    """Where installed packages lie: our own `sys.path`, without the folder that a command was started in."""
+    here = {"", str(Path.cwd()), str(WORKER_DIR.parents[1])}
+    return [path for path in sys.path if path not in here or path.endswith("site-packages")]
+
+
+def _programs() -> list[str]:
+    """What the zygote needs to start, beside what a worker may read: Python, and the worker's part of this program."""
+    settings = Path(sys.prefix, "pyvenv.cfg")
+    return [sys.executable, str(settings), str(WORKER_DIR), str(WORKER_DIR.parent / "__init__.py")]
+
+
+def _why_no_sandbox() -> str:
+    from grader.judge.processes import bubblewrap  # late: the plain check goes without it, and its start-up time counts
+
+    return bubblewrap.why_not()
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A worker that was asked for: our ends of its line and of the pipe for what it prints."""
+
+    job: int
+    rpc: socket.socket
+    output_fd: int
+
+    def close(self) -> None:
+        """Let go of both ends: the worker, if there is one, sees that nobody waits for it."""
+        self.rpc.close()
+        os.close(self.output_fd)
+
+
+def accept_any(_layers: tuple[str, ...]) -> None:
+    """Every worker will do, whatever protects it."""
+
+
+class _Launcher:
+    """What both launchers have in common: which layers must be in force, and which are.
+
+    `accept` is called with the layers round each worker before it gets any of a learner's code; what it raises stops
+    that. `layers`: those round the last worker that was heard of. `outer`: those that are not the worker's own doing.
+    """
+
+    def __init__(self, policy: Mapping[str, Any], limits: Limits, accept: Accept) -> None:
+        self.policy, self.limits, self._accept = dict(policy), limits, accept
+        self.outer: tuple[str, ...] = ()
+        self.layers: tuple[str, ...] | None = None
+
+    def vet(self, layers: tuple[str, ...]) -> tuple[str, ...]:
+        """All layers round a worker that has put these on itself. Raises IsolationError for too few."""
+        self.layers = (*layers, *self.outer)
+        self._accept(self.layers)
+        return self.layers
+
+    def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
+        """A fresh worker, under another policy than the launcher's if there is one."""
+        raise NotImplementedError
+
+    def greet(self) -> tuple[str, ...]:
+        """Start a worker only to hear which layers are in force. Raises IsolationError, GraderError."""
+        worker = self.lease()
+        try:
+            return worker.greet()
+        except (OSError, EOFError, ProtocolError) as error:
+            raise GraderError(f"No worker starts: {error or 'it ended at once'}", next_step="learn doctor") from None
+        finally:
+            worker.close()
+
+
+class ZygoteLauncher(_Launcher):
+    """Forks workers from one warm process. `start` returns at once: the zygote imports while the caller does.
+
+    `sandbox`: put that process into bubblewrap. Where that cannot be had, or nothing starts in it, it runs without, and
+    `no_sandbox` says why.
+    """
+
+    def __init__(
+        self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any, sandbox: bool = False
+    ) -> None:
+        super().__init__(policy, limits, accept)
+        self.arrays = arrays
+        self._born: dict[int, tuple[int, int]] = {}  # job -> pid and pidfd, not yet fetched
+        self._jobs: dict[int, int] = {}  # pid -> job
+        self._ended: dict[int, int] = {}  # job -> exit code
+        self._job = 0
+        self._ahead: _Pending | None = None
+        self._ready = False
+        self.no_sandbox = _why_no_sandbox() if sandbox else "it was not asked for"
+        self._start()
+
+    def _start(self) -> None:
+        """Start the zygote, without waiting for it."""
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [
+            sys.executable,
+            "-P",
+            "-S",
+            "-s",
+            str(WORKER_DIR / "fork_server.py"),
+            str(theirs.fileno()),
+            self.arrays,
+        ]
+        command.append(json.dumps(library_paths()))
+        self.outer = () if self.no_sandbox else ("namespaces",)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(theirs)
+            passed = [theirs.fileno()]
+            if not self.no_sandbox:
+                from grader.judge.processes import bubblewrap
+
+                options = stack.enter_context(bubblewrap.options(self.policy, _programs()))
+                command = bubblewrap.inside(options.fileno(), command)
+                passed.append(options.fileno())
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=clean_environment(),
+                pass_fds=passed,
+                start_new_session=True,  # Ctrl-C in the terminal reaches us alone
+            )
+
+    def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
+        """A fresh worker. The next one, under the launcher's own policy, is forked while this one is used."""
+        if policy is not None:
+            return self._finish(self._begin(policy))
+        pending = self._ahead or self._begin()
+        self._ahead = None
+        worker = self._finish(pending)
+        self._ahead = self._begin()
+        return worker
+
+    def _begin(self, policy: Mapping[str, Any] | None = None) -> _Pending:
+        """Ask for a worker without waiting for it."""
+        self._wait_until_ready()
+        self._job += 1
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        output_read, output_write = os.pipe()
+        try:
+            job = json.dumps({"id": self._job, "policy": policy or self.policy}).encode()
+            socket.send_fds(self.control, [job], [theirs.fileno(), output_write])
+        except OSError as error:
+            raise self._died() from error
+        finally:
+            theirs.close()
+            os.close(output_write)
+        return _Pending(self._job, ours, output_read)
+
+    def _finish(self, pending: _Pending) -> Worker:
+        while pending.job not in self._born:
+            message = self._read(READY_SECONDS)
+            if message.get("id") == pending.job and "refused" in message:
+                pending.close()
+                what = f"A worker could not be protected: {message['refused']}."
+                raise IsolationError(what, next_step="learn doctor")
+        pid, pidfd = self._born.pop(pending.job)
+        self._jobs[pid] = pending.job
+        return Worker(pid, pidfd, pending.rpc, pending.output_fd, self.limits, self._exit_code, self.vet)
+
+    def _wait_until_ready(self) -> None:
+        if self._ready:
+            return
+        try:
+            message = self._read(READY_SECONDS)
+        except GraderError as error:
+            if self.no_sandbox:
+                raise
+            self._start_without_sandbox(error.what)
+            message = self._read(READY_SECONDS)
+        if "refused" in message:
+            raise GraderError(f"The worker's parent refused to start: {message['refused']}.", next_step="learn doctor")
+        self._ready = True
+
+    def _start_without_sandbox(self, reason: str) -> None:
+        """The libraries do not load in it: the layers that a worker puts on itself must do, or `accept` refuses it."""
+        self._let_go()
+        self.no_sandbox = f"nothing starts in bubblewrap here: {reason}"
+        self._start()
+
+    def _read(self, seconds: float) -> dict[str, Any]:
+        ready, _, _ = select.select([self.control], [], [], seconds)
+        if not ready:
+            raise GraderError("The worker's parent does not answer.", next_step="learn doctor")
+        data, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
+        if not data:
+            raise self._died()
+        try:
+            message: dict[str, Any] = json.loads(data)
+        except ValueError:  # nothing of a learner's is there: it is ours that is broken
+            raise self._died() from None
+        if "exit" in message:
+            self._ended[message["id"]] = message["exit"]
+        if "pid" in message:
+            self._born[message["id"]] = (message["pid"], fds[0])
+        return message
+
+    def _exit_code(self, pid: int) -> int | None:
+        """How a worker ended, waiting a moment for the zygote to say so."""
+        job = self._jobs[pid]
+        deadline = time.monotonic() + 2.0
+        while job not in self._ended:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.control], [], [], left)[0]:
+                return None
+            self._read(left)
+        return self._ended[job]
+
+    def _died(self) -> GraderError:
+        self.process.kill()
+        _, stderr = self.process.communicate()
+        last = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
+        return GraderError(f"The process that starts workers died: {last[0]}", next_step="learn doctor")
+
+    def close(self) -> None:
+        """End every worker and the zygote."""
+        if self._ahead is not None:
+            self._ahead.close()
+        for _, pidfd in self._born.values():
+            os.close(pidfd)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self.control.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+
+
+class SpawnLauncher(_Launcher):
+    """Starts each worker by exec; the next one imports its libraries while this one is used."""
+
+    def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any) -> None:
+        super().__init__(policy, limits, accept)
+        self.arrays = arrays
+        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._ahead: Worker | None = self._spawn()
+
+    def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
+        """A fresh worker, warm already if it was started ahead."""
+        if policy is not None:
+            return self._spawn(policy)
+        worker = self._ahead or self._spawn()
+        self._ahead = self._spawn()
+        return worker
+
+    def _spawn(self, policy: Mapping[str, Any] | None = None) -> Worker:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        output_read, output_write = os.pipe()
+        command = [sys.executable, "-P", "-S", "-s", str(WORKER_DIR / "spawn_main.py"), str(theirs.fileno())]
+        process = subprocess.Popen(
+            [*command, str(output_write), self.arrays, json.dumps(policy or self.policy), json.dumps(library_paths())],
+            stdin=subprocess.DEVNULL,
+            env=clean_environment(),
+            pass_fds=[theirs.fileno(), output_write],
+            start_new_session=True,
+        )
+        theirs.close()
+        os.close(output_write)
+        self._processes[process.pid] = process
+        return Worker(process.pid, None, ours, output_read, self.limits, self._exit_code, self.vet)
+
+    def _exit_code(self, pid: int) -> int | None:
+        try:
+            return self._processes[pid].wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def close(self) -> None:
+        """End every worker."""
+        if self._ahead is not None:
+            self._ahead.close()
+        for process in self._processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            process.wait()
+
+
+Launcher = ZygoteLauncher | SpawnLauncher
+
+
+def start_launcher(
+    arrays: str,
+    policy: Mapping[str, Any],
+    limits: Limits,
+    *,
+    spawn: bool | None = None,
+    sandbox: bool = False,
+    accept: Accept = accept_any,
+) -> Launcher:
+    """The launcher that this platform can have.
+
+    `spawn=True` forces one exec for each worker. `sandbox`: bubblewrap round the workers' parent where it can be had.
+    `accept`: called with the layers that are in force round a worker, before it gets a learner's code.
+    """
+    can_fork = sys.platform == "linux" and hasattr(os, "pidfd_open")
+    if spawn or not can_fork:
+        return SpawnLauncher(arrays, policy, limits, accept)
+    return ZygoteLauncher(arrays, policy, limits, accept, sandbox)

@@ -1,0 +1,1 @@
+"""Compare, draw and describe arrays."""

@@ -1,0 +1,86 @@
+"""Weigh an observation: one number by which two that differ are told apart without comparing all their values.
+
+Diagnosis compares each submission with hundreds of wrong versions. Nearly all of them differ from it; a weight shows
+that in a fraction of the time, and can be kept where the values would take too much room. Equal weights prove nothing:
+then the values themselves are compared.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from grader.judge.values.compare import Raised, is_array, to_numpy
+from grader.worker.wire import Opaque
+
+FACTORS = 4096  # values beyond so many are weighed with the same factors again
+ROUNDING = 1e-9  # of all values' sum: far more than rounding can add up to
+
+
+class Weight(NamedTuple):
+    """`total`: the sum of all values, each times the factor of its place; `size`: the sum of their magnitudes;
+    `values`: how many there are. A total of NaN, where there is NaN in the values, is at odds with nothing."""
+
+    total: float
+    size: float
+    values: int
+
+    def rules_out(self, other: Weight, atol: float) -> bool:
+        """Whether two observations of these weights cannot be the same within `atol`."""
+        if self.values != other.values:
+            return True
+        return abs(self.total - other.total) > self.values * atol + ROUNDING * (self.size + other.size)
+
+
+def weigh(value: Any) -> Weight:
+    """The weight of plain data. The same within `atol` means the same count, and totals within count times `atol`."""
+    total, size, count = 0.0, 0.0, 0
+    factors, _ = _factors()
+    for part in _parts(value, []):
+        if is_array(part):
+            weighed, magnitude, length = _weigh_array(part, count)
+            total, size, count = total + weighed, size + magnitude, count + length
+        else:
+            number = part if isinstance(part, float) else float(hash(part) % 9973) if _is_exact(part) else 0.0
+            total, size, count = total + number * factors[count % FACTORS], size + abs(number), count + 1
+    return Weight(total, size, count)
+
+
+def _parts(value: Any, found: list[Any]) -> list[Any]:
+    """The arrays and single values in plain data, in an order that is the same for equal structures."""
+    if isinstance(value, dict):
+        for key in sorted(value, key=str):
+            _parts(value[key], found)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _parts(item, found)
+    else:
+        found.append(value)
+    return found
+
+
+def _weigh_array(array: Any, place: int) -> tuple[float, float, int]:
+    import numpy
+
+    values = to_numpy(array).ravel()
+    if values.dtype.kind == "c":
+        values = values.view(values.real.dtype)
+    start, size = place % FACTORS, values.size
+    _, factors = _factors()
+    used = factors[start : start + size] if size <= FACTORS else numpy.resize(factors, size)
+    with numpy.errstate(all="ignore"):
+        return float(used @ values), float(numpy.abs(values).sum(dtype="float64")), size
+
+
+def _is_exact(part: Any) -> bool:
+    """Whether only what is equal to it is the same."""
+    return part is None or isinstance(part, bool | int | str | Raised | Opaque)
+
+
+@cache
+def _factors() -> tuple[list[float], Any]:
+    """Factors between 0.5 and 1, as a list and, twice over, as an array; the same for as long as the process lives."""
+    import numpy
+
+    factors = numpy.random.default_rng(0).uniform(0.5, 1.0, FACTORS)
+    return factors.tolist(), numpy.tile(factors, 2)

@@ -1,0 +1,1 @@
+"""From the outcomes of checks to findings, sentences and a score."""

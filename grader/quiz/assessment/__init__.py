@@ -1,0 +1,1 @@
+"""From answers to a score that can be explained."""

@@ -1,0 +1,160 @@
+"""The assessment: predicted, verified, claimed, never blended; what is known, what is not, what to do next.
+
+{"schema": 1, "predicted", "verified": {"score", "low", "high"} or null, "reason", "claimed", "claims", "topics",
+ "also", "strengths", "weaknesses", "suggestions", "certainty", "brier", "bias", "history", "contradicted", "answers"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from grader.model import SCHEMA, Answered, Claimed, LessonProgress, QuizSession
+from grader.quiz.assessment import calibration
+from grader.quiz.assessment.evidence import Evidence, collect, items_of, latest_claims
+from grader.quiz.assessment.misconceptions import contradicted, suggestions, weaknesses
+from grader.quiz.assessment.scoring import FEWEST_ITEMS, FEWEST_TOPICS, SCALE, SOLID, TopicScore, label, overall
+from grader.quiz.bank.bank import Bank
+
+CLAIMED = {"yes": 1.0, "partly": 0.5, "no": 0.0}
+MASTERED_AFTER = timedelta(days=7)
+SOLVED = 10.0
+
+
+@dataclass(frozen=True)
+class Log:
+    """Everything that is known of a learner."""
+
+    answers: Sequence[Answered] = ()
+    claims: Sequence[Claimed] = ()
+    sessions: Sequence[QuizSession] = ()
+    progress: Mapping[str, LessonProgress] = field(default_factory=dict)
+
+
+def assess(bank: Bank, log: Log) -> dict[str, Any]:
+    """The documented object of `learn report --json`."""
+    evidence = collect(bank, log.answers, log.progress)
+    assessed = [each for each in evidence if each.topic in bank.assessed]
+    topics = [_topic(bank, each, log) for each in assessed]
+    verified, reason = _verified(assessed)
+    weak = weaknesses(bank, log.answers)
+    doubts = contradicted(bank, log.answers, log.claims)
+    past = calibration.history(log.sessions, log.answers)
+    return {
+        "schema": SCHEMA,
+        "predicted": predicted(log.sessions),
+        "verified": verified,
+        "reason": reason,
+        "claimed": claimed(log.claims),
+        "claims": claims_by_topic(log.claims),
+        "topics": topics,
+        "also": [_topic(bank, each, log) for each in evidence if each.topic not in bank.assessed],
+        "strengths": _strengths(topics, log.progress),
+        "weaknesses": weak,
+        "suggestions": suggestions(bank, topics, weak, doubts, log),
+        "contradicted": doubts,
+        "certainty": calibration.certainty_table(log.answers),
+        "brier": calibration.brier(log.answers),
+        "bias": calibration.bias(past),
+        "history": past,
+        "answers": sum(len(each.answers) for each in evidence),
+    }
+
+
+def predicted(sessions: Sequence[QuizSession]) -> float | None:
+    """What the learner expected, the last time they said so before answering."""
+    said = [session for session in sessions if session.predicted is not None]
+    return max(said, key=lambda session: session.started).predicted if said else None
+
+
+def claimed(claims: Sequence[Claimed]) -> float | None:
+    """Ten times the mean, over the open questions that were answered, of the share of key points claimed."""
+    shares = [each["share"] for each in claims_by_topic(claims)]
+    return round(SCALE * sum(shares) / len(shares), 1) if shares else None
+
+
+def claims_by_topic(claims: Sequence[Claimed]) -> list[dict[str, Any]]:
+    """What was claimed of each open answer: {"topic", "yes", "partly", "no", "share"}."""
+    marks: dict[str, list[str]] = {}
+    for claim in latest_claims(claims).values():
+        if not claim.trap:
+            marks.setdefault(claim.topic, []).append(claim.mark)
+    return [
+        {"topic": topic, **{mark: given.count(mark) for mark in CLAIMED},
+         "share": sum(CLAIMED[mark] for mark in given) / len(given)}
+        for topic, given in marks.items()
+    ]  # fmt: skip
+
+
+def _verified(assessed: Sequence[Evidence]) -> tuple[dict[str, float] | None, str]:
+    scores = [each.score for each in assessed if each.score]
+    fewest = min(FEWEST_TOPICS, len(assessed))  # a release of a few lessons has a few topics
+    result = overall(scores, fewest)
+    covered = sum(score.covered for score in scores)
+    if result is None:
+        return None, (
+            f"not enough evidence: {covered} of {len(assessed)} topics covered, {fewest} are needed "
+            f"(a topic is covered by {FEWEST_ITEMS} checked answers)"
+        )
+    rounded = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
+    return rounded | {"covered": covered, "topics": len(assessed)}, ""
+
+
+def _topic(bank: Bank, evidence: Evidence, log: Log) -> dict[str, Any]:
+    topic, score = bank.topic(evidence.topic), evidence.score
+    return {
+        "name": topic.name,
+        "title": topic.title,
+        "lesson": topic.lesson,
+        **_numbers(score),
+        "mastered": _is_mastered(evidence, log.sessions),
+        "exercises": [{"lesson": each.lesson, "share": round(each.share, 4)} for each in evidence.exercises],
+        "marks": [_mark(answer) for answer in evidence.answers],
+    }
+
+
+def _numbers(score: TopicScore | None) -> dict[str, Any]:
+    if score is None:
+        return {"items": 0, "credit": 0.0, "guess": None, "share": None, "variance": None, "score": None,
+                "label": "", "covered": False}  # fmt: skip
+    shown = round(SCALE * min(1.0, max(0.0, score.share)), 1)
+    return {
+        "items": score.items, "credit": round(score.credit, 4), "guess": round(score.guess, 4),
+        "share": round(score.share, 4), "variance": round(score.variance, 6),
+        "score": shown if score.covered else None, "label": score.label if score.covered else "",
+        "covered": score.covered,
+    }  # fmt: skip
+
+
+def _mark(answer: Answered) -> dict[str, Any]:
+    return {
+        "family": answer.family, "attempt": answer.attempt, "kind": answer.kind, "typed": answer.typed,
+        "credit": round(answer.credit, 4), "guess": round(answer.guess, 4), "certainty": answer.certainty,
+        "tags": list(answer.tags), "when": answer.when.isoformat(),
+    }  # fmt: skip
+
+
+def _is_mastered(evidence: Evidence, sessions: Sequence[QuizSession]) -> bool:
+    """Solid, and solid again in sittings of several topics that came a week or more after the first answer."""
+    if evidence.score is None or evidence.score.label != SOLID or not evidence.answers:
+        return False
+    mixed = {session.id for session in sessions if len(session.topics) > 1}
+    began = min((session.started for session in sessions if evidence.topic in session.topics), default=None)
+    later = [
+        answer for answer in evidence.answers
+        if began is not None and answer.session in mixed and answer.when - began >= MASTERED_AFTER
+    ]  # fmt: skip
+    return len(later) >= FEWEST_ITEMS and label(items_of(later, [])) == SOLID
+
+
+def _strengths(topics: Sequence[Mapping[str, Any]], progress: Mapping[str, LessonProgress]) -> list[str]:
+    """Solid topics, then exercises that were solved."""
+    found = [
+        f"{topic['title']}: {'mastered' if topic['mastered'] else 'solid'}, {topic['credit']:g} of {topic['items']}"
+        for topic in topics
+        if topic["label"] == SOLID
+    ]
+    solved = [name for name, known in progress.items() if known.last_score == SOLVED and not known.gave_up]
+    return found + [f"exercise {name}: every check passed" for name in solved]

@@ -1,0 +1,101 @@
+"""What counts: from the log of answers to the items of each topic.
+
+An answer counts if a program marked it and it was the first try, in its sitting, at that question's family; of several
+first tries the latest counts. A second try after feedback shows that feedback was read, and no more. An exercise counts
+as three items of its topic, each with the share of the exercise's points as its credit; not if its solution was looked
+at before it was solved. What learners mark themselves never counts here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.errors import UsageError
+from grader.model import Answered, Claimed, LessonProgress
+from grader.quiz.assessment.scoring import Item, TopicScore, topic_score
+from grader.quiz.bank.bank import Bank
+from grader.quiz.kinds.kind import TYPED_GUESS
+
+EXERCISE_ITEMS = 3
+LOWEST, HIGHEST = 1.0, 10.0  # of an exercise's score
+WHOLE = ("multi",)  # kinds of which a part is no step towards "solid"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise as evidence: the share of its points that was earned."""
+
+    lesson: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that counts for one topic of the assessment, and what it comes to; no score without an item."""
+
+    topic: str
+    answers: tuple[Answered, ...]
+    exercises: tuple[Exercise, ...]
+    score: TopicScore | None
+
+
+def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
+    """The latest first try of each family, in the order in which the families were last asked."""
+    latest: dict[str, Answered] = {}
+    for answer in sorted(answers, key=lambda answer: answer.when):
+        if answer.first:
+            latest.pop(answer.family, None)
+            latest[answer.family] = answer
+    return latest
+
+
+def latest_claims(claims: Iterable[Claimed]) -> dict[tuple[str, str, bool], Claimed]:
+    """The last mark of each key point and of each trap, by (topic, point, whether it is a trap)."""
+    return {(claim.topic, claim.point, claim.trap): claim for claim in sorted(claims, key=lambda claim: claim.when)}
+
+
+def collect(bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress]) -> list[Evidence]:
+    """The evidence for each topic, those of the assessment first; topics without any are there too if assessed."""
+    by_topic: dict[str, list[Answered]] = {name: [] for name in bank.assessed}
+    for answer in first_tries(answers).values():
+        name = _counts_for(bank, answer)
+        if name:
+            by_topic.setdefault(name, []).append(answer)
+    exercises = _exercises(bank, progress)
+    for name in exercises:
+        by_topic.setdefault(name, [])
+    return [_evidence(name, found, exercises.get(name, [])) for name, found in by_topic.items()]
+
+
+def items_of(answers: Iterable[Answered], exercises: Iterable[Exercise]) -> list[Item]:
+    """Evidence as the items of a topic's score."""
+    marks = [Item(answer.credit, answer.guess, answer.kind in WHOLE) for answer in answers]
+    return marks + [Item(each.share, TYPED_GUESS) for each in exercises for _ in range(EXERCISE_ITEMS)]
+
+
+def _evidence(name: str, answers: list[Answered], exercises: list[Exercise]) -> Evidence:
+    items = items_of(answers, exercises)
+    return Evidence(name, tuple(answers), tuple(exercises), topic_score(items) if items else None)
+
+
+def _counts_for(bank: Bank, answer: Answered) -> str:
+    """The topic of the assessment to which an answer counts; "" for a question that the bank has no more."""
+    try:
+        bank.family(answer.family)
+        return bank.topic(answer.topic).counts_for
+    except UsageError:
+        return ""
+
+
+def _exercises(bank: Bank, progress: Mapping[str, LessonProgress]) -> dict[str, list[Exercise]]:
+    """Exercises by the topic to which they count: that of the questions of their own lesson."""
+    found: dict[str, list[Exercise]] = {}
+    for lesson, known in progress.items():
+        if known.last_score is None or (known.solution_seen and not known.solved) or known.gave_up:
+            continue
+        topic = bank.topic(lesson).counts_for if lesson in bank.paths else ""
+        if topic:
+            share = (known.last_score - LOWEST) / (HIGHEST - LOWEST)
+            found.setdefault(topic, []).append(Exercise(lesson, share))
+    return found

@@ -1,0 +1,1 @@
+"""Read and check the questions of a course."""

@@ -1,0 +1,200 @@
+"""The questions of a course: `lessons/<track>/<topic>.quiz.toml`, and the functions beside it that draw the numbers.
+
+Nothing from the TOML is ever run. A generator is a function in `lessons/<track>/<topic>_quiz.py`, named in the TOML; it
+takes a `random.Random` and returns the values of one variant. A topic is read when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from grader.course.questions import SETTINGS, SUFFIX, generators_of, topics_in
+from grader.course.tables import Table, TomlText
+from grader.errors import CourseError, UsageError
+from grader.files import read_file
+from grader.quiz.kinds import KINDS
+from grader.quiz.model import Family, Generator, KeyPoint, Misconception, OpenQuestion, Topic, Trap
+
+COMMON = ("id", "kind", "generator", "audits", "text", "explain", "feedback", "prove")
+AUDIT = "grader audit"
+
+
+_FAMILY = re.compile(r"^\[\[families\]\]\s*\n((?:[^\[\n].*\n|\n)*)", re.M)
+_ID, _KIND = (re.compile(rf'^{key}\s*=\s*"([^"\\]+)"\s*$', re.M) for key in ("id", "kind"))
+
+
+class Outline(NamedTuple):
+    """What can be said of a family before it is needed."""
+
+    id: str
+    kind: str
+
+
+class Bank:
+    """All topics of a course, by name: the stem of a topic's file."""
+
+    def __init__(self, lessons: Path) -> None:
+        """`lessons` is the course's folder of lessons. Raises CourseError where its `quiz.toml` is wrong."""
+        self.lessons = lessons
+        self.paths = topics_in(lessons)
+        self._topics: dict[str, Topic] = {}
+        self._generators: dict[str, dict[str, Any]] = {}
+        self._misconceptions: dict[str, Misconception] = {}
+        self.assessed, self.groups = self._settings()
+
+    @property
+    def names(self) -> list[str]:
+        """Every topic: those of the assessment first, in its order, then the others in groups."""
+        return list(dict.fromkeys([*self.assessed, *(name for group in self.groups.values() for name in group)]))
+
+    def topic(self, name: str) -> Topic:
+        """Raises UsageError for a name that is none, CourseError for a file that is not as it must be."""
+        if name not in self._topics:
+            if name not in self.paths:
+                raise UsageError(f'there is no topic "{name}"', next_step="learn quiz list")
+            self._topics[name] = _read_topic(name, self.paths[name])
+            self._misconceptions |= {each.id: each for each in self._topics[name].misconceptions}
+        return self._topics[name]
+
+    def topics(self) -> Iterator[Topic]:
+        """All of them; reads every file."""
+        return map(self.topic, self.names)
+
+    def outline(self, name: str) -> list[Outline]:
+        """A topic's families by id and kind, found without reading the rest of its file where that can be.
+
+        Raises as `topic` does.
+        """
+        if name not in self._topics and name in self.paths:
+            found = _outline(read_file(self.paths[name]))
+            if found:
+                return found
+        return [Outline(family.id, family.kind) for family in self.topic(name).families]
+
+    def family(self, family_id: str) -> Family:
+        """Raises UsageError for one that there is not, or no more."""
+        topic = family_id.partition(".")[0]
+        if topic in self.paths:
+            for family in self.topic(topic).families:
+                if family.id == family_id:
+                    return family
+        raise UsageError(f'there is no question "{family_id}"', next_step="learn quiz list")
+
+    def misconception(self, tag: str) -> Misconception | None:
+        """What a tag stands for. Topics that were read are looked at first."""
+        if tag not in self._misconceptions:
+            for _ in self.topics():
+                if tag in self._misconceptions:
+                    break
+        return self._misconceptions.get(tag)
+
+    def generator(self, family: Family) -> Generator:
+        """The function that draws a family's numbers. Raises CourseError."""
+        path = generators_of(self.paths[family.topic])
+        if family.topic not in self._generators:
+            self._generators[family.topic] = _functions(path)
+        function = self._generators[family.topic].get(family.generator)
+        if not callable(function):
+            raise CourseError(f'{family.id} names a generator "{family.generator}" that is not there',
+                              where=str(path), next_step=AUDIT)  # fmt: skip
+        generator: Generator = function
+        return generator
+
+    def _settings(self) -> tuple[list[str], dict[str, list[str]]]:
+        """What the assessment covers, and all topics in groups, from `lessons/quiz.toml`. It may tell misconceptions
+        that belong to no topic here."""
+        path = self.lessons / SETTINGS
+        if not path.is_file():
+            return [], {"topics": list(self.paths)} if self.paths else {}
+        table = TomlText(read_file(path), path).parse()
+        table.only("assessment", "groups", "misconceptions")
+        told = table.tables("misconceptions") if "misconceptions" in table.data else []
+        self._misconceptions |= {each.id: each for each in map(_misconception, told)}
+        groups = {each.text("title"): list(each.texts("topics")) for each in table.tables("groups")}
+        assessed = list(table.texts("assessment"))
+        for name in [*assessed, *(name for group in groups.values() for name in group)]:
+            if name not in self.paths:
+                raise table.error(f'there is no file {name}{SUFFIX} for the topic "{name}"')
+        return assessed, groups
+
+
+def _functions(path: Path) -> dict[str, Any]:
+    """What a file of generators defines. It is the course's own code, as its checks are."""
+    space: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    try:
+        exec(compile(read_file(path), str(path), "exec"), space)
+    except CourseError:
+        raise
+    except Exception as error:
+        raise CourseError(
+            f"the generators cannot be used: {type(error).__name__}: {error}", where=str(path), next_step=AUDIT
+        ) from error
+    return space
+
+
+def _outline(text: str) -> list[Outline]:
+    """The families in a file that is laid out as ours are; none if one of them is laid out otherwise."""
+    found = []
+    for section in _FAMILY.findall(text):
+        names, kinds = _ID.findall(section), _KIND.findall(section)
+        if len(names) != 1 or len(kinds) != 1:
+            return []
+        found.append(Outline(names[0], kinds[0]))
+    return found if len(found) == text.count("[[families]]") else []
+
+
+# --- one file ---------------------------------------------------------------------------------------------------------
+
+
+def _read_topic(name: str, path: Path) -> Topic:
+    table = TomlText(read_file(path), path).parse()
+    table.only("title", "lesson", "counts_for", "misconceptions", "families", "open")
+    known = table.tables("misconceptions") if "misconceptions" in table.data else []
+    misconceptions = tuple(map(_misconception, known))
+    families = tuple(_family(name, each) for each in table.tables("families"))
+    opened = _open_question(name, table) if "open" in table.data else None
+    counts_for = table.text("counts_for") if "counts_for" in table.data else name
+    return Topic(name, table.text("title"), table.text("lesson"), families, misconceptions, path, counts_for, opened)
+
+
+def _misconception(table: Table) -> Misconception:
+    table.only("id", "says", "suggests", "command")
+    return Misconception(table.text("id"), table.text("says"), table.text("suggests"), table.text("command"))
+
+
+def _family(topic: str, table: Table) -> Family:
+    family_id, kind = table.text("id"), table.text("kind")
+    if not family_id.startswith(f"{topic}."):
+        raise table.error(f'the id must begin with "{topic}."', "id")
+    if kind not in KINDS:
+        raise table.error(f'"{kind}" is no kind of question; there are {", ".join(KINDS)}', "kind")
+    table.only(*COMMON, *sorted(KINDS[kind].needs | KINDS[kind].may))
+    generator = table.text("generator") if "generator" in table.data else ""
+    table.text("text"), table.text("explain")
+    missing = [] if generator else sorted(KINDS[kind].needs - set(table.data))
+    if missing:
+        raise table.error(f'"{missing[0]}" is missing, and no generator gives it', "id")
+    feedback = table.data.get("feedback", {})
+    if not isinstance(feedback, dict) or not all(isinstance(text, str) for text in feedback.values()):
+        raise table.error('"feedback" must be a table of texts', "feedback")
+    fields = {key: value for key, value in table.data.items() if key not in ("id", "kind", "generator", "audits")}
+    return Family(family_id, topic, kind, fields, generator, table.texts("audits"), feedback, fields.get("prove", ""))
+
+
+def _open_question(topic: str, whole: Table) -> OpenQuestion:
+    table = whole.table("open")
+    table.only("number", "asks", "key_points", "traps", "model_answer")
+    points = [
+        Table(each, table.source, "open.key_points", place) for place, each in enumerate(table.data["key_points"])
+    ]
+    traps = [Table(each, table.source, "open.traps", place) for place, each in enumerate(table.data.get("traps", []))]
+    return OpenQuestion(
+        table.whole("number"), topic, table.text("asks").strip(),
+        tuple(KeyPoint(each.text("id"), each.text("says")) for each in points),
+        tuple(Trap(each.text("id"), each.text("claims"), each.text("fix"), each.data.get("misconception", ""))
+              for each in traps),
+        table.text("model_answer").strip(),
+    )  # fmt: skip

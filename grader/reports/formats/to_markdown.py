@@ -1,0 +1,181 @@
+"""One learner's feedback as Markdown, good to read as it is and rendered.
+
+Whatever came from a submission is text and nothing else: it stands in a code block or a code span, or its signs are
+escaped. It makes no heading, link, image, HTML or list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from grader.reports.record_view import STATES, CheckLine, check_lines, learner_of, lessons_of, number
+from grader.terminal.text import clean, counted, score_text
+
+SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
+MOST_LINES = 40  # of one message or of what was printed
+
+_SPAN = re.compile(r"`[^`\n]+`")
+_SPECIAL = re.compile(r"[\\`*\[\]<&|~#$@]|(?<!\w)_|_(?!\w)")  # within a word, "_" is a letter
+_ADDRESS = re.compile(r"(?i)(:)(?=//)|(?<=www)(\.)")
+_LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)]))")
+
+
+def feedback_markdown(head: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """The whole page. `record` may be concealed or not; nothing of anybody else is in it."""
+    lines = [f"# Feedback for {prose(learner_of(record))}", "", *_overview(head, record)]
+    for _name, title, lesson in lessons_of(head, record):
+        lines += ["", f"## {prose(title)}: {_score(lesson)}", "", *lesson_lines(lesson)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def lesson_lines(lesson: Mapping[str, Any], level: str = "###") -> list[str]:
+    """One lesson: what its state is, what is good, what is not, what to do next, and every check."""
+    blocks = [
+        _bullets([STATES.get(lesson["state"], lesson["state"]), *lesson["notes"]], ">"),
+        _section(level, "What works", _bullets(lesson["strengths"])),
+        _section(level, "What to work on", _bullets(lesson["weaknesses"])),
+        _section(level, "What to do next", _numbered(lesson["suggestions"])),
+        _section(level, "Checks", list(_checks(lesson))),
+        _section(level, "Smallest failing inputs", list(_counterexamples(lesson))),
+        _section(level, "What it printed", block(lesson["output"]) if lesson["output"].strip() else []),
+    ]
+    return [line for found in blocks if found for line in (*found, "")][:-1]
+
+
+@lru_cache(maxsize=1024)  # a class has the same checks again and again
+def prose(text: str) -> str:
+    """A sentence as one line of Markdown: its `code` stays code, every other sign is itself."""
+    text = " ".join(clean(text).split())
+    parts, end = [], 0
+    for span in _SPAN.finditer(text):
+        parts += [_escaped(text[end : span.start()]), span[0]]
+        end = span.end()
+    return _LINE_START.sub(r"\1\\\2", "".join([*parts, _escaped(text[end:])]))
+
+
+def code(text: str) -> str:
+    """A text as a code span, whatever is in it."""
+    text = " ".join(clean(text).split()) or " "
+    fence = "`" * (_longest_run(text) + 1)
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def block(text: str, indent: str = "") -> list[str]:
+    """A text as a fenced block, line by line; what is very long is cut."""
+    lines = clean(text).rstrip().split("\n")
+    more = [f"... {counted(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
+    fence = "`" * max(3, _longest_run("\n".join(lines)) + 1)
+    return [f"{indent}{line}".rstrip() for line in (f"{fence}text", *lines[:MOST_LINES], *more, fence)]
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
+
+
+def _escaped(text: str) -> str:
+    return _ADDRESS.sub(r"\\\g<0>", _SPECIAL.sub(r"\\\g<0>", text))
+
+
+def _overview(head: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    lessons = list(lessons_of(head, record))
+    scored = sum(lesson["score"] is not None for _, _, lesson in lessons)
+    of_these = "" if scored == len(lessons) else f", over {scored} of {counted(len(lessons), 'lesson')}"
+    yield f"**Score: {_score(record)}**{of_these if scored else ''}"
+    yield ""
+    yield "| lesson | score | checks passed |"
+    yield "| --- | --- | --- |"
+    for _, title, lesson in lessons:
+        yield f"| {prose(title)} | {_score(lesson)} | {_passed(lesson)} |"
+    said = [record["problem"], *record["notes"]]
+    if record.get("late"):
+        said.insert(0, "Handed in late.")
+    if any(said):
+        yield ""
+        yield from _bullets(said, ">")
+
+
+def _score(thing: Mapping[str, Any]) -> str:
+    return "no score" if thing["score"] is None else f"{score_text(thing['score'])} of 10"
+
+
+def _passed(lesson: Mapping[str, Any]) -> str:
+    lines = check_lines(lesson)
+    return f"{sum(line.outcome == 'passed' for line in lines)} of {len(lines)}" if lines else lesson["state"]
+
+
+def _section(level: str, title: str, lines: list[str]) -> list[str]:
+    return [f"{level} {title}", "", *lines] if lines else []
+
+
+def _bullets(texts: list[str], sign: str = "-") -> list[str]:
+    """Each text as an item; further lines of it, which are a traceback's, as a block below."""
+    lines: list[str] = []
+    for text in filter(None, texts):
+        first, _, rest = text.strip().partition("\n")
+        if sign == ">":
+            lines += [*([">"] if lines else []), f"> {prose(text)}"]
+            continue
+        lines += [f"{sign} {prose(first)}", *(["", *block(rest, "  ")] if rest.strip() else [])]
+    return lines
+
+
+def _numbered(suggestions: list[Mapping[str, str]]) -> list[str]:
+    return [
+        f"{number_}. {prose(suggestion['says'])} {code(suggestion['command'])}"
+        for number_, suggestion in enumerate(suggestions, 1)
+    ]
+
+
+def _checks(lesson: Mapping[str, Any]) -> Iterator[str]:
+    if lesson["state"] == "would-not-import":
+        return  # every check says the same: it was not run
+    lines = check_lines(lesson)
+    several = len({line.function for line in lines}) > 1
+    function = ""
+    told: set[tuple[str, str, str]] = set()  # of checks that were not run
+    for line in sorted(lines, key=lambda line: [each.function for each in lines].index(line.function)):
+        if several and line.function != function:
+            yield from ([""] if function else [])
+            yield f"{code(line.function)}:"
+            yield ""
+            function = line.function
+        if line.outcome == "skipped" and line.message:
+            if _key(line) not in told:
+                told.add(_key(line))
+                yield from _skipped([each for each in lines if _key(each) == _key(line)])
+            continue
+        yield from _check(line)
+
+
+def _key(line: CheckLine) -> tuple[str, str, str]:
+    return line.function, line.outcome, line.message
+
+
+def _skipped(lines: Sequence[CheckLine]) -> Iterator[str]:
+    """Checks that were not run for the same reason, as one line."""
+    if len(lines) == 1:
+        yield from _check(lines[0])
+        return
+    points = f"0/{number(sum(line.points for line in lines))} points"
+    yield f"- {SIGNS['skipped']} **skipped** {len(lines)} checks ({points}): {prose(lines[0].message)}"
+
+
+def _check(line: CheckLine) -> Iterator[str]:
+    sign = SIGNS.get(line.outcome, "✗")
+    word = "" if line.outcome == "passed" else f"**{line.outcome.replace('-', ' ')}** "
+    inputs = f", {line.inputs_text}" if line.inputs_text else ""
+    points = "not counted" if line.outcome == "grader-error" else f"{number(line.earned)}/{number(line.points)} points"
+    message = line.message.strip()
+    in_line = f": {prose(message)}" if message and "\n" not in message else ""
+    yield f"- {sign} {word}{prose(line.says)} ({points}{inputs}){in_line}"
+    if message and not in_line:
+        yield from ("", *block(message, "  "), "")
+
+
+def _counterexamples(lesson: Mapping[str, Any]) -> Iterator[str]:
+    for example in lesson["counterexamples"]:
+        yield from block(f"{example['call']}\nyours     {example['yours']}\nexpected  {example['expected']}")

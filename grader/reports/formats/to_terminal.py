@@ -1,0 +1,266 @@
+"""The assessment of a lesson as text for a terminal: most useful first, readable at any width, in colour or without.
+
+Colour never stands alone: each outcome is a sign and a word too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from grader.model import CheckResult, Counterexample, LessonResult, Named
+from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, TROUBLE, Page, heading, prose
+from grader.terminal.text import clean, counted, score_bar, score_text
+
+BAR_CELLS = 20
+SHORTEST_COLUMN = 8  # of the outcomes' words
+MESSAGE_LINES = 7  # of one check's message, unless all is asked for
+FULL_MESSAGES = 3  # checks whose message is shown in several lines; the others get one
+PRINT_LINES = 12
+PRINT_COLUMNS = 400  # of one printed line
+
+OUTCOME_STYLES = {"passed": GOOD, "skipped": QUIET, "grader-error": TROUBLE}
+
+STATES = {
+    "graded": "",
+    "missing": "There is no file for this lesson.",
+    "would-not-import": "Your file could not be loaded, so nothing was checked.",
+    "timed-out": "Your code did not finish in time, so it was stopped.",
+    "out-of-memory": "Your code asked for more memory than it may use.",
+    "crashed": "The process that runs your code died.",
+    "grader-error": "Some checks failed by a fault of ours, at no cost to you. `learn doctor` looks for the cause.",
+}
+
+_PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
+
+
+def assessment(result: LessonResult, page: Page, *, title: str = "", before: float | None = None) -> str:
+    """The whole assessment of one lesson. `before` is the score of the attempt before this one."""
+    said = _Said(page, indent=_word_column(result.checks) + 5)
+    lines = [*_head(result, page, title), *_score(result, page, before), *_notes(result, page)]
+    lines += _checks(result, page, said)
+    lines += _prints(result, page)
+    lines += _counterexamples(result.counterexamples, page)
+    lines += _list("Strengths", [prose(text) for text in result.strengths], page.signs.passed, GOOD, page)
+    weaknesses = [said.weakness(text, result.mistakes) for text in result.weaknesses]
+    lines += _list("Weaknesses", weaknesses, page.signs.failed, BAD, page)
+    lines += _next(result, page)
+    return page.render(lines)
+
+
+def summary(results: Sequence[LessonResult], page: Page) -> str:
+    """Several lessons: a line each with score and checks passed, then what is wrong with those that did not pass."""
+    longest = max(len(result.lesson) for result in results)
+    lines = []
+    for result in results:
+        style = GOOD if result.passed else BAD
+        sign = page.signs.passed if result.passed else page.signs.failed
+        counts = _counts(result.checks) if result.checks else "not checked"
+        score = f"{score_text(result.score):>4}  {score_bar(result.score, 10, page.signs)}"
+        name = f"{result.lesson:<{longest}}  "
+        lines.append(Text.assemble((f"{sign} ", style), (name, STRONG), f"{score}  {counts}"))
+    for result in results:
+        if not result.passed:
+            said = result.weaknesses[0] if result.weaknesses else STATES[result.state]
+            lines += [Text(), Text.assemble((result.lesson, STRONG), "  ", (f"learn check {result.lesson}", COMMAND))]
+            lines += page.paragraph(2, prose(said.split("\n", 1)[0]))
+    return page.render(lines)
+
+
+# --- the head ---------------------------------------------------------------------------------------------------------
+
+
+def _head(result: LessonResult, page: Page, title: str) -> list[Text]:
+    name = Text.assemble((title or result.lesson, STRONG))
+    if result.file:
+        name.append("  ").append(clean(result.file), page.link(result.file))
+    how = Text(f"{result.device}, seed {result.seed}", QUIET)
+    if name.cell_len + how.cell_len + 2 <= page.columns:
+        return [name.append("  ").append_text(how)]
+    return [name, how]
+
+
+def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]:
+    if result.score is None:
+        line = Text("No score", STRONG)
+    else:
+        style = GOOD if result.passed else ""
+        filled = score_bar(result.score, BAR_CELLS, page.signs)
+        score = f"{score_text(result.score)} / 10" + (" on the public checks" if result.public else "")
+        line = Text.assemble((score, f"{STRONG} {style}"), "  ", (filled, style))
+    facts = [_counts([check for check in result.checks if check.outcome != "grader-error"])]
+    if before is not None and before != result.score:
+        facts.append(f"before: {score_text(before)}")
+    if result.hints_used:
+        facts.append(f"{counted(result.hints_used, 'hint')} used")
+    said = Text(", ".join(facts))
+    return [line.append("  ").append_text(said)] if line.cell_len + said.cell_len + 2 <= page.columns else [line, said]
+
+
+def _counts(checks: Sequence[CheckResult]) -> str:
+    """How many checks passed, counted as they are listed: one that runs on several inputs is one, and passes on all."""
+    groups = _groups(checks)
+    return f"{sum(all(check.passed for check in group) for group in groups)} of {counted(len(groups), 'check')} passed"
+
+
+def _notes(result: LessonResult, page: Page) -> list[Text]:
+    texts = [text for text in (STATES[result.state], *result.notes) if text]
+    return [line for text in texts for line in page.item(f"{page.signs.trouble} ", STRONG, prose(text))]
+
+
+# --- the checks -------------------------------------------------------------------------------------------------------
+
+
+def _checks(result: LessonResult, page: Page, said: _Said) -> list[Text]:
+    if not result.checks or result.state == "would-not-import":
+        return []
+    lines = [Text()]
+    functions = _by_function(result.checks)
+    column = _word_column(result.checks)
+    for function, groups in sorted(functions.items(), key=lambda item: min(map(_rank, item[1]))):
+        if len(functions) > 1:
+            lines.append(Text(function, STRONG))
+        for group in sorted(groups, key=_rank):
+            lines += _check_line(group, page, column)
+            lines += said.message(_worst(group))
+    return lines
+
+
+def _groups(checks: Sequence[CheckResult]) -> list[list[CheckResult]]:
+    """The checks as they are listed. One that runs on several inputs is one: the ids differ in their brackets only."""
+    groups: dict[tuple[str, str], list[CheckResult]] = {}
+    for check in checks:
+        groups.setdefault((check.id.partition("[")[0], check.says), []).append(check)
+    return list(groups.values())
+
+
+def _by_function(checks: Sequence[CheckResult]) -> dict[str, list[list[CheckResult]]]:
+    """Each function's checks, grouped."""
+    functions: dict[str, list[list[CheckResult]]] = {}
+    for group in _groups(checks):
+        functions.setdefault(group[0].function, []).append(group)
+    return functions
+
+
+def _rank(group: Sequence[CheckResult]) -> int:
+    """What did not pass first, then what could not be run, then what passed."""
+    return min({"skipped": 1, "passed": 2}.get(check.outcome, 0) for check in group)
+
+
+def _worst(group: Sequence[CheckResult]) -> CheckResult:
+    return min(group, key=lambda check: _rank([check]))
+
+
+def _word(outcome: str) -> str:
+    return outcome.replace("-", " ")
+
+
+def _word_column(checks: Sequence[CheckResult]) -> int:
+    """The width of the column with the outcomes: that of the longest word present."""
+    return max([SHORTEST_COLUMN, *(len(_word(check.outcome)) for check in checks)])
+
+
+def _check_line(group: Sequence[CheckResult], page: Page, column: int) -> list[Text]:
+    outcome = _worst(group).outcome
+    signs = {"passed": page.signs.passed, "skipped": page.signs.skipped, "grader-error": page.signs.trouble}
+    says = prose(group[0].says)
+    if len(group) > 1:
+        number = sum(check.outcome == outcome for check in group)
+        inputs = f"{len(group)} inputs" if number == len(group) else f"{number} of {len(group)} inputs"
+        says.append(f" ({inputs})", QUIET)
+    if outcome == "skipped":
+        says.stylize(QUIET)
+    head = f"  {signs.get(outcome, page.signs.failed)} {_word(outcome):<{column}} "
+    return page.item(head, OUTCOME_STYLES.get(outcome, BAD), says)
+
+
+class _Said:
+    """What stands above already: no message is given twice, and only the first ones at length."""
+
+    def __init__(self, page: Page, indent: int) -> None:
+        self._page = page
+        self._indent = indent  # of the messages: where the checks' sentences begin
+        self._lines: set[str] = set()
+        self._long = 0
+
+    def message(self, check: CheckResult) -> list[Text]:
+        """The message of a check that did not pass."""
+        lines = clean(check.message).strip().split("\n")
+        if not lines[0] or (lines[0] in self._lines and not self._page.everything):
+            return []
+        room = self._room(check)
+        self._long += room > 1
+        self._lines.update(line.strip() for line in lines[:room])
+        shown = [self._line(line, quiet=check.outcome == "skipped") for line in lines[:room]]
+        if 1 < room < len(lines):
+            shown.append(Text(f"... {counted(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
+        return [part for text in shown for part in self._page.paragraph(self._indent, text)]
+
+    def _room(self, check: CheckResult) -> int:
+        if self._page.everything:
+            return 1_000
+        return MESSAGE_LINES if self._long < FULL_MESSAGES and check.outcome != "skipped" else 1
+
+    def weakness(self, text: str, mistakes: Sequence[Named]) -> Text:
+        """A weakness without the lines that stand above, and with the mistake's id if it is a named one."""
+        first, *rest = clean(text).strip().split("\n")
+        said = prose(first)
+        named = next((mistake.id for mistake in mistakes if mistake.says == text), "")
+        if named:
+            said.append(f"  [{named}]", QUIET)
+        for line in rest:
+            if line.strip() not in self._lines:
+                said.append("\n").append_text(self._line(line))
+        return said
+
+    def _line(self, line: str, quiet: bool = False) -> Text:
+        text = Text(line, QUIET if quiet or line.startswith("Asked: ") else "")
+        place = _PLACE.match(line)
+        if place:
+            text.stylize(self._page.link(place["path"]), *place.span("path"))
+        return text
+
+
+# --- below the checks -------------------------------------------------------------------------------------------------
+
+
+def _prints(result: LessonResult, page: Page) -> list[Text]:
+    """What the learner's code printed: in the first check that failed, or in all."""
+    failing = next((check.output for check in result.checks if check.output and not check.passed), "")
+    text = clean(result.output if page.everything else failing or result.output).rstrip()
+    if not text.strip():
+        return []
+    lines = text.split("\n")
+    room = len(lines) if page.everything else PRINT_LINES
+    shown = [Text(line if page.everything else line[:PRINT_COLUMNS]) for line in lines[:room]]
+    if len(lines) > room:
+        shown.append(Text(f"... {counted(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
+    return [*heading("Your prints"), *(part for line in shown for part in page.paragraph(2, line))]
+
+
+def _counterexamples(examples: Sequence[Counterexample], page: Page) -> list[Text]:
+    if not examples:
+        return []
+    lines = heading("Smallest failing input" if len(examples) == 1 else "Smallest failing inputs")
+    for example in examples:
+        lines += page.paragraph(2, Text(clean(example.call), STRONG))
+        lines += page.item("  yours     ", QUIET, Text(clean(example.yours)))
+        lines += page.item("  expected  ", QUIET, Text(clean(example.expected)))
+    return lines
+
+
+def _list(title: str, items: Sequence[Text], sign: str, style: str, page: Page) -> list[Text]:
+    lines = [line for item in items for line in page.item(f"  {sign} ", style, item)]
+    return [*heading(title), *lines] if lines else []
+
+
+def _next(result: LessonResult, page: Page) -> list[Text]:
+    lines = heading("Next") if result.suggestions else []
+    for number, suggestion in enumerate(result.suggestions, 1):
+        said = prose(suggestion.says)
+        fits = said.cell_len + len(suggestion.command) + 6 <= page.columns
+        said.append("  " if fits else "\n").append(suggestion.command, COMMAND)
+        lines += page.item(f"  {number} ", "", said)
+    return lines

@@ -1,0 +1,143 @@
+"""Whose row is it: marks joined with the people of a gradebook, by what both know of them, and never by a guess.
+
+First by an identifier: the platform's own number, the school's, the login, the e-mail address or the part before its
+"@". Then by name: "Lovelace, Ada" is "Ada Lovelace" is "lovelaceada", as Canvas names files. What fits two people, or
+two marks that fit one, is ambiguous: it is reported and nothing is filled in.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from grader.reports.gradebook.marks import Mark
+
+
+@dataclass(frozen=True)
+class Person:
+    """One row of a gradebook that is a learner's: its identifiers, and the name as the platform writes it."""
+
+    row: int
+    identifiers: tuple[str, ...]
+    name: str
+
+    @property
+    def shown(self) -> str:
+        return self.name or next(filter(None, self.identifiers), f"line {self.row + 1}")
+
+
+@dataclass
+class Joined:
+    """`pairs`: a row's mark. `ambiguous`: (mark, why). `unknown`: marks of nobody in the file. `older`: attempts that a
+    newer one replaces. `without`: people who have no mark."""
+
+    pairs: dict[int, Mark] = field(default_factory=dict)
+    ambiguous: list[tuple[Mark, str]] = field(default_factory=list)
+    unknown: list[Mark] = field(default_factory=list)
+    older: list[Mark] = field(default_factory=list)
+    without: list[Person] = field(default_factory=list)
+
+
+def join(people: Sequence[Person], marks: Iterable[Mark]) -> Joined:
+    """Find each mark's person. Of several attempts of one learner the last counts."""
+    joined = Joined()
+    directory = _Directory(people)
+    by_row: dict[int, list[Mark]] = defaultdict(list)
+    for mark in _newest(marks, joined.older):
+        rows, why = directory.find(mark)
+        if why:
+            joined.ambiguous.append((mark, why))
+        elif rows:
+            by_row[rows.pop()].append(mark)
+        else:
+            joined.unknown.append(mark)
+    _pair(by_row, directory.people, joined)
+    joined.without = [person for person in people if person.row not in joined.pairs]
+    return joined
+
+
+def _pair(by_row: dict[int, list[Mark]], rows: dict[int, Person], joined: Joined) -> None:
+    for row, found in by_row.items():
+        if len(found) == 1:
+            joined.pairs[row] = found[0]
+        else:
+            ids = ", ".join(mark.id for mark in found)
+            joined.ambiguous += [(mark, f"{ids} all fit {rows[row].shown}") for mark in found]
+
+
+def _newest(marks: Iterable[Mark], older: list[Mark]) -> list[Mark]:
+    newest: dict[str, Mark] = {}
+    for mark in marks:
+        other = newest.get(mark.learner)
+        if other is None:
+            newest[mark.learner] = mark
+            continue
+        first, last = sorted((other, mark), key=lambda each: each.attempt)
+        newest[mark.learner] = last
+        if first.attempt:  # 0: an entry of the roster without a hand-in
+            older.append(first)
+    return list(newest.values())
+
+
+class _Directory:
+    """People by row, and rows by identifier, by what stands before an identifier's "@", and by name."""
+
+    def __init__(self, people: Sequence[Person]) -> None:
+        self.people = {person.row: person for person in people}
+        self.identifiers: dict[str, set[int]] = defaultdict(set)
+        self.before_at: dict[str, set[int]] = defaultdict(set)
+        self.names: dict[str, set[int]] = defaultdict(set)
+        for person in people:
+            for identifier in filter(None, map(_key, person.identifiers)):
+                self.identifiers[identifier].add(person.row)
+                if "@" in identifier:
+                    self.before_at[identifier.partition("@")[0]].add(person.row)
+            for key in _name_keys(person.name):
+                self.names[key].add(person.row)
+
+    def find(self, mark: Mark) -> tuple[set[int], str]:
+        """The row of a mark's person, or none; or why it is not certain."""
+        key = _key(mark.learner)
+        rows = self.identifiers.get(key) or self.before_at.get(key) or set()
+        if len(rows) == 1:
+            other = self.people[next(iter(rows))].name
+            if not _same_person(mark.name, other):
+                return set(), f"its identifier is that of {other}, its name is not"
+        keys = _name_keys(mark.name) | _name_keys(mark.learner)
+        rows = set(rows) or set().union(*(self.names.get(key, set()) for key in keys))
+        if len(rows) > 1:
+            fits = ", ".join(sorted(self.people[row].shown for row in rows))
+            return set(), f"it fits {len(rows)} people: {fits}"
+        return rows, ""
+
+
+def _key(identifier: str) -> str:
+    return unicodedata.normalize("NFC", identifier).strip().casefold()
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name without accents and signs, given name first: "Lovelace, Ada" becomes ["ada", "lovelace"]."""
+    last, comma, first = name.partition(",")
+    ordered = f"{first} {last}" if comma else name
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", ordered) if not unicodedata.combining(sign))
+    return re.findall(r"\w+", plain.casefold().replace("_", " "))
+
+
+def _name_keys(name: str) -> set[str]:
+    """A name's words in any order, and run together with the family name last or first."""
+    words = _words(name)
+    if not words:
+        return set()
+    turned = [words[place:] + words[:place] for place in range(len(words))]
+    return {" ".join(sorted(words)), *("".join(each) for each in turned)}
+
+
+def _same_person(one: str, other: str) -> bool:
+    """Whether two names do not speak against each other: a word of one is in the other, or one is not known."""
+    first, second = _words(one), _words(other)
+    if not first or not second:
+        return True
+    return any(word in "".join(second) for word in first) or any(word in "".join(first) for word in second)

@@ -1,0 +1,288 @@
+"""`report.html`: a whole class on one self-contained page, for its instructor.
+
+What it shows is counted in one pass over the records (class_tally), turned into findings (class_findings,
+class_learners) and drawn by `templates/class_page.html.j2`. Lists are cut where nobody would read on; the table of all
+learners is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from grader.reports import charts, html_document
+from grader.reports.pages import class_findings, class_learners
+from grader.reports.statistics.class_tally import ClassTally, Row
+from grader.reports.statistics.item_analysis import FLAGS, LEAST_TRIED, Item
+from grader.terminal.text import counted, score_text
+
+MOST_LISTED = 60  # names in a list of those who are missing, or of files left out
+MOST_PAIRS = 50
+MOST_CHANGES = 100
+MOST_OPEN = 6  # checks in a list before it is folded
+
+STATE_WORDS = {
+    "missing": "missing",
+    "would-not-import": "not loaded",
+    "timed-out": "timed out",
+    "out-of-memory": "memory",
+    "crashed": "crashed",
+    "grader-error": "not graded",
+}
+MARKS = {"nobody": "nobody passes", "everybody": "everybody passes", "negative": "negative", "low": "tells little"}
+LISTS = (
+    ("nobody", "Nobody passes"),
+    ("negative", "Passed by those who do worse"),
+    ("low", "Tell little about the rest"),
+    ("everybody", "Everybody passes"),
+)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One number at the head of the page."""
+
+    what: str
+    number: str
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The first of a list, and how many more there are."""
+
+    shown: Sequence[Any]
+    more: int
+    folded: bool = False
+
+    @property
+    def count(self) -> int:
+        return len(self.shown) + self.more
+
+
+def class_page(head: Mapping[str, Any], records: Iterable[Mapping[str, Any]], *, link: bool = True) -> Iterator[str]:
+    """The page in pieces. `head` and `records` are what `results.json` holds; the records are gone through once.
+
+    With `link`, learners are linked to `feedback/<feedback>.html` beside the page.
+    """
+    tally = ClassTally(head["lessons"], link=link)
+    for record in records:
+        tally.add(record)
+    tally.tell_apart()
+    context = _head(head, tally) | _scores(head, tally) | _mistakes(head, tally) | _checks(head, tally)
+    context |= _people(head, tally) | _alike(head, tally) | _changes(tally) | _table(tally)
+    return html_document.stream("class_page", context | {"contents": _contents(context)})
+
+
+def cut(items: Sequence[Any], most: int) -> Cut:
+    """The first `most` of a list."""
+    return Cut(items[:most], max(0, len(items) - most))
+
+
+# --- the head ---------------------------------------------------------------------------------------------------------
+
+
+def _head(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
+    course = head.get("course") or {}
+    return {
+        "course": course.get("title") or course.get("id") or "Course",
+        "engine": head.get("engine", ""),
+        "sentence": _sentence(head, tally),
+        "facts": _facts(head),
+        "isolation": ", ".join(map(str, head.get("isolation") or ())) or "not recorded",
+        "whole": head.get("complete", True),
+        "tiles": _tiles(head, tally),
+    }
+
+
+def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
+    """The whole class in one or two sentences."""
+    scores = class_findings.summary_of(tally.scores)
+    said = f"{counted(len(tally.rows), 'submission')} graded"
+    if scores.count:
+        said += f": mean score {score_text(scores.mean)}, median {score_text(scores.median)}"
+    parts = []
+    if incomplete := sum(not row.complete for row in tally.rows):
+        parts.append(f"{incomplete} {'is' if incomplete == 1 else 'are'} incomplete")
+    if missing := len(head.get("missing") or ()):
+        parts.append(f"{counted(missing, 'learner')} handed nothing in")
+    if unread := sum(row.unread for row in tally.rows):
+        parts.append(f"{unread} could not be read")
+    if failed := len(class_learners.grader_failed(tally)):
+        parts.append(f"on {failed} the grader itself failed")
+    return f"{said}. {_capital(class_learners.in_words(parts))}." if parts else f"{said}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _facts(head: Mapping[str, Any]) -> list[str]:
+    course = head.get("course") or {}
+    facts = [f"course {course.get('version', '')}", f"{counted(len(head['lessons']), 'lesson')}"]
+    facts += [f"seed {head.get('seed')}", str(head.get("device", ""))]
+    return [fact for fact in [*facts, _when(head.get("finished") or head.get("started"))] if fact]
+
+
+def _when(time: Any) -> str:
+    """`2026-11-20 10:00 UTC`, from what the head says."""
+    try:
+        return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
+    except (TypeError, ValueError):
+        return str(time or "")
+
+
+def _tiles(head: Mapping[str, Any], tally: ClassTally) -> list[Tile]:
+    summary = class_findings.summary_of(tally.scores)
+    missing = len(head.get("missing") or ())
+    complete = sum(row.complete for row in tally.rows)
+    flawless = sum(score == 10.0 for score in tally.scores)
+    roster = f"of {len(tally.rows) + missing}" if missing else ""
+    tiles = [Tile("Graded", str(len(tally.rows)), roster), Tile("Complete", str(complete))]
+    tiles += [Tile("Mean", score_text(summary.mean), "of 10"), Tile("Median", score_text(summary.median), "of 10")]
+    tiles.append(Tile("Without a fault", str(flawless)))
+    # without a roster nobody knows who should have handed in
+    return [*tiles, Tile("Nothing handed in", str(missing))] if missing else tiles
+
+
+def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The sections that are there."""
+    sections = [("scores", "Scores", True), ("skills", "Lessons and skills", context["skills"])]
+    sections += [("mistakes", "Mistakes", True), ("help", "Who may need a hand", True)]
+    sections += [("checks", "Checks", context["items"]), ("alike", "Alike", context["alike"])]
+    sections += [("changes", "Regrade", context["regraded"]), ("learners", "All learners", True)]
+    return [(anchor, words) for anchor, words, there in sections if there]
+
+
+# --- lessons ----------------------------------------------------------------------------------------------------------
+
+
+def _title(head: Mapping[str, Any], lesson: str) -> str:
+    return str((head.get("titles") or {}).get(lesson) or lesson)
+
+
+def _scores(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
+    skills = class_findings.skills_of(tally)
+    return {
+        "summary": class_findings.summary_of(tally.scores),
+        "histogram": charts.histogram(tally.scores, 440, 190, 13),
+        "skills": skills,
+        "legend": charts.heat_words(),
+        "lessons": [_lesson(head, tally, name, skills) for name in tally.lessons],
+    }
+
+
+def _lesson(head: Mapping[str, Any], tally: ClassTally, name: str, skills: Sequence[str]) -> dict[str, Any]:
+    lesson = tally.lessons[name]
+    earned = class_findings.earned_by_skill(lesson)
+    mean = class_findings.summary_of(lesson.scores).mean
+    shares = [*(earned.get(skill) for skill in skills), charts.score_share(mean)]
+    return {
+        "name": name,
+        "title": _title(head, name),
+        "summary": class_findings.summary_of(lesson.scores),
+        "histogram": charts.histogram(lesson.scores, 220, 92, 10),
+        "cells": [{"share": share, "heat": charts.heat(share)} for share in shares],
+    }
+
+
+def _mistakes(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
+    found = class_findings.mistakes_of(tally)
+    common = class_findings.most_common(found)
+    return {
+        "mistakes": [
+            {"name": group.lesson, "title": _title(head, group.lesson), "named": group.named, "other": group.other}
+            for group in found
+        ],
+        "common": [(_title(head, lesson), mistake) for lesson, mistake in common],
+    }
+
+
+def _checks(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
+    items = class_findings.items_of(tally)
+    few = all(item.tried < LEAST_TRIED for group in items.values() for item in group)
+    lists = [(flag, words, _listed(head, class_findings.flagged(items, flag))) for flag, words in LISTS]
+    return {
+        "items": [(_title(head, lesson), group) for lesson, group in items.items()],
+        "few": few,
+        "least": LEAST_TRIED,
+        "lists": [entry for entry in lists if entry[2].count or entry[0] in ("nobody", "everybody")],
+        "flags": FLAGS,
+        "marks": MARKS,
+    }
+
+
+def _listed(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> Cut:
+    named = [(_title(head, lesson), item) for lesson, item in found]
+    return Cut(named, 0, folded=len(named) > MOST_OPEN)
+
+
+# --- learners ---------------------------------------------------------------------------------------------------------
+
+
+def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
+    hands, more_hands = class_learners.hands(tally)
+    failed = cut(class_learners.grader_failed(tally), MOST_LISTED)
+    missing = [{"id": str(one.get("id", "")), "name": str(one.get("name") or "")} for one in head.get("missing") or ()]
+    odd = [("Handed in, but not in the roster", head.get("unlisted"))]
+    odd += [("Left out, of no known kind", head.get("ignored"))]
+    return {
+        "hands": hands,
+        "more_hands": more_hands,
+        "failed": failed.shown,
+        "more_failed": failed.more,
+        "missing": cut(missing, MOST_LISTED),
+        "odd": [(words, cut([str(name) for name in names], MOST_LISTED)) for words, names in odd if names],
+    }
+
+
+def _alike(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
+    """Pairs of the records that are here: the same mistake first, then the most alike."""
+    rows = {row.key: row for row in tally.rows} if head.get("similar") else {}
+    pairs = [pair for pair in head.get("similar") or () if pair["first"] in rows and pair["second"] in rows]
+    pairs.sort(key=lambda pair: (not pair.get("same_mistake"), -pair["share"]))
+    shown = [
+        {
+            "first": rows[pair["first"]],
+            "second": rows[pair["second"]],
+            "lesson": _title(head, pair["lesson"]),
+            "share": pair["share"],
+            "same_mistake": pair.get("same_mistake"),
+            "lines": f"{_lines(pair.get('first_lines'))} and {_lines(pair.get('second_lines'))}",
+            "note": pair.get("note") or "",
+        }
+        for pair in pairs[:MOST_PAIRS]
+    ]
+    return {"alike": shown, "more_alike": len(pairs) - len(shown)}
+
+
+def _lines(lines: Sequence[int] | None) -> str:
+    return f"{lines[0]}–{lines[1]}" if lines else "?"
+
+
+def _changes(tally: ClassTally) -> dict[str, Any]:
+    found = class_learners.changes(tally)
+    shown = cut(found, MOST_CHANGES)
+    regraded = sum(row.before is not None for row in tally.rows)
+    return {"regraded": regraded, "changes": shown.shown, "change_count": len(found), "more_changes": shown.more}
+
+
+def _table(tally: ClassTally) -> dict[str, Any]:
+    rows = sorted(tally.rows, key=lambda row: (row.label.casefold(), row.id))
+    return {"rows": [(row, _cells(row)) for row in rows]}
+
+
+def _cells(row: Row) -> list[tuple[str, str]]:
+    """The colour and the words of each lesson's cell."""
+    if row.unread:
+        return [("m", "not read")] * len(row.states)
+    return [_cell(state, score) for state, score in zip(row.states, row.scores, strict=True)]
+
+
+def _cell(state: str, score: float | None) -> tuple[str, str]:
+    words = STATE_WORDS.get(state, "")
+    if score is None:
+        return "m", words or "–"
+    return charts.heat(charts.score_share(score)), f"{score:.1f} {words}".rstrip()

@@ -1,0 +1,143 @@
+"""One learner's page: what to mend first, lesson by lesson, in the style of the class report and good to print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.reports import charts, html_document
+from grader.reports.record_view import STATES, CheckLine, check_lines, learner_of, lessons_of
+from grader.terminal.text import counted
+
+MOST_LINES = 12  # of one check's message
+IN_FULL = 2  # checks of a lesson whose message is shown at once; of the others the first line
+MOST_PRINTED = 30  # lines of what the code printed
+PRINT_COLUMNS = 300
+SIGNS = {"passed": "passed", "skipped": "skipped", "grader-error": "skipped"}  # the class of a check's sign
+
+
+@dataclass(frozen=True)
+class Text:
+    """The first lines of a long text, and how many more there are."""
+
+    shown: str
+    more: int
+
+    @property
+    def first(self) -> str:
+        return self.shown.partition("\n")[0]
+
+    @property
+    def lines(self) -> int:
+        return self.shown.count("\n") + 1 + self.more
+
+
+def feedback_page(head: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """The page of one submission. It shows what is in `record`: whoever hands it out conceals first what must not be
+    shown."""
+    course = head.get("course") or {}
+    lessons = [_lesson(name, title, lesson, record) for name, title, lesson in lessons_of(head, record)]
+    previous = record.get("previous") or {}
+    return html_document.render(
+        "feedback_page",
+        {
+            "course": course.get("title") or course.get("id") or "Course",
+            "facts": _facts(head, record),
+            "whose": learner_of(record),
+            "score": record["score"],
+            "before": previous.get("score"),
+            "regraded": bool(previous) and previous.get("score") != record["score"],
+            "sentence": _sentence(lessons),
+            "notes": [note for note in (record.get("problem"), *(record.get("notes") or ())) if note],
+            "lessons": lessons,
+            "in_full": IN_FULL,
+            "open": [lesson for lesson in lessons if not lesson["passed"] and lesson["state"] != "missing"],
+        },
+    )
+
+
+def _facts(head: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+    facts = [f"course {(head.get('course') or {}).get('version', '')}", f"file {record.get('source', '')}"]
+    if record.get("attempt", 1) > 1:
+        facts.append(f"attempt {record['attempt']}")
+    if record.get("late"):
+        facts.append("handed in late")
+    if not record.get("concealed"):
+        facts.append(f"seed {head.get('seed')}")
+    return facts
+
+
+def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
+    """How far the work is, in one sentence."""
+    passed = sum(lesson["passed"] for lesson in lessons)
+    missing = sum(lesson["state"] == "missing" for lesson in lessons)
+    if passed == len(lessons):
+        return "Every check of every lesson passes. Well done!"
+    said = f"{passed} of {counted(len(lessons), 'lesson')} {'passes' if passed == 1 else 'pass'} every check"
+    return f"{said}; {missing} {'was' if missing == 1 else 'were'} not handed in." if missing else f"{said}."
+
+
+def _lesson(name: str, title: str, lesson: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    lines = check_lines(lesson)
+    named = {mistake["says"] for mistake in lesson["mistakes"]}
+    before = ((record.get("previous") or {}).get("lessons") or {}).get(name)
+    return {
+        "name": name,
+        "title": title,
+        "state": lesson["state"],
+        "says": STATES.get(lesson["state"], ""),
+        "score": lesson["score"],
+        "share": charts.score_share(lesson["score"]),
+        "before": before if before != lesson["score"] else None,
+        "passed": lesson["passed"],
+        "counts": _counts(lines),
+        "mistakes": [_mistake(mistake) for mistake in lesson["mistakes"]],
+        "weaknesses": [_split(text) for text in lesson["weaknesses"] if text not in named],
+        "strengths": lesson["strengths"],
+        "suggestions": lesson["suggestions"],
+        "counterexamples": lesson["counterexamples"],
+        "output": _text(lesson["output"], MOST_PRINTED),
+        "notes": lesson["notes"],
+        "wrong": [] if lesson["state"] == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
+        "rest": [_check(line) for line in lines if not _is_wrong(line)],
+        "skipped": sum(line.outcome == "skipped" for line in lines),
+    }
+
+
+def _is_wrong(line: CheckLine) -> bool:
+    return line.outcome not in ("passed", "skipped")
+
+
+def _counts(lines: Sequence[CheckLine]) -> str:
+    if not lines:
+        return ""
+    passed = sum(line.outcome == "passed" for line in lines)
+    return f"{passed} of {counted(len(lines), 'check')}"
+
+
+def _check(line: CheckLine) -> dict[str, Any]:
+    return {
+        "sign": SIGNS.get(line.outcome, "failed"),
+        "word": line.outcome.replace("-", " "),
+        "says": line.says,
+        "function": line.function,
+        "inputs": line.inputs_text,
+        "message": _text(line.message, MOST_LINES),
+    }
+
+
+def _mistake(mistake: Mapping[str, str]) -> dict[str, Any]:
+    return {"id": mistake["id"], "suggests": mistake["suggests"], **_split(mistake["says"])}
+
+
+def _split(text: str) -> dict[str, Any]:
+    """A sentence, and the lines below it, which are an error's."""
+    says, _, rest = text.strip().partition("\n")
+    return {"says": says, "detail": _text(rest, MOST_LINES)}
+
+
+def _text(text: str, most: int) -> Text:
+    """A learner's text, made clean before its lines are counted."""
+    lines = html_document.harmless(text).rstrip().split("\n")
+    return Text("\n".join(line[:PRINT_COLUMNS] for line in lines[:most]), max(0, len(lines) - most))

@@ -1,0 +1,1 @@
+"""Counts over a class, and item analysis."""

@@ -1,0 +1,206 @@
+"""A class counted in one pass over its records: what stays in memory is small, whatever a record holds.
+
+Of the checks only *patterns* are kept: which outcomes and points one lesson of one learner came to, and how often that
+came. Most learners share theirs with others, so ten thousand make some hundred patterns, and the arithmetic is done
+once for each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any
+
+from grader.reports.html_document import file_link, harmless
+from grader.reports.statistics.item_analysis import Check, Pattern
+
+LONGEST_LABEL = 60  # characters of a learner's name or id
+LONGEST_TEXT = 300  # of a sentence about a mistake
+MOST_TEXTS = 2_000  # different sentences kept of one lesson; each learner's error may be worded in its own way
+
+_outcome_of, _earned_of, _id_of = itemgetter("outcome"), itemgetter("earned"), itemgetter("id")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One hand-in, as every table and list of the page shows it; lessons in the order of the tally."""
+
+    number: int
+    key: str  # the record's id as it is
+    id: str
+    name: str
+    link: str  # to the learner's page; empty where there is none
+    score: float | None
+    complete: bool
+    late: bool
+    attempt: int
+    problem: str
+    states: tuple[str, ...]
+    scores: tuple[float | None, ...]
+    before: Mapping[str, Any] | None  # what a regrade replaced
+    shared_name: bool = False  # with another learner
+
+    @property
+    def unread(self) -> bool:
+        """Whether it was handed in and could not be read at all."""
+        return bool(self.problem) and set(self.states) == {"missing"}
+
+    @property
+    def label(self) -> str:
+        """What to call the learner in a list: by name, and by id too where two have the same name."""
+        return f"{self.name} ({self.id})" if self.shared_name else self.name or self.id
+
+
+@dataclass
+class MistakeTally:
+    """Who made one mistake, and how it was put to them."""
+
+    id: str
+    function: str
+    says: str
+    suggests: str
+    detail: str = ""  # the second line of what was said
+    who: list[int] = field(default_factory=list)  # numbers of rows
+
+
+@dataclass
+class LessonTally:
+    """One lesson of the whole class."""
+
+    name: str
+    scores: list[float] = field(default_factory=list)
+    states: Counter[str] = field(default_factory=Counter)
+    checks: dict[str, Check] = field(default_factory=dict)
+    patterns: dict[Pattern, int] = field(default_factory=dict)
+    mistakes: dict[tuple[str, str], MistakeTally] = field(default_factory=dict)
+    unnamed: dict[str, list[int]] = field(default_factory=dict)  # a weakness without a name -> rows
+
+    @property
+    def handed_in(self) -> int:
+        """How many handed something in for this lesson that was judged."""
+        return len(self.scores)
+
+    def add(self, row: int, lesson: Mapping[str, Any]) -> None:
+        """Count the lesson of one learner."""
+        self.states[lesson["state"]] += 1
+        if lesson["score"] is not None:
+            self.scores.append(lesson["score"])
+        if lesson["checks"]:
+            self._add_checks(lesson["checks"])
+        if lesson["mistakes"]:
+            self._add_mistakes(row, lesson["mistakes"])
+        elif lesson["weaknesses"]:
+            self._add_unnamed(row, lesson["weaknesses"][0])
+
+    def _add_checks(self, checks: Sequence[Mapping[str, Any]]) -> None:
+        pattern = (
+            tuple(map(_id_of, checks)), tuple(map(_outcome_of, checks)), tuple(map(_earned_of, checks)),
+        )  # fmt: skip
+        if pattern in self.patterns:
+            self.patterns[pattern] += 1
+            return
+        ids, outcomes, earned = pattern
+        for check in checks:
+            if check["id"] not in self.checks:
+                self.checks[check["id"]] = _check_of(check)
+        shared = tuple(map(sys.intern, ids)), tuple(map(sys.intern, outcomes)), earned
+        self.patterns[shared] = 1
+
+    def _add_mistakes(self, row: int, mistakes: Sequence[Mapping[str, Any]]) -> None:
+        for mistake in mistakes:
+            key = (mistake["id"], mistake["function"])
+            known = self.mistakes.get(key)
+            if known is None:
+                says, suggests = _first_line(mistake["says"]), _first_line(mistake["suggests"])
+                detail = _first_line(mistake["says"].partition("\n")[2])
+                known = self.mistakes[key] = MistakeTally(*key, says, suggests, detail)
+            if not known.who or known.who[-1] != row:
+                known.who.append(row)
+
+    def _add_unnamed(self, row: int, weakness: str) -> None:
+        says = _first_line(weakness)
+        if says in self.unnamed or len(self.unnamed) < MOST_TEXTS:
+            self.unnamed.setdefault(says, []).append(row)
+
+
+class ClassTally:
+    """All lessons of the whole class, and a row for each hand-in."""
+
+    def __init__(self, lessons: Sequence[str], *, link: bool = True) -> None:
+        self.link = link
+        self.lessons = {name: LessonTally(name) for name in lessons}
+        self.rows: list[Row] = []
+        self.unstarted: dict[int, list[str]] = {}  # row -> lessons that are still the stub
+        self.undefined: dict[int, list[str]] = {}  # row -> lessons whose file does not define the function
+        self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    @property
+    def scores(self) -> list[float]:
+        """The scores there are."""
+        return [row.score for row in self.rows if row.score is not None]
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count one submission of results.json."""
+        number, lessons = len(self.rows), record["lessons"]
+        states: list[str] = []
+        scores: list[float | None] = []
+        for name, tally in self.lessons.items():
+            lesson = lessons.get(name)
+            if lesson is None:
+                states.append("missing")
+                scores.append(None)
+                continue
+            tally.add(number, lesson)
+            states.append(lesson["state"])
+            scores.append(lesson["score"])
+            if any(mistake["id"] == "missing-function" for mistake in lesson["mistakes"]):
+                self.undefined.setdefault(number, []).append(name)
+            if any(mistake["id"] == "stub" for mistake in lesson["mistakes"]):
+                self.unstarted.setdefault(number, []).append(name)
+        self.rows.append(self._row(number, record, tuple(states), tuple(scores)))
+
+    def tell_apart(self) -> None:
+        """Mark the learners who share their name with another; to be called after the last record."""
+        names = Counter(row.name for row in self.rows if row.name)
+        self.rows = [replace(row, shared_name=True) if names[row.name] > 1 else row for row in self.rows]
+
+    def _row(
+        self, number: int, record: Mapping[str, Any], states: tuple[str, ...], scores: tuple[float | None, ...]
+    ) -> Row:
+        learner = str(record["id"])
+        return Row(
+            number,
+            learner,
+            _label(learner),
+            _label(str(record["name"])) if record.get("name") else "",
+            file_link("feedback", str(record.get("feedback") or learner)) if self.link else "",
+            record["score"],
+            record["complete"],
+            bool(record.get("late")),
+            record.get("attempt") or 1,
+            _first_line(str(record.get("problem") or "")),
+            self._shared.setdefault(states, states),
+            scores,
+            record.get("previous"),
+        )
+
+
+def _check_of(check: Mapping[str, Any]) -> Check:
+    return Check(check["id"], check["function"], check["says"], check["skill"], check["points"])
+
+
+def _label(text: str) -> str:
+    return shortened(harmless(text[:LONGEST_TEXT]).replace("\n", " ").strip() or "?", LONGEST_LABEL)
+
+
+def _first_line(text: str) -> str:
+    """The first line as it was written: whoever shows it makes it clean."""
+    return shortened(text.lstrip().partition("\n")[0], LONGEST_TEXT)
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text of at most `longest` characters; an ellipsis stands for the rest."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -1,0 +1,251 @@
+"""Item analysis of a quiz: what learners' first answers say of the questions. Nobody is ranked.
+
+- An *item* is a family of questions. Of each learner the first answer to it counts: later ones come after feedback.
+- *p* is the share that had it fully right, with Wilson's interval.
+- The *rest* of a learner is how far they are above the mean of each other item that they answered, on average. On a
+  form that all have answered it is the classical rest score; where each has answered other items it does not take hard
+  items for weak learners. r is the correlation of the item's credit with it (corrected item-rest correlation).
+- Below LEAST_TRIED learners there are counts and nothing else: shares of few are chance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import fsum, sqrt
+from statistics import NormalDist, fmean, median, variance
+from typing import Any
+
+from grader.model import SCHEMA
+from grader.reports.statistics.item_analysis import LEAST_EACH, LEAST_TRIED, LOW, correlation, wilson_interval
+from grader.reports.statistics.quiz_logs import Logged
+
+EASY, HARD = 0.95, 0.2
+FEW_TAKE = 0.05  # of those who saw a wrong option
+FEWEST_OTHERS = 5  # items that a rest is made of
+STANDS_OUT = 2.0  # standard errors, for one comparison; more comparisons need more
+LEAST_DRAWN = 10  # learners who drew a value, and who drew another
+MOST_VALUES = 12  # different ones, for what was drawn to be worth comparing
+
+FLAGS = {
+    "negative": "those who get it right do worse on the rest: check the key first",
+    "low": "it says little about the rest: rewrite it",
+    "hard": "hardly anyone gets it right: look at the lesson's text, and at the key",
+    "easy": "nearly everyone gets it right: it tells nobody apart",
+    "distractor": "a wrong option that hardly anyone takes: find a better one",
+    "tempting": "a wrong option that those take who do well on the rest: is it wrong?",
+    "variant": "with one value that was drawn it is another question: check the generator",
+}
+
+Answers = Mapping[str, Logged]  # by learner
+
+
+def analyse(answers: Iterable[Logged]) -> dict[str, Any]:
+    """The object of `grader items --json`: {"schema", "learners", "answers", "reason", "items", "reliability"}.
+
+    `reason` says why there are counts only; "" where there is more.
+    """
+    every = list(answers)
+    by_item = _first_answers(every)
+    learners = len({answer.learner for answer in every})
+    rests = _Rests(by_item)
+    items = [_item(family, found, rests) for family, found in sorted(by_item.items())]
+    fewer = f"{LEAST_TRIED} learners are needed for more than counts, and here are {learners}"
+    return {
+        "schema": SCHEMA, "learners": learners, "answers": len(every),
+        "first_answers": sum(map(len, by_item.values())),
+        "reason": "" if learners >= LEAST_TRIED else fewer,
+        "items": items,
+        "compared": sum(each["compared"] for each in items),
+        "reliability": _forms(by_item) if learners >= LEAST_TRIED else [],
+    }  # fmt: skip
+
+
+def _first_answers(answers: Iterable[Logged]) -> dict[str, dict[str, Logged]]:
+    """The first answer of each learner to each family."""
+    found: dict[str, dict[str, Logged]] = defaultdict(dict)
+    for answer in sorted(answers, key=lambda answer: answer.n):
+        if answer.first:
+            found[answer.family].setdefault(answer.learner, answer)
+    return dict(found)
+
+
+class _Rests:
+    """How each learner does on all items but one."""
+
+    def __init__(self, by_item: Mapping[str, Answers]) -> None:
+        means = {family: fmean(each.credit for each in found.values()) for family, found in by_item.items()}
+        self._above: dict[str, dict[str, float]] = defaultdict(dict)  # learner -> item -> credit above its mean
+        for family, found in by_item.items():
+            for learner, answer in found.items():
+                self._above[learner][family] = answer.credit - means[family]
+        self._sums = {learner: fsum(above.values()) for learner, above in self._above.items()}
+
+    def of(self, learner: str, family: str) -> float | None:
+        """None where too few other items were answered."""
+        above = self._above[learner]
+        others = len(above) - 1
+        if others < FEWEST_OTHERS:
+            return None
+        return round((self._sums[learner] - above[family]) / others, 9)  # equal ones by other sums are equal
+
+
+def _item(family: str, found: Answers, rests: _Rests) -> dict[str, Any]:
+    answers = list(found.values())
+    n, right = len(answers), sum(_right(answer) for answer in answers)
+    enough = n >= LEAST_TRIED
+    rest = {learner: rests.of(learner, family) for learner in found}
+    variants, compared = _variants(answers) if enough else ([], 0)
+    item = {
+        "family": family, "topic": answers[0].topic, "kind": answers[0].kind, "n": n, "right": right,
+        "sure_but_wrong": sum(answer.certainty == "sure" and not _right(answer) for answer in answers),
+        "tags": _tags(found, rest, enough), "variants": variants, "compared": compared,
+        **(_shares(answers, n, right) if enough else dict.fromkeys(("p", "low", "high", "credit", "seconds"))),
+        "rest": _rest(found, rest) if enough else None,
+    }  # fmt: skip
+    return item | {"flags": _flags(item) if enough else []}
+
+
+def _right(answer: Logged) -> bool:
+    return answer.credit >= 1
+
+
+def _shares(answers: Sequence[Logged], n: int, right: int) -> dict[str, float]:
+    low, high = wilson_interval(right, n)
+    return {
+        "p": round(right / n, 4), "low": round(low, 4), "high": round(high, 4),
+        "credit": round(fmean(answer.credit for answer in answers), 4),
+        "seconds": round(median(answer.seconds for answer in answers), 1),
+    }  # fmt: skip
+
+
+def _rest(found: Answers, rest: Mapping[str, float | None]) -> float | None:
+    """The corrected item-rest correlation; None where too few learners are on either side."""
+    known = [(found[learner], value) for learner, value in rest.items() if value is not None]
+    right = sum(_right(answer) for answer, _ in known)
+    if len(known) < LEAST_TRIED or min(right, len(known) - right) < LEAST_EACH:
+        return None
+    r = correlation([(answer.credit, value, 1) for answer, value in known])
+    return None if r is None else round(r, 4)
+
+
+def _tags(found: Answers, rest: Mapping[str, float | None], enough: bool) -> list[dict[str, Any]]:
+    """Each misconception: how many showed it, of how many who could have; the most frequent first.
+
+    A wrong option can be taken by those who were offered it; anything else by all.
+    """
+    offered = Counter(tag for answer in found.values() for tag in answer.offered)
+    shown = Counter(tag for answer in found.values() for tag in set(answer.tags))
+    rows = []
+    for tag in {**offered, **shown}:
+        of = max(offered[tag], shown[tag]) if tag in offered else len(found)
+        tempting = _is_tempting(tag, found, rest) if enough and tag in offered else False
+        share = round(shown[tag] / of, 4) if of >= LEAST_TRIED else None
+        rows.append({"tag": tag, "shown": shown[tag], "of": of, "share": share, "option": tag in offered,
+                     "tempting": tempting})  # fmt: skip
+    return sorted(rows, key=lambda row: (-row["shown"], row["tag"]))
+
+
+def _is_tempting(tag: str, found: Answers, rest: Mapping[str, float | None]) -> bool:
+    """Whether taking an option goes with doing well on the rest, among those who were offered it, by more than chance.
+
+    The standard error of a correlation of nothing is 1/√n.
+    """
+    points = [
+        (float(tag in answer.tags), value, 1)
+        for learner, answer in found.items()
+        if tag in answer.offered and (value := rest[learner]) is not None
+    ]
+    taken = sum(taken for taken, _, _ in points)
+    if min(taken, len(points) - taken) < LEAST_EACH or len(points) < LEAST_TRIED:
+        return False
+    return (correlation(points) or 0.0) > STANDS_OUT / sqrt(len(points))
+
+
+def _variants(answers: Sequence[Logged]) -> tuple[list[dict[str, Any]], int]:
+    """Values that were drawn and with which p is more than two standard errors off; how many were compared.
+
+    The more values of an item are compared, the farther off one must be (Bonferroni): else every item would have one
+    that is off by chance. What splits the learners as a value before it is not compared again.
+    """
+    judged = [row for split in _splits(answers) for row in split if row]
+    chance = 2 * (1 - NormalDist().cdf(STANDS_OUT)) / max(1, len(judged))
+    bound = NormalDist().inv_cdf(1 - chance / 2)
+    off = [row for row in judged if abs(row["errors"]) > bound]
+    return sorted(off, key=lambda row: -abs(row["errors"])), len(judged)
+
+
+def _splits(answers: Sequence[Logged]) -> Iterator[list[dict[str, Any]]]:
+    """For each thing that was drawn, its values, each against all others."""
+    groups: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for place, answer in enumerate(answers):
+        for name, value in answer.drawn:
+            groups[name][value].add(place)
+    seen: set[frozenset[frozenset[int]]] = set()
+    for name, by_value in groups.items():
+        split = frozenset(map(frozenset, by_value.values()))
+        if 2 <= len(by_value) <= MOST_VALUES and split not in seen:
+            seen.add(split)
+            drawn = set().union(*by_value.values())
+            yield [_compared(f"{name} = {value}", answers, mine, drawn - mine) for value, mine in by_value.items()]
+
+
+def _compared(says: str, answers: Sequence[Logged], mine: set[int], others: set[int]) -> dict[str, Any]:
+    """Those who drew a value against those who drew another; empty where there are too few of either."""
+    n, m = len(mine), len(others)
+    if min(n, m) < LEAST_DRAWN:
+        return {}
+    right, else_right = (sum(_right(answers[place]) for place in places) for places in (mine, others))
+    share = (right + else_right) / (n + m)
+    error = sqrt(share * (1 - share) * (1 / n + 1 / m))
+    off = (right / n - else_right / m) / error if error else 0.0
+    return {"value": says, "n": n, "right": right, "others": m, "others_right": else_right, "errors": round(off, 2)}
+
+
+def _flags(item: Mapping[str, Any]) -> list[str]:
+    r = item["rest"]
+    tags = [tag for tag in item["tags"] if tag["option"]]
+    found = {
+        "negative": r is not None and r < 0,
+        "low": r is not None and 0 <= r < LOW,
+        "hard": item["p"] < HARD,
+        "easy": item["p"] > EASY,
+        "distractor": any(tag["share"] is not None and tag["share"] < FEW_TAKE for tag in tags),
+        "tempting": any(tag["tempting"] for tag in tags),
+        "variant": bool(item["variants"]),
+    }
+    return [name for name, yes in found.items() if yes]
+
+
+# --- reliability ------------------------------------------------------------------------------------------------------
+
+
+def _forms(by_item: Mapping[str, Answers]) -> list[dict[str, Any]]:
+    """Reliability of every fixed form: of all items, and of a topic's, if all who answered one answered all of them."""
+    topics: dict[str, dict[str, Answers]] = defaultdict(dict)
+    for family, found in by_item.items():
+        topics[next(iter(found.values())).topic][family] = found
+    forms = {"": dict(by_item), **(topics if len(topics) > 1 else {})}
+    return [form for name, items in forms.items() if (form := _reliability(name, items))]
+
+
+def _reliability(topic: str, items: Mapping[str, Answers]) -> dict[str, Any] | None:
+    """Cronbach's alpha, which for items that are right or wrong is KR-20, and the standard error of measurement."""
+    learners = {learner for found in items.values() for learner in found}
+    if any(found.keys() != learners for found in items.values()) or len(learners) < LEAST_TRIED or len(items) < 2:
+        return None
+    people = sorted(learners)
+    columns = [[found[learner].credit for learner in people] for found in items.values()]
+    totals = [fsum(row) for row in zip(*columns, strict=True)]
+    spread = variance(totals)
+    if not spread:
+        return None
+    count = len(columns)
+    alpha = count / (count - 1) * (1 - fsum(map(variance, columns)) / spread)
+    whole = all(credit in (0.0, 1.0) for column in columns for credit in column)
+    error = sqrt(spread * (1 - alpha))
+    return {
+        "topic": topic, "learners": len(people), "items": count, "measure": "KR-20" if whole else "Cronbach's alpha",
+        "value": round(alpha, 4), "mean": round(fmean(totals), 4), "sd": round(sqrt(spread), 4),
+        "sem": round(error, 4), "sem_of_10": round(10 * error / count, 4),
+    }  # fmt: skip

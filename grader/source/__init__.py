@@ -1,0 +1,1 @@
+"""What Python source says, without running it. No torch, no I/O."""

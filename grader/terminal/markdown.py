@@ -1,0 +1,144 @@
+"""Markdown and source code as a terminal shows them: with colour where there is colour, else as plain text."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement, TableElement
+from rich.padding import Padding
+from rich.style import Style
+from rich.syntax import ANSISyntaxTheme, Syntax
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from grader.terminal.console import colourful, width
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token as Piece
+
+COLUMNS = 88  # of text; source code takes what there is
+
+# Named colours of the terminal only, and no background: both dark and light themes make these readable.
+_CODE = ANSISyntaxTheme({
+    Token: Style(),
+    Comment: Style(dim=True),
+    Keyword: Style(color="magenta"),
+    Operator.Word: Style(color="magenta"),
+    Name.Function: Style(bold=True),
+    Name.Class: Style(bold=True),
+    Name.Decorator: Style(color="cyan"),
+    Number: Style(color="cyan"),
+    String: Style(color="green"),
+    String.Doc: Style(color="green"),
+})  # fmt: skip
+
+_STYLES = {
+    "markdown.h1": "bold",
+    "markdown.h2": "bold",
+    "markdown.h3": "bold",
+    "markdown.h4": "bold",
+    "markdown.code": "cyan",
+    "markdown.code_block": "none",
+    "markdown.block_quote": "dim",
+    "markdown.list": "none",
+    "markdown.item.bullet": "bold",
+    "markdown.item.number": "bold",
+    "markdown.link": "cyan",
+    "markdown.link_url": "cyan",
+    "markdown.table.header": "bold",
+    "markdown.table.border": "dim",
+}
+
+
+def markdown(text: str) -> str:
+    """A lesson's text."""
+    return _render(_Lesson(text), min(width(), COLUMNS))
+
+
+def source(code: str) -> str:
+    """Python source, every character as it is."""
+    if not colourful():
+        return code if code.endswith("\n") else code + "\n"
+    return _render(_python(code, "python"), max(width(), 1 + max(map(len, code.split("\n")))))
+
+
+def _python(code: str, language: str) -> Syntax:
+    return Syntax(code.rstrip("\n"), language, theme=_CODE, background_color="default", word_wrap=True)
+
+
+def _render(content: RenderableType, columns: int) -> str:
+    colour = colourful()
+    console = Console(
+        file=io.StringIO(),
+        width=columns,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        legacy_windows=False,
+        emoji=False,
+        theme=Theme(_STYLES),
+        _environ={},
+    )
+    with console.capture() as capture:
+        console.print(content)
+    return "\n".join(line.rstrip() for line in capture.get().strip("\n").split("\n")) + "\n"
+
+
+class _Code(CodeBlock):
+    """Code set in by two, in our colours; what it prints is told from it by a word above."""
+
+    is_output = False
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Piece) -> _Code:
+        block = super().create(markdown, token)
+        assert isinstance(block, _Code)
+        block.is_output = bool(token.meta.get("output"))
+        return block
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.is_output:
+            yield Text("  output:", "dim")
+        yield Padding(_python(str(self.text), self.lexer_name), (0, 0, 0, 2))
+
+
+class _Heading(Heading):
+    """A heading at the left; underlined by characters where there is no bold."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield self.text
+        if not console.is_terminal and self.tag in ("h1", "h2"):
+            yield Text(("=" if self.tag == "h1" else "-") * min(self.text.cell_len, options.max_width))
+
+
+class _Table(TableElement):
+    """A table whose lines are drawn with dashes and bars where there is no terminal."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            if isinstance(table, Table) and not console.is_terminal:
+                table.box = box.MARKDOWN
+            yield table
+
+
+class _Lesson(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "fence": _Code, "code_block": _Code, "heading_open": _Heading, "table_open": _Table,
+    }  # fmt: skip
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        for before, token in pairwise(self.parsed):
+            if before.type == token.type == "fence" and (before.info, token.info) == ("python", "text"):
+                token.meta["output"] = True
+        if not colourful():
+            for piece in [child for token in self.parsed for child in token.children or ()]:
+                if piece.type == "code_inline":
+                    piece.content = f"`{piece.content}`"  # nothing else sets it off from the words around it
