@@ -29,7 +29,7 @@ from pathlib import Path
 from measure import ROOT, Run, describe_machine, fresh_pytest, grader_run, peak_pss, run
 
 sys.path.insert(0, str(ROOT / "tests"))
-from made_submissions import make_class
+from support.class_submissions import make_class
 
 JOBS = 2
 RATIO = 12.0  # one pytest process for each costs at least so many times the wall clock

@@ -21,7 +21,7 @@ from grader.reports.pages.class_page import class_page
 from grader.reports.pages.feedback_page import feedback_page
 
 sys.path.insert(0, str(ROOT / "tests"))
-from made_class import made_head, made_records
+from support.class_results import made_head, made_records
 
 SECONDS, MEGABYTES = 10.0, 10.0  # limits at 10,000 learners
 DIFFERENT = 1_000  # learners that are made; the others are these again, each lesson of another one

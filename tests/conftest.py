@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-from workshop import course
+from support.factories import course
 
 from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.judge.session import policy_for

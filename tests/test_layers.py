@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from content import ROOT
+from support.course_files import ROOT
 
 BASE = {"errors", "model"}
 MAY_IMPORT = {

@@ -4,8 +4,9 @@ The unit is a token of code that nobody else in the class has. The longer two fi
 if nothing but code is shared it takes eight lines of it, since right answers to a short exercise are all alike. Names,
 comments and above all the same wrong answer count too, the less the more of the class has them, and never without code.
 
-The weights were set on answers that were written independently (`tests/answers`): the strongest evidence between any
-two of those is 0.7, in classes of 2 to 74. `tests/test_alike.py` says how many disguised copies are found.
+The weights were set on answers that were written independently (`tests/content/answers`): the strongest evidence
+between any two of those is 0.7, in classes of 2 to 74. `tests/similarity/test_similarity.py` says how many disguised
+copies are found.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from attacks.attack import Attack
-from content import ROOT
+from support.course_files import ROOT
 
 
 def pack_up(attack: Attack, folder: Path, facts: dict[str, Any]) -> Path:

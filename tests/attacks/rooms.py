@@ -14,7 +14,7 @@ from attacks.attack import Attack, as_facts
 from attacks.canaries import Canaries
 from attacks.classroom import Classroom, descendants
 from attacks.packages import pack_up
-from content import ROOT
+from support.course_files import ROOT
 
 from grader.batch.settings import settings_for
 from grader.course import load

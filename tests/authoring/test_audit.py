@@ -1,0 +1,191 @@
+"""grader.authoring.audit: it finds a course without fault clean, and finds every fault that is put into one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.hand_ins import TINY
+
+from grader.authoring.lesson_template import with_lesson, write_lesson
+from grader.course import load
+from grader.course.tables import TomlText
+from grader.errors import CourseError, UsageError
+from grader.reports.formats.audit_table import conclusion, first_column, head, row
+from grader.terminal.text import Signs
+
+SECONDS = 120
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return shutil.copytree(TINY, tmp_path / "course")
+
+
+def audited(root: Path, *lessons: str) -> tuple[int, dict[str, dict]]:
+    """The exit status and each lesson's object of `grader audit --json`, in a process of its own."""
+    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", str(root), "--json"]
+    command += ["--lessons", ",".join(lessons)] if lessons else []
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(done.stdout)["lessons"]
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Replace a piece of a file that is there exactly as written."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_course_without_fault_is_clean():
+    """The tiny course proves everything: all mistakes rejected and named, all alternatives passed."""
+    code, lessons = audited(TINY)
+
+    assert code == 0
+    assert lessons["moving_average"] == {"checks": 10, "rejected": [8, 8], "named": [8, 8], "alternatives": [3, 3],
+                                         "problems": []}  # fmt: skip
+    assert lessons["argmax_2d"]["rejected"] == lessons["argmax_2d"]["named"] == [10, 10]
+
+
+def test_the_engine_needs_no_torch_for_a_course_of_numpy():
+    """Neither the judge nor the worker imports torch for a course that does not use it."""
+    script = f"""
+import sys
+from pathlib import Path
+from grader.course import load
+from grader.judge.session import judge_with
+from grader.model import Submission
+
+course = load(Path({str(TINY)!r}))
+lesson = course.lessons["moving_average"]
+source = lesson.solution_path.read_text() + "\\nimport sys\\nassert 'torch' not in sys.modules\\n"
+source += "_right = moving_average\\ndef moving_average(x, window):\\n"
+source += "    assert 'torch' not in sys.modules\\n    return _right(x, window)\\n"
+submission = Submission(lesson.name, "a.py", source)
+judge_with(course, [lesson], lambda judge: print(judge.examine(lesson, submission, 3).score))
+print("torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=SECONDS)
+
+    assert done.stdout.split() == ["10.0", "False"], done.stderr
+
+
+def test_every_fault_in_a_lesson_is_found(copy):
+    """Faults in texts, signatures, checks, mistakes and alternatives each have their sentence."""
+    basics = copy / "solutions" / "basics"
+    change(copy / "exercises/basics/moving_average.py", "moving_average(x, window):", "moving_average(x, window=2):")
+    change(copy / "lessons/basics/moving_average.md", '    "Entry i is the mean of x[i : i + window].",\n', "")
+    change(basics / "moving_average_mistakes.py", "windows=lambda x, window: [x[: start + window] for start in",
+           "windows=lambda x, window: [x[start : start + window] for start in")  # fmt: skip
+    change(basics / "moving_average_mistakes.py", "/ window).astype(x.dtype)\n\n\ndef by_shifted",
+           "/ (window + 1)).astype(x.dtype)\n\n\ndef by_shifted")  # fmt: skip
+    change(basics / "argmax_2d.py", "grid.shape[1]", "grid.shape[0]")
+    (basics / "argmax_2d_mistakes.py").unlink()
+    code, lessons = audited(copy)
+
+    assert code == 1
+    said = "\n".join(lessons["moving_average"]["problems"])
+    assert "the stub says (x, window=2), the reference (x, window)" in said
+    assert "2 hints" in said
+    assert "ma-from-the-start passes every check" in said
+    assert "ma-from-the-start is named nothing" in said
+    assert "its margin is 0.0 tolerances" in said
+    assert "alternative “differences of a running total” is rejected" in said
+    assert lessons["moving_average"]["alternatives"] == [2, 3]
+    said = "\n".join(lessons["argmax_2d"]["problems"])
+    assert "solutions/basics/argmax_2d_mistakes.py is missing" in said
+    assert "The reference scores" in said
+    assert "no family of known mistakes" in said
+
+
+def test_checks_that_cannot_be_used_are_a_problem_of_their_lesson(copy):
+    """A file of checks with an error in it does not keep the other lessons from being audited."""
+    checks = copy / "solutions/basics/test_moving_average.py"
+    checks.write_text("import nothing_of_that_name\n" + checks.read_text())
+    code, lessons = audited(copy)
+
+    assert code == 1
+    assert "nothing_of_that_name" in lessons["moving_average"]["problems"][0]
+    assert lessons["argmax_2d"]["problems"] == []
+
+
+def test_the_table_says_how_many_of_how_many():
+    """One line a lesson, with a sign that is no colour, and a sentence at the end."""
+
+    class Proofs:
+        lesson, checks, rejected, named, alternatives = "mean", 12, (3, 4), (2, 4), (5, 5)
+        problems = ("am-x passes every check.", "am-y is named nothing.")
+
+    width = first_column(["mean", "spread"])
+    assert row(Proofs, width, Signs()).split() == ["✗", "mean", "12", "3/4", "2/4", "5/5"]
+    assert len(head(width)) == len(row(Proofs, width, Signs()))
+    assert conclusion([Proofs]) == "1 lesson: 2 problems."
+
+
+# --- a new lesson -----------------------------------------------------------------------------------------------------
+
+
+def test_the_audit_says_what_a_new_lesson_lacks(copy):
+    """A lesson from the template works, and the audit lists what is still to be written."""
+    written = write_lesson(copy, "running_max")
+    code, lessons = audited(copy, "running_max")
+
+    assert code == 1 and len(written) == 6
+    assert lessons["running_max"]["problems"] == [
+        "running_max: the docstring of the stub is no complete statement.",
+        "running_max: 0 hints; a ladder has three or four.",
+        "running_max: 3 checks; at least 8 are needed.",
+        "running_max: its family has no mistake yet; nothing is proved without.",
+        "running_max: its family has no correct alternative yet; nothing is proved without.",
+    ]
+
+
+def test_a_new_lesson_overwrites_nothing(copy):
+    """If one of its files is there, none is written, and the syllabus stays as it is."""
+    (copy / "solutions/basics/test_running_max.py").write_text("mine")
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="nothing was written"):
+        write_lesson(copy, "running_max")
+
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["Running", "2d", "a-b", "class", "random", "argmax_2d", "../up", ""])
+def test_a_name_that_cannot_be_a_lessons_is_refused(copy, name):
+    """Names that are no module, that Python has already or that the course has already are refused."""
+    with pytest.raises(UsageError):
+        write_lesson(copy, name)
+
+
+SYLLABUS = (TINY / "course.toml").read_text()
+OTHER = '\n[[tracks]]\nname = "more"\ntitle = "More"\nlessons = ["c"]  # [the last]\n'
+
+
+@pytest.mark.parametrize("lessons", [
+    '["a", "b"]', '["a", "b",]', "['a', 'b'] # both", '[\n    "a",\n    "b",\n]', '[\n  "a",\n  "b" # no comma ]\n]',
+    '["a",\n "b"]', '[\n\t"a", # one, "x"\n\t"b", # two\n\t# the end\n]', '[ "a", # ]\n "b" ]',
+])  # fmt: skip
+def test_the_syllabus_keeps_its_layout(copy, lessons):
+    """The new name is put last in its track's list, and every comment stays."""
+    text = SYLLABUS.replace('["moving_average", "argmax_2d"]', lessons).replace("[limits]", f"{OTHER}\n[limits]")
+    course = load(copy)
+    changed = with_lesson(TomlText(text, copy / "course.toml"), course, "new", "basics")
+
+    assert [track["lessons"] for track in tomllib.loads(changed)["tracks"]] == [["a", "b", "new"], ["c"]]
+    for comment in re.findall("#.*", text):
+        assert comment in changed
+    assert "\n".join(changed.splitlines()[:10]) == "\n".join(text.splitlines()[:10])
+
+
+def test_a_syllabus_that_is_not_understood_is_left_alone(copy):
+    """Where the list is written in a way that cannot be extended safely, nothing is written."""
+    text = 'tracks = [{lessons = [], name = "basics", title = "Basics"}]\n'
+    with pytest.raises(CourseError, match="not understood"):
+        with_lesson(TomlText(text, copy / "course.toml"), load(copy), "new", "basics")

@@ -1,0 +1,480 @@
+"""grader.batch, second half: scores, the results folder, whole runs and the processes that grade."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
+
+from grader.batch.outputs import Outputs
+from grader.batch.processes.process_pool import Grader, Station
+from grader.batch.record import Graded, mean_score, record_of, without_score
+from grader.batch.results import Results, read_results
+from grader.batch.results_folder import store_path
+from grader.batch.run import Plan, Run
+from grader.batch.settings import settings_for
+from grader.batch.shards import Shard
+from grader.course import load
+from grader.errors import CourseError, StoreError, UsageError
+from grader.intake.discover import Learner
+from grader.model import LessonResult
+from grader.reports.formats.run_summary import RunSummary
+from grader.reports.formats.to_csv import gradebook_lines
+
+
+@pytest.fixture(scope="module")
+def course():
+    return load(TINY)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+# --- scores and the gradebook -----------------------------------------------------------------------------------------
+
+
+def result(score: float | None, state: str = "graded", lesson: str = "moving_average") -> LessonResult:
+    return LessonResult(lesson, state, score, score == 10.0, "cpu", 1, 0.1)
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(1.0, 10.0).map(lambda score: round(score, 1)))))
+def test_a_submission_scores_the_mean_of_the_scores_it_has(scores):
+    """Lessons without a score count neither way, and 10.0 is kept for those that are 10.0 throughout."""
+    there = [score for score in scores if score is not None]
+    mean = mean_score([result(score) for score in scores])
+
+    assert (mean is None) == (not there)
+    if mean is not None:
+        assert abs(mean - sum(there) / len(there)) <= 0.1001
+        assert (mean == 10.0) == (min(there) == 10.0)
+
+
+def test_what_was_not_graded_is_no_zero(course, folder):
+    """A missing lesson and a failure of the grader leave empty cells; formulas in names are made harmless."""
+    run = settings_for(course, list(course.lessons.values()), 1, "cpu", "1")
+    learner = Learner("=cmd()", folder / "=cmd()", "folder", "_cmd__")
+    lessons = [without_score("moving_average", "missing", run), result(None, "grader-error", "argmax_2d")]
+    record = record_of(learner, lessons, digest="d")
+    lines = list(gradebook_lines(["moving_average", "argmax_2d"], [record]))
+
+    assert (record["score"], record["complete"]) == (None, False)
+    assert lines[0] == (
+        "id,name,attempt,late,score,points,possible,complete,missing,"
+        "moving_average,moving_average state,argmax_2d,argmax_2d state,problem\n"
+    )
+    assert lines[1] == "'=cmd(),,1,no,,0,0,no,1,,missing,,grader-error,\n"
+
+
+# --- the results folder -----------------------------------------------------------------------------------------------
+
+HEADER = {
+    "schema": 1, "course": {"id": "c", "version": "1", "content": "x"}, "engine": "1", "lessons": ["moving_average"],
+    "seed": 1, "device": "cpu",
+}  # fmt: skip
+TITLES = {"course": "A course", "lessons": {"moving_average": "Means"}}
+FOUND = {"ignored": [], "missing": [], "unlisted": []}
+
+
+def learner(learner_id: str) -> Learner:
+    return Learner(learner_id, Path(learner_id), "folder", learner_id)
+
+
+def graded_as(learner_id: str, score: float | None = 10.0, *, state: str = "graded", digest: str = "d") -> Graded:
+    return Graded(record_of(learner(learner_id), [result(score, state)], digest=digest))
+
+
+@contextmanager
+def opened(out: Path, *, go_on: bool = False, header: dict = HEADER, expected: tuple[str, ...] = ("ann", "bob")):
+    """The results of a run in `out`, begun."""
+    made = Results(store_path(out), header, Outputs(out), go_on=go_on)
+    try:
+        made.begin(TITLES, expected, FOUND)
+        yield made
+    finally:
+        made.close()
+
+
+def test_every_result_is_kept_as_it_comes(tmp_path):
+    """What was added can be read at once by others, with the run still open, and its files are there."""
+    with opened(tmp_path) as open_run:
+        open_run.add(learner("ann"), graded_as("ann"))
+        head, records = read_results(tmp_path)
+
+        assert [one["id"] for one in records] == ["ann"]
+        assert (head["complete"], head["finished"], head["titles"]) == (False, None, TITLES["lessons"])
+        assert {path.name for path in (tmp_path / "feedback").iterdir()} == {"ann.json", "ann.md", "ann.html"}
+        assert not (tmp_path / "results.json").exists()
+
+
+def test_results_of_a_run_that_begins_anew_are_put_aside(tmp_path):
+    """Without --resume nothing is gone on with, and nothing is lost: each earlier run has a folder of its own."""
+    for name in ("ann", "bob", "cy"):
+        with opened(tmp_path) as run:
+            run.add(learner(name), graded_as(name))
+            run.finish()
+
+    for folder, name in ((tmp_path / "previous-1", "ann"), (tmp_path / "previous-2", "bob"), (tmp_path, "cy")):
+        assert [one["id"] for one in read_results(folder)[1]] == [name]
+        assert [path.stem for path in (folder / "feedback").glob("*.md")] == [name]
+        assert name in (folder / "gradebook.csv").read_text()
+
+
+def test_what_was_graded_with_other_settings_is_not_done(tmp_path):
+    """With another seed everybody is graded again, and says what the same work was given before."""
+    with opened(tmp_path) as run:
+        run.add(learner("ann"), graded_as("ann", 4.0))
+    with opened(tmp_path, go_on=True, header={**HEADER, "seed": 2}) as run:
+        assert not run.is_done("ann", "d")
+        record = run.add(learner("ann"), graded_as("ann", 6.0))
+        assert run.store.states()["ann"].settings == run.key
+
+    assert (record["previous"]["score"], record["previous"]["lessons"]) == (4.0, {"moving_average": 4.0})
+
+
+def test_new_work_has_no_previous_score(tmp_path):
+    """A score that other work was given is no earlier score of this one, unless a regrade asked for it."""
+    with opened(tmp_path) as run:
+        run.add(learner("ann"), graded_as("ann", 4.0))
+    with opened(tmp_path, go_on=True) as run:
+        assert run.add(learner("ann"), graded_as("ann", 6.0, digest="e"))["previous"] is None
+        run.grade_again(["ann"])
+        assert run.add(learner("ann"), graded_as("ann", 7.0, digest="f"))["previous"]["score"] == 6.0
+
+
+def test_a_failure_of_the_grader_is_tried_again(tmp_path):
+    """It does not count as graded, and what it replaced stays the previous score."""
+    with opened(tmp_path) as run:
+        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.grade_again(["ann"])
+        run.add(learner("ann"), graded_as("ann", None, state="grader-error", digest=""))
+        run.finish()
+    assert (tmp_path / "gradebook.csv").read_text().splitlines()[1].endswith(",,grader-error,")
+    with opened(tmp_path, go_on=True) as run:
+        assert not run.is_done("ann", "d")
+        record = run.add(learner("ann"), graded_as("ann", 5.0))
+
+    assert record["previous"]["score"] == 4.0
+
+
+def test_no_result_is_ever_taken_out(tmp_path):
+    """Every result that a hand-in was given stays in the store, whatever replaced it."""
+    with opened(tmp_path) as run:
+        for score in (4.0, 5.0, 6.0):
+            run.add(learner("ann"), graded_as("ann", score))
+        run.list_only([])
+        scores = run.store._texts("SELECT json_extract(record, '$.score') FROM records ORDER BY number")
+
+    assert scores == ["4.0", "5.0", "6.0"]
+    assert list(read_results(tmp_path)[1]) == []
+
+
+def test_a_regrade_that_was_begun_is_remembered(tmp_path):
+    """Until it is done the old result stays in the files, and the results are not complete."""
+    with opened(tmp_path, expected=("ann",)) as run:
+        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.grade_again(["ann"])
+    with opened(tmp_path, go_on=True, expected=("ann",)) as run:
+        head, records = read_results(tmp_path)
+        assert not run.is_done("ann", "d") and not head["complete"]
+        assert [one["score"] for one in records] == [4.0]
+        run.add(learner("ann"), graded_as("ann", 4.0))
+        assert read_results(tmp_path)[0]["complete"]
+
+
+def test_files_that_are_right_are_not_written_again(tmp_path):
+    """The end of a run that changed nothing touches no file; a file that is gone is written again."""
+    with opened(tmp_path) as run:
+        run.add(learner("ann"), graded_as("ann"))
+        run.finish()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
+    with opened(tmp_path, go_on=True) as run:
+        run.list_only(["ann"])
+        run.finish()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")} == before
+    (tmp_path / "report.html").unlink()
+    with opened(tmp_path, go_on=True) as run:
+        run.finish()
+    assert (tmp_path / "report.html").exists()
+
+
+def test_files_of_those_who_are_not_in_the_results_go(tmp_path):
+    """Feedback that a run of ours wrote goes with its result, and comes back with it; other files stay."""
+    with opened(tmp_path) as run:
+        for name in ("ann", "bob"):
+            run.add(learner(name), graded_as(name))
+        run.finish()
+    written = {
+        path: path.read_text() for path in (*tmp_path.glob("feedback/bob.*"), tmp_path / "gradescope/bob/results.json")
+    }
+    (tmp_path / "feedback/mine.md").write_text("my notes")
+    for listed in (["ann"], ["ann", "bob"]):
+        with opened(tmp_path, go_on=True) as run:
+            run.list_only(listed)
+            run.finish()
+        assert {path: path.read_text() for path in written if path.exists()} == (written if "bob" in listed else {})
+        assert (tmp_path / "feedback/mine.md").exists() and (tmp_path / "feedback/ann.md").exists()
+        assert (tmp_path / "gradescope/bob").exists() == ("bob" in listed)
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path):
+    """While one run has the results folder, another is refused."""
+    with opened(tmp_path), pytest.raises(UsageError, match="another"), opened(tmp_path, go_on=True):
+        pass
+
+
+def test_a_full_disk_loses_nothing(tmp_path):
+    """A result that does not fit leaves the store as it was, and the message says how to go on."""
+    with opened(tmp_path) as run:
+        run.add(learner("ann"), graded_as("ann"))
+        run.store._database.read(str, "PRAGMA max_page_count = 1", ())  # SQLite takes it for the size it has
+        with pytest.raises(StoreError, match="disk is full") as caught:
+            for number in range(200):
+                run.add(learner(f"bob{number}"), graded_as(f"bob{number}"))
+
+    assert "--resume" in caught.value.next_step
+    assert next(read_results(tmp_path)[1])["id"] == "ann"
+
+
+def test_a_folder_without_results_is_said(tmp_path):
+    """What is no folder of results, or holds parts of a class only, is an error that says what to do."""
+    with pytest.raises(UsageError, match="no results"):
+        read_results(tmp_path)
+    part = Results(store_path(tmp_path, Shard(1, 2)), HEADER, None, go_on=False)
+    part.close()
+    with pytest.raises(UsageError, match="have not been joined") as caught:
+        read_results(tmp_path)
+    assert "grader merge" in caught.value.next_step
+
+
+def test_feedback_shows_no_hidden_input_unless_asked(tmp_path):
+    """--reveal, and its end, change the files of those who were graded before, too."""
+    secret = replace(result(4.0), seed=424242, output="the input was 31337")
+    hidden = Graded(record_of(learner("ann"), [secret], digest="d"))
+    for reveal in (False, True, False):
+        with opened(tmp_path, go_on=True, header={**HEADER, "seed": 424242}) as run:
+            run.outputs = Outputs(tmp_path, reveal=reveal)
+            if "ann" not in run.states:
+                run.add(learner("ann"), hidden)
+            run.finish()
+        files = [*(tmp_path / "feedback").iterdir(), tmp_path / "gradescope/ann/results.json"]
+        assert all(("424242" in path.read_text()) <= reveal for path in files)
+        assert ("31337" in (tmp_path / "feedback/ann.json").read_text()) == reveal
+        assert "31337" in (tmp_path / "results.json").read_text()
+
+
+# --- whole runs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def class_folder(folder):
+    """A small class with everything that comes in."""
+    write(folder, {
+        "ann/basics/moving_average.py": ANSWERS["moving_average"], "ann/basics/argmax_2d.py": ANSWERS["argmax_2d"],
+        "bob/moving_average.py": SUMS, "bob/conftest.py": "raise SystemExit", "bob/numpy.py": "raise SystemExit",
+        "bob/argmax_2d.py": (TINY / "exercises/basics/argmax_2d.py").read_text(),
+        "dan.zip": "this is no archive",
+        "eve/moving_average.py": b"def moving_average(x, window):\n    return '\xe9\xff'\n",
+        "eve/argmax_2d.py": "x" * 1_000_001,
+        "fay/notes.txt": "nothing",
+        "gus.py": "def moving_average(x, window):\n    return None\n",
+        "hal/moving_average.py": "from helper import half\nmoving_average = half\n",
+        "hal/helper.py": "import numpy as np\n\n\ndef half(x, window):\n    print('hello')\n    return 1 / 0\n",
+        "ida.ipynb": make_notebook("%pip install numpy\nimport numpy", ANSWERS["argmax_2d"], "print(argmax_2d?)\n"),
+        "kim.py": "import numpy as np\n\n\ndef moving_average(x, window):\n"
+        "    return getattr(np, 'con' + 'volve')(x, np.ones(window) / window, 'valid')\n",
+        "joy.ipynb": make_notebook("import numpy as np\n!ls", ANSWERS["argmax_2d"], ANSWERS["moving_average"]),
+    })  # fmt: skip
+    make_zip(folder / "cat.zip", {f"cat/{name}.py": text for name, text in ANSWERS.items()})
+    return folder
+
+
+def graded(course, submissions: Path, out: Path, *, jobs: int = 1, **asked) -> dict[str, dict]:
+    """The records of a run by id."""
+    run = Run(course, Plan(submissions, out, list(course.lessons.values()), "1", jobs=jobs, **{"seed": 5, **asked}))
+    try:
+        run.grade(lambda record: None)
+    finally:
+        run.close()
+    whole = json.loads((out / "results.json").read_text())
+    return {submission["id"]: submission for submission in whole["submissions"]}
+
+
+def states(record: dict) -> list[tuple[str, float | None]]:
+    return [(lesson["state"], lesson["score"]) for lesson in record["lessons"].values()]
+
+
+def test_one_bad_submission_never_stops_the_rest(course, class_folder, tmp_path):
+    """Everybody gets a result: right and wrong answers, stubs, archives, notebooks, and what cannot be read."""
+    found = graded(course, class_folder, tmp_path / "out", jobs=2)
+
+    assert sorted(found) == ["ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal", "ida", "joy", "kim"]
+    assert all(states(found[name]) == [("graded", 10.0)] * 2 for name in ("ann", "cat", "joy"))
+    assert found["ann"]["score"] == 10.0 and found["ann"]["complete"]
+    average, argmax = found["bob"]["lessons"].values()
+    assert [mistake["id"] for mistake in average["mistakes"]] == ["ma-sum"]
+    assert [mistake["id"] for mistake in argmax["mistakes"]] == ["stub"] and argmax["score"] == 1.0
+    assert states(found["dan"]) == [("missing", None)] * 2 and "no .zip" in found["dan"]["problem"]
+    assert states(found["eve"]) == [("would-not-import", 1.0)] * 2 and found["eve"]["score"] == 1.0
+    says = [lesson["mistakes"][0]["says"] for lesson in found["eve"]["lessons"].values()]
+    assert "not UTF-8" in says[0] and "larger than 1 MB" in says[1]
+    assert found["fay"]["score"] is None and "no Python file" in found["fay"]["problem"]
+    assert [m["id"] for m in found["gus"]["lessons"]["moving_average"]["mistakes"]] == ["returned-none"]
+    assert [m["id"] for m in found["kim"]["lessons"]["moving_average"]["mistakes"]] == ["forbidden-call"]
+    assert found["gus"]["complete"] is False and found["gus"]["states"] == {"graded": 1, "missing": 1}
+    assert states(found["ida"])[0] == ("missing", None)
+
+
+def test_a_learner_is_told_the_places_in_their_own_hand_in(course, class_folder, tmp_path):
+    """Tracebacks and files are named as the learner knows them: no temporary folder, no folder of the instructor's."""
+    found = graded(course, class_folder, tmp_path / "out", only=["hal", "cat", "bob"])
+
+    text = json.dumps(found)
+    assert str(class_folder) not in text and "/tmp" not in text
+    assert "hal/helper.py:6" in found["hal"]["lessons"]["moving_average"]["mistakes"][0]["says"]
+    assert found["cat"]["lessons"]["argmax_2d"]["file"] == "cat.zip/cat/argmax_2d.py"
+
+
+def test_the_number_of_processes_changes_no_result(course, class_folder, tmp_path):
+    """With one seed, one process and two give the same records in the same order, except for the time it took."""
+
+    def without_time(records: dict) -> str:
+        for one in records.values():
+            one["duration_s"] = 0
+            for lesson in one["lessons"].values():
+                lesson["duration_s"] = 0
+        return json.dumps(records)
+
+    some = ["ann", "bob", "cat", "eve", "gus"]
+    one = graded(course, class_folder, tmp_path / "one", jobs=1, only=some)
+    two = graded(course, class_folder, tmp_path / "two", jobs=2, only=some)
+    assert without_time(one) == without_time(two)
+
+
+def test_a_name_leads_to_its_id(course, class_folder, tmp_path):
+    """Who is asked for by name is answered with their id, in whatever order the words stand."""
+    (tmp_path / "roster.csv").write_text('id,name\nann,"Lee, Ann"\nbob,"Roy, Bob"\n')
+    for wanted, answer in (("Roy, Bob", "bob (Roy, Bob)"), ("ann lee", "ann (Lee, Ann)"), ("anni", "ann?")):
+        with pytest.raises(UsageError, match=re.escape(f"did you mean {answer}")):
+            graded(course, class_folder, tmp_path / "out", only=[wanted], roster=tmp_path / "roster.csv")
+
+
+def test_a_score_has_changed_if_it_is_shown_as_another():
+    """What differs behind the first decimal is no change; a lesson that has changed is, though the whole has not."""
+    summary = RunSummary(1)
+    for name, before, after in (("ann", 9.96, 10.0), ("bob", 4.0, 5.0)):
+        record = graded_as(name, after).record
+        lessons = {"moving_average": before}
+        summary.compare({**record, "score": 10.0, "previous": {"score": 10.0, "lessons": lessons, "when": ""}})
+
+    assert [(change.id, change.lessons) for change in summary.changes] == [("bob", {"moving_average": (4.0, 5.0)})]
+
+
+def test_resuming_grades_only_what_is_new_or_changed(course, class_folder, tmp_path):
+    """What was graded on the same hand-in, settings and course is kept; the seed is the first run's."""
+    out = tmp_path / "out"
+    graded(course, class_folder, out, limit=2, seed=77)
+    write(class_folder, {"bob/moving_average.py": ANSWERS["moving_average"]})
+    run = Run(
+        course, Plan(class_folder, out, list(course.lessons.values()), "1", resume=True, only=["ann", "bob", "gus"])
+    )
+    run.grade(lambda record: None)
+    run.close()
+
+    assert [learner.id for learner in run.todo] == ["bob", "gus"]
+    assert run.settings.seed == 77
+    found = {one["id"]: one for one in json.loads((out / "results.json").read_text())["submissions"]}
+    assert sorted(found) == ["ann", "bob", "gus"]
+    assert found["bob"]["lessons"]["moving_average"]["score"] == 10.0
+    assert json.loads((out / "feedback" / "bob.json").read_text())["score"] == found["bob"]["score"]
+
+
+def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_path):
+    """A changed check is another course, whatever its version says."""
+    shutil.copytree(TINY, tmp_path / "course")
+    changed = tmp_path / "course/solutions/basics/test_argmax_2d.py"
+    before = settings_for(load(tmp_path / "course"), list(course.lessons.values()), 1, "cpu", "1")
+    changed.write_text(changed.read_text().replace("points=3", "points=4"))
+    copy = load(tmp_path / "course")
+
+    assert settings_for(copy, list(copy.lessons.values()), 1, "cpu", "1").to_header() != before.to_header()
+
+
+# --- grading processes ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def grader(course):
+    made = Grader(settings_for(course, list(course.lessons.values()), 5, "cpu", "1"), 60.0)
+    yield made
+    made.close()
+
+
+def test_a_dead_grading_process_is_replaced(grader, class_folder):
+    """If the process dies, the submission is graded by a new one, with the same result."""
+    ann = learner_of(class_folder / "ann", "folder")
+    first = grader.grade(ann)
+    old = grader._mine.station.process
+    old.kill()
+    old.wait(10)
+
+    assert grader.grade(ann).record["lessons"].keys() == first.record["lessons"].keys()
+    assert grader._mine.station.process.pid != old.pid
+
+
+def test_a_submission_that_kills_the_grader_twice_is_no_zero(grader, course, class_folder, tmp_path, monkeypatch):
+    """It is put down as the grader's failure, without a score, and the others are graded all the same."""
+    plain = Station.grade
+
+    def deadly(self, learner, seconds, hand_in=None):
+        if learner.id == "bob":
+            self.process.kill()
+            self.process.wait(10)
+        return plain(self, learner, seconds, hand_in)
+
+    monkeypatch.setattr(Station, "grade", deadly)
+    found = graded(course, class_folder, tmp_path / "out", only=["ann", "bob"])
+
+    assert states(found["bob"]) == [("grader-error", None)] * 2
+    assert found["bob"]["score"] is None and "not to blame" in found["bob"]["problem"]
+    assert states(found["ann"]) == [("graded", 10.0)] * 2
+
+
+def test_a_grading_process_that_does_not_answer_is_given_up(grader, class_folder):
+    """After the time that a submission may take at the very most, its process counts as dead."""
+    grader.grade(learner_of(class_folder / "ann", "folder"))
+    grader.seconds = 0.0
+    found = grader.grade(learner_of(class_folder / "bob", "folder")).record
+
+    assert states(found) == [("grader-error", None)] * 2
+    assert "no answer" in found["problem"]
+
+
+def test_any_executor_can_grade(grader, class_folder):
+    """Grading is a plain function of a learner: it can be pickled, and any executor can call it."""
+    copy = pickle.loads(pickle.dumps(grader))
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(copy.grade, learner_of(class_folder / "ann", "folder"))
+        assert future.result(60).record["score"] == 10.0
+    copy.close()
+
+
+def test_a_course_without_checks_cannot_grade(tmp_path, class_folder, course):
+    """The release for learners has no checks: that is said before anything is written."""
+    shutil.copytree(TINY, tmp_path / "course", ignore=shutil.ignore_patterns("solutions"))
+    bare = load(tmp_path / "course")
+    with pytest.raises(CourseError, match="hidden checks"):
+        Run(bare, Plan(class_folder, tmp_path / "out", list(bare.lessons.values()), "1"))
+    assert not (tmp_path / "out").exists()

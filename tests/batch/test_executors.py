@@ -1,0 +1,293 @@
+"""Where a class is graded: on this machine by any executor, or by a cluster, here of two real node processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_zip, write
+from test_resume import all_end, descendants
+
+from grader.batch.cluster import dask_task
+from grader.batch.executors import engine_at
+from grader.batch.processes.serialize import pack, unpack
+from grader.batch.record import Graded
+from grader.batch.results import read_results
+from grader.batch.settings import settings_for
+from grader.course import load
+from grader.errors import UsageError
+from grader.intake.hand_in import HandIn, read_hand_in
+
+SECONDS = 90
+LIBRARY = "distributed"
+
+
+# --- what is sent -----------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.dictionaries(st.text(st.characters(), min_size=1), st.binary()), st.lists(st.text(st.characters(codec="utf-8"))),
+    st.text(st.characters(codec="utf-8")),
+)  # fmt: skip
+def test_a_hand_in_arrives_as_it_was_sent(files, notes, problem):
+    """Content, names of any bytes, notes and digest are the same on the other side of a line of JSON."""
+    files = {os.fsdecode(name.encode("utf-8", "replace")): content for name, content in files.items()}
+    hand_in = HandIn(files, notes, problem)
+    there = unpack(json.loads(json.dumps(pack(hand_in))))
+
+    assert (there.files, there.notes, there.problem, there.digest) == (files, notes, problem, hand_in.digest)
+
+
+def test_a_result_arrives_as_it_was_sent():
+    """The record, the fingerprints and the layers of protection."""
+    for graded in (Graded({"id": "ä"}, {"softmax": [1]}, ("seccomp",)), Graded({"id": "b"})):
+        assert dask_task.from_message(dask_task.to_message("x", graded)) == ("x", graded)
+
+
+def test_a_course_is_sent_whole(tmp_path):
+    """What a node unpacks is the course: it loads, and verdicts depend on the same content."""
+    import io
+    import zipfile
+
+    course = load(TINY)
+    packed = dask_task.pack_course(course)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path)
+    copy = load(tmp_path)
+    headers = [
+        settings_for(one, list(one.lessons.values()), 1, "cpu", "1").to_header() for one in (course, copy)
+    ]  # fmt: skip
+
+    assert headers[0] == headers[1]
+    assert len(packed) < 1 << 20
+    assert pickle.loads(pickle.dumps(dask_task.describe())) == dask_task.describe()
+
+
+# --- what cannot be ---------------------------------------------------------------------------------------------------
+
+
+def ask_for(where: str) -> None:
+    course = load(TINY)
+    engine_at(where, course, settings_for(course, list(course.lessons.values()), 1, "cpu", "1"), 1, 1)
+
+
+@pytest.mark.parametrize("where", ["slurm://x", "dask://", "somewhere", ""])
+def test_an_engine_that_there_is_not_is_said(where):
+    """With the two that there are."""
+    with pytest.raises(UsageError, match="no engine") as caught:
+        ask_for(where)
+    assert "dask://HOST" in caught.value.next_step
+
+
+def test_a_cluster_without_its_library_is_said(monkeypatch):
+    """The cluster is optional; what to install is said."""
+    monkeypatch.setitem(sys.modules, LIBRARY, None)
+    with pytest.raises(UsageError, match="needs the package") as caught:
+        ask_for("dask://127.0.0.1:9")
+    assert "selfattend[cluster]" in caught.value.next_step
+
+
+# --- a cluster --------------------------------------------------------------------------------------------------------
+
+
+class Cluster:
+    """A scheduler and nodes, each a process of its own on this machine."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.temporary = place / "tmp"
+        self.temporary.mkdir()
+        file = place / "scheduler.json"
+        self.scheduler = self.start("scheduler", "--scheduler-file", str(file), "--host", "127.0.0.1", "--port", "0")
+        deadline = time.monotonic() + 30
+        while not (file.exists() and file.read_text().strip()):
+            assert self.scheduler.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        self.address = json.loads(file.read_text())["address"]
+        self.nodes: list[subprocess.Popen[bytes]] = []
+
+    def start(self, what: str, *options: str, **environment: str) -> subprocess.Popen[bytes]:
+        log = (self.place / f"{what}-{time.monotonic_ns()}.log").open("wb")
+        with log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{what}", *options, "--no-dashboard"],
+                stdout=log, stderr=log, start_new_session=True, cwd=self.place,
+                env={**os.environ, "TMPDIR": str(self.temporary), **environment},
+            )  # fmt: skip
+
+    def add_nodes(self, count: int, **environment: str) -> None:
+        for _ in range(count):
+            options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.place / "local")]
+            self.nodes.append(self.start("worker", self.address, *options, **environment))
+
+    @property
+    def url(self) -> str:
+        return self.address.replace("tcp://", "dask://")
+
+    def close(self) -> None:
+        for process in (*self.nodes, self.scheduler):
+            process.kill()
+            process.wait(10)
+
+
+@pytest.fixture
+def cluster(tmp_path) -> Iterator[Cluster]:
+    pytest.importorskip(LIBRARY)
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def hand_ins(tmp_path_factory):
+    """Some of everything: folders, files, archives, and what cannot be read."""
+    folder = tmp_path_factory.mktemp("class") / "in"
+    for number in range(14):
+        average = (ANSWERS["moving_average"], SUMS)[number % 2]
+        write(folder, {f"s{number}/moving_average.py": f"# {number}\n{average}",
+                       f"s{number}/argmax_2d.py": ANSWERS["argmax_2d"]})  # fmt: skip
+    write(folder, {"alone.py": ANSWERS["argmax_2d"], "broken.zip": "no archive"})
+    make_zip(folder / "packed.zip", {f"{name}.py": text for name, text in ANSWERS.items()})
+    return folder
+
+
+def command(hand_ins: Path, out: Path, *options: str, patience: float = 15.0) -> list[str]:
+    """`grader run`; `patience` is for schedulers that do not answer."""
+    words = ["grader", "run", str(hand_ins), "--out", str(out), "--seed", "5", "--course", str(TINY), *options]
+    start = f"import grader.batch.cluster.dask_engine as engine; engine.CONNECT_SECONDS = {patience}; "
+    return [
+        sys.executable,
+        "-c",
+        f"import sys; sys.argv[:] = {words!r}; {start}from grader.cli.grader.group import main; main()",
+    ]
+
+
+def results(out: Path) -> str:
+    """The records without the time that they took, and what else a run comes to."""
+    head, records = read_results(out)
+    found = list(records)
+    for record in found:
+        record["duration_s"] = 0
+        for lesson in record["lessons"].values():
+            lesson["duration_s"] = 0
+    return json.dumps([found, head["isolation"], head["similar"], head["complete"]])
+
+
+def graded_here(hand_ins: Path, out: Path) -> str:
+    done = subprocess.run(command(hand_ins, out), capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    return results(out)
+
+
+def test_a_cluster_that_loses_a_node_gives_the_same_results(cluster, hand_ins, tmp_path):
+    """Two nodes grade as this machine does, and one of them killed in the middle changes nothing; each result comes by
+    itself, and no process and no file stays on the node that was killed."""
+    cluster.add_nodes(2)
+    out = tmp_path / "out"
+    process = subprocess.Popen(command(hand_ins, out, "--engine", cluster.url), stderr=subprocess.PIPE, text=True)
+    try:
+        seen = 0
+        while seen < 4:
+            assert process.poll() is None, process.stderr.read()
+            seen = len(list((out / "feedback").glob("*.json")))
+            time.sleep(0.01)
+        busiest = max(cluster.nodes, key=lambda one: len(descendants(one.pid)))
+        children = descendants(busiest.pid)
+        busiest.kill()
+        assert all_end(children), "what a dead node has started lives on"
+        assert seen < 17
+        _, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+    assert results(out) == graded_here(hand_ins, tmp_path / "here")
+    alive = next(one for one in cluster.nodes if one is not busiest)
+    assert all_end(descendants(alive.pid)), "grading processes stay on a node after the run"
+    assert not [path for path in cluster.temporary.iterdir() if path.name.startswith("selfattend")]
+
+
+def test_a_cluster_whose_last_node_dies_waits_for_another(cluster, hand_ins, tmp_path):
+    """Nodes may come and go: what none is left for is graded by the next one that comes."""
+    cluster.add_nodes(1)
+    out = tmp_path / "out"
+    process = subprocess.Popen(command(hand_ins, out, "--engine", cluster.url), stderr=subprocess.PIPE, text=True)
+    try:
+        while len(list((out / "feedback").glob("*.json"))) < 3:
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        cluster.nodes[0].kill()
+        cluster.add_nodes(1)
+        _, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 0, said
+    assert read_results(out)[0]["complete"]
+
+
+def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_path):
+    """The error says how to go on; --resume on this machine does the rest."""
+    cluster.add_nodes(1)
+    out = tmp_path / "out"
+    words = command(hand_ins, out, "--engine", cluster.url, patience=3.0)
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    try:
+        while len(list((out / "feedback").glob("*.json"))) < 3:
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        cluster.scheduler.kill()
+        _, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 3, said
+    assert "has gone away" in said and "--resume" in said
+    assert "Traceback" not in said and "distributed.client" not in said
+    kept = len(list(read_results(out)[1]))
+    assert kept >= 2
+    done = subprocess.run(command(hand_ins, out, "--resume"), capture_output=True, text=True, timeout=SECONDS)
+    assert f"{kept} submissions graded before" in done.stderr, done.stderr
+
+
+def test_a_cluster_that_cannot_be_used_is_said(cluster, hand_ins, tmp_path):
+    """No scheduler, no nodes, and nodes with another program: each is wrong usage, with what to do."""
+
+    def refused(url: str) -> str:
+        words = command(hand_ins, tmp_path / "out", "--engine", url, patience=3.0)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    assert "no scheduler answers" in refused("dask://127.0.0.1:9")
+    assert "has no nodes" in refused(cluster.url)
+    other = write(tmp_path / "other", {"grader/batch/cluster/dask_task.py": changed_node(), "grader/__init__.py": "",
+                                       "grader/batch/__init__.py": "", "grader/errors.py": ""})  # fmt: skip
+    cluster.add_nodes(1, PYTHONPATH=str(other))
+    assert "another version" in refused(cluster.url)
+
+
+def changed_node() -> str:
+    """A program that says it is another one."""
+    return "def describe():\n    return {'code': 'other', 'host': 'h', 'python': '3'}\n"
+
+
+def test_content_is_read_where_the_files_are(tmp_path):
+    """A hand-in is sent as content: a node need not see the folder of submissions."""
+    write(tmp_path, {"ann/moving_average.py": SUMS})
+    hand_in = unpack(pack(read_hand_in(learner_of(tmp_path / "ann", "folder"))))
+    assert hand_in.files == {"moving_average.py": SUMS.encode()}

@@ -1,0 +1,227 @@
+"""A run that is killed: nothing that was done is lost, nothing is done twice, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.hand_ins import ANSWERS, SUMS, TINY, write
+
+from grader.batch.processes.temp_folder import NEW, PREFIX, Scratch, sweep
+from grader.batch.results import read_results
+
+SECONDS = 60
+KILLS = 20
+SEED = 11
+
+NONES = "def moving_average(x, window):\n    return None\n"
+LOOPS = "def argmax_2d(x):\n    return x.argmax(), 0\n"
+
+
+@pytest.fixture(scope="module")
+def hand_ins(tmp_path_factory):
+    """Twelve, of which a third is right."""
+    files: dict[str, str | bytes] = {}
+    for number in range(12):
+        average, argmax = [(ANSWERS["moving_average"], ANSWERS["argmax_2d"]), (SUMS, LOOPS), (NONES, LOOPS)][number % 3]
+        files |= {f"s{number}/moving_average.py": f"# {number}\n{average}", f"s{number}/argmax_2d.py": argmax}
+    return write(tmp_path_factory.mktemp("class") / "in", files)
+
+
+class Room:
+    """Where runs are started: a results folder, and a folder for temporary files."""
+
+    def __init__(self, hand_ins: Path, place: Path) -> None:
+        self.hand_ins, self.out, self.temporary = hand_ins, place / "out", place / "tmp"
+        self.temporary.mkdir(parents=True)
+
+    def start(self, *options: str) -> subprocess.Popen[str]:
+        """`grader run`, begun."""
+        command = [sys.executable, "-m", "grader.cli.grader.group", "run", str(self.hand_ins), "--out", str(self.out)]
+        return subprocess.Popen(
+            [*command, "--course", str(TINY), "--seed", "5", "--jobs", "2", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            env={**os.environ, "TMPDIR": str(self.temporary)},
+        )  # fmt: skip
+
+    def run(self, *options: str) -> str:
+        """`grader run` to its end; what it said on standard error."""
+        process = self.start(*options)
+        _, said = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0, said
+        return said
+
+    def kept(self) -> dict[str, float]:
+        """Every result that was ever kept: its number, and how long grading took."""
+        store = self.out / "results.sqlite"
+        if not store.exists():
+            return {}
+        connection = sqlite3.connect(store)
+        try:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            rows = connection.execute("SELECT id, json_extract(record, '$.duration_s') FROM records").fetchall()
+        except sqlite3.OperationalError:  # it was killed before there were tables
+            return {}
+        finally:
+            connection.close()
+        assert len(dict(rows)) == len(rows), "a hand-in was graded twice"
+        return dict(rows)
+
+    def results(self) -> str:
+        """The records without the time that they took."""
+        records = list(read_results(self.out)[1])
+        for record in records:
+            record["duration_s"] = 0
+            for lesson in record["lessons"].values():
+                lesson["duration_s"] = 0
+        return json.dumps(records)
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """The processes that a process has started, and those that these have, with the time of their start."""
+    parents, starts = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(path.parent.name)], starts[int(path.parent.name)] = int(words[1]), words[19]
+    found: dict[int, str] = {}
+    waiting = [pid]
+    while waiting:
+        parent = waiting.pop()
+        children = [child for child, its in parents.items() if its == parent]
+        found |= {child: starts[child] for child in children}
+        waiting += children
+    return found
+
+
+def alive(processes: dict[int, str]) -> list[int]:
+    """Those that have not ended yet."""
+    living = []
+    for pid, start in processes.items():
+        try:
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if words[19] == start and words[0] != "Z":
+            living.append(pid)
+    return living
+
+
+def all_end(processes: dict[int, str]) -> bool:
+    """Whether all of them end soon."""
+    deadline = time.monotonic() + 10
+    while alive(processes) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not alive(processes)
+
+
+def kill_when(process: subprocess.Popen[str], is_time: Callable[[], bool]) -> bool:
+    """Kill a run at its moment, with nothing that it could do about it; False if it ended before."""
+    while process.poll() is None and not is_time():
+        time.sleep(0.001)
+    children = descendants(process.pid)
+    ended = process.poll() is not None
+    process.kill()
+    process.communicate(timeout=SECONDS)
+    assert all_end(children), "its processes live on"
+    return not ended
+
+
+def moments(room: Room, duration: float) -> list[tuple[str, Callable[[], bool]]]:
+    """When to kill: at a random time; in the middle of a commit; between the files of a learner and their row."""
+    begun = time.monotonic()
+    feedback = len(list((room.out / "feedback").glob("*.json")))
+    delay = random.uniform(0.02, duration)
+    more = random.randint(1, 4)
+    journal = room.out / "results.sqlite-journal"
+    return [
+        ("time", lambda: time.monotonic() - begun > delay),
+        ("commit", lambda: journal.exists() and len(list((room.out / "feedback").glob("*.json"))) >= feedback + more),
+        ("files", lambda: len(list((room.out / "feedback").glob("*.json"))) >= feedback + more),
+    ]
+
+
+def test_twenty_kills_lose_nothing_and_do_nothing_twice(hand_ins, tmp_path):
+    """Killed at any moment and gone on with, a class has the results of an undisturbed run, each graded once."""
+    random.seed(SEED)
+    calm = Room(hand_ins, tmp_path / "calm")
+    begun = time.monotonic()
+    calm.run()
+    duration = time.monotonic() - begun
+    expected = calm.results()
+    kills, rounds = 0, 0
+    while kills < KILLS:
+        rounds += 1
+        room = Room(hand_ins, tmp_path / f"round-{rounds}")
+        before: dict[str, float] = {}
+        while kills < KILLS:
+            process = room.start("--resume")
+            _, is_time = random.choice(moments(room, duration))
+            was_killed = kill_when(process, is_time)
+            now = room.kept()
+            assert now.items() >= before.items(), "a result was lost or graded again"
+            before = now
+            if not was_killed:
+                break
+            kills += 1
+        room.run("--resume")
+        assert room.kept().items() >= before.items() and len(room.kept()) == 12
+        assert room.results() == expected
+        assert json.loads((room.out / "results.json").read_text())["complete"]
+        assert not list(room.temporary.iterdir()), "temporary files were left"
+        assert not list(room.out.rglob("*.tmp"))
+        assert "Grading 0 submissions" in room.run("--resume")
+
+
+def test_a_grading_process_ends_with_its_owner(hand_ins, tmp_path):
+    """Where the command dies while a submission hangs, its process ends at once, and so does the submission."""
+    hangs = "import time\n\n\ndef moving_average(x, window):\n    time.sleep(1.5)\n    return x\n"
+    slow = write(tmp_path / "in", {f"a{number}/moving_average.py": hangs for number in range(4)})
+    room = Room(slow, tmp_path)
+    process = room.start("--lessons", "moving_average")
+    begun = time.monotonic()
+    assert kill_when(process, lambda: len(descendants(process.pid)) >= 4 and time.monotonic() - begun > 1.5)
+    assert not list(room.temporary.iterdir())
+
+
+def test_a_stop_from_the_cluster_keeps_what_is_done(hand_ins, tmp_path):
+    """SIGTERM, which says that the machine is taken away, ends a run in order, as Ctrl-C does."""
+    room = Room(hand_ins, tmp_path)
+    process = room.start()
+    while not room.kept():
+        assert process.poll() is None
+        time.sleep(0.05)
+    children = descendants(process.pid)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=SECONDS)
+
+    assert process.returncode == 130 and "--resume" in said
+    assert all_end(children)
+    assert json.loads((room.out / "results.json").read_text())["submissions"]
+
+
+def test_folders_of_the_dead_are_taken_away_and_no_others(tmp_path, monkeypatch):
+    """A folder that a killed process has left goes; one that is in use, or is somebody else's, stays."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / f"{PREFIX}dead/inside").mkdir(parents=True)
+    (tmp_path / f"{NEW}begun").mkdir()
+    (tmp_path / "selfattend-other").mkdir()
+    mine = Scratch()
+    sweep()
+
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {mine.root.name, f"{NEW}begun", "selfattend-other"}
+    mine.remove()
+    mine.remove()
+    assert not mine.root.exists()

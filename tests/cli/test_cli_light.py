@@ -1,0 +1,382 @@
+"""The learner's command where nothing is judged: bare learn, start, list, read, hint, solution, reset, progress."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from datetime import UTC, datetime
+
+import pytest
+from support.course_maker import make_course
+from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve
+
+from grader.model import CheckResult, LessonResult
+from grader.store import Store
+
+LESSONS = ["moving_average", "argmax_2d"]
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A fresh workspace of the tiny course."""
+    assert learn("start", "work", cwd=tmp_path).returncode == 0
+    return tmp_path / "work"
+
+
+# ---- where one is ---------------------------------------------------------------------------------------------------
+
+
+def test_bare_learn_outside_of_a_workspace_says_how_to_begin(tmp_path):
+    """Without a workspace the one next thing is to make one."""
+    done = learn(cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert "learn start" in done.stdout
+    assert done.stderr == ""
+
+
+def test_bare_learn_follows_the_learner(workspace):
+    """It sends one first to read, after writing to check, after a failed check to a hint."""
+    assert "learn read moving_average" in learn(cwd=workspace).stdout
+
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    return values\n")
+    assert "learn check moving_average" in learn(cwd=workspace).stdout
+
+    assert learn("check", cwd=workspace).returncode == 1
+    assert "learn hint moving_average" in learn(cwd=workspace).stdout
+
+    solve(workspace, "moving_average")
+    said = learn(cwd=workspace).stdout
+    assert "1 of 2 lessons solved" in said
+    assert "learn read argmax_2d" in said
+
+
+def test_every_lesson_solved_leads_to_progress(workspace):
+    """When nothing is left, progress is the next thing to look at."""
+    for lesson in LESSONS:
+        solve(workspace, lesson)
+
+    assert "learn progress" in learn(cwd=workspace).stdout
+
+
+def test_a_newer_course_is_mentioned(workspace):
+    """A workspace that an older version of the course made is told how to get what is new."""
+    mark = workspace / ".selfattend/workspace.toml"
+    mark.write_text(mark.read_text().replace('"1.0"', '"0.9"'))
+
+    assert "learn start" in learn(cwd=workspace).stdout
+
+
+def test_a_folder_that_was_deleted_is_said_plainly(tmp_path):
+    """A command called in a folder that is gone says so, without a traceback."""
+    gone = f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); {START}"
+    done = run_code(gone, tmp_path)
+
+    assert done.returncode == 2
+    assert "no longer there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ---- start, list, read ----------------------------------------------------------------------------------------------
+
+
+def test_start_says_what_it_wrote_and_keeps_what_is_there(tmp_path):
+    """Starting twice keeps the learner's file, and says so."""
+    assert "2 exercises written" in learn("start", "work", cwd=tmp_path).stdout
+    answer(tmp_path / "work", "moving_average", "mine")
+    (tmp_path / "work/basics/argmax_2d.py").unlink()
+
+    again = learn("start", cwd=tmp_path / "work")
+
+    assert "1 exercise written" in again.stdout
+    assert "1 file of yours kept as it is." in again.stdout
+    assert (tmp_path / "work/basics/moving_average.py").read_text() == "mine"
+    assert "Nothing to add" in learn("start", cwd=tmp_path / "work").stdout
+
+
+def test_list_shows_lessons_in_order_with_their_state(workspace):
+    """Each lesson has a line; what is solved says so in words."""
+    solve(workspace, "argmax_2d")
+    lines = learn("list", cwd=workspace).stdout.splitlines()
+
+    assert [line.split()[1:3] for line in lines[1:3]] == [["1", LESSONS[0]], ["2", LESSONS[1]]]
+    assert "solved" in lines[2]
+    assert "solved" not in lines[1]
+    assert lines[-1].strip() == "learn read moving_average"
+
+
+def test_list_as_json(workspace):
+    """`list --json` prints one object with every lesson, its needs and whether it is solved."""
+    listed = json.loads(learn("list", "--json", cwd=workspace).stdout)
+
+    assert listed["schema"] == 1
+    assert [lesson["lesson"] for lesson in listed["lessons"]] == LESSONS
+    assert listed["lessons"][0]["functions"] == ["moving_average"]
+    assert listed["lessons"][0]["solved"] is False
+    assert listed["lessons"][0]["file"] == str(workspace / "basics/moving_average.py")
+
+
+def test_list_works_outside_of_a_workspace(tmp_path):
+    """A learner may look before starting."""
+    done = learn("list", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert "argmax_2d" in done.stdout
+    assert "learn start" in done.stdout
+
+
+def test_the_command_to_go_there_can_be_typed(tmp_path):
+    """A folder with a space in its name is quoted."""
+    assert "cd 'with space'" in learn("start", "with space", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("lesson", ["softmax", "causal_mask", "multi_head", "training"])
+def test_a_lesson_in_a_pipe_is_plain_text_of_80_columns(tmp_path, lesson):
+    """Read into a pipe, a lesson has no escape sequence, no drawn box and no line beyond the width."""
+    done = learn("read", lesson, cwd=tmp_path, course=ROOT)
+
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert not set("│┃┏╭") & set(done.stdout)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert f"learn check {lesson}" in done.stdout
+
+
+def test_code_what_it_prints_and_names_are_told_apart(tmp_path):
+    """Output has a word above it; in a pipe, code within a sentence keeps its backticks."""
+    text = learn("read", "softmax", cwd=tmp_path, course=ROOT).stdout
+
+    assert re.search(r"^  output:\n  tensor\(", text, re.MULTILINE)
+    assert "`dim" in text
+
+
+def test_a_lesson_may_be_named_loosely(workspace):
+    """A hyphen, a beginning, a file's name and the number in the list all find the lesson."""
+    texts = {
+        learn("read", name, cwd=workspace).stdout
+        for name in ("moving_average", "moving-average", "mov", "basics/moving_average.py", "1")
+    }
+
+    assert len(texts) == 1
+    assert "Moving average" in texts.pop()
+
+
+def test_a_mistyped_lesson_is_answered_with_the_right_one(workspace):
+    """A name that is almost right is suggested, and the exit code is 2."""
+    for command in ("read", "check", "hint", "reset", "solution"):
+        done = learn(command, "moving_averge", cwd=workspace)
+
+        assert done.returncode == 2
+        assert 'did you mean "moving_average"?' in done.stderr
+        assert done.stdout == ""
+
+
+def test_a_mistyped_command_is_answered_with_the_right_one(tmp_path):
+    """A command that is almost right is suggested, and the exit code is 2."""
+    done = learn("chek", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert '"learn check"' in done.stderr
+
+
+# ---- hints and solutions --------------------------------------------------------------------------------------------
+
+
+def test_hints_climb_their_ladder_and_are_counted(workspace):
+    """Each call shows the next rung with its number; the last one stays, and points to the solution."""
+    seen = [learn("hint", "moving_average", cwd=workspace).stdout for _ in range(4)]
+
+    assert ["hint 1 of 3" in seen[0], "hint 2 of 3" in seen[1], "hint 3 of 3" in seen[2]] == [True] * 3
+    assert seen[3] == seen[2]
+    assert "--give-up" in seen[2]
+    assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][0]["hints_used"] == 3
+
+
+def test_a_hint_can_be_read_again(workspace):
+    """`--rung` repeats a hint; it counts once."""
+    first = learn("hint", "moving_average", cwd=workspace).stdout
+
+    assert learn("hint", "moving_average", "--rung", "1", cwd=workspace).stdout == first
+    assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][0]["hints_used"] == 1
+
+
+def test_a_rung_beyond_the_ladder(workspace):
+    """Asked for hint 9 of 3, the command says how many there are."""
+    done = learn("hint", "moving_average", "--rung", "9", cwd=workspace)
+
+    assert done.returncode == 2
+    assert "only 3 hints" in done.stderr
+    assert "--rung 3" in done.stderr
+
+
+@pytest.mark.parametrize(("command", "table"), [
+    (("hint", "moving_average"), "hints"),
+    (("solution", "moving_average", "--give-up"), "solutions_shown"),
+])  # fmt: skip
+def test_what_cannot_be_recorded_is_shown_all_the_same(workspace, command, table):
+    """Where the progress cannot be written, the hint and the reference are shown, then a warning."""
+    shown = learn(*command, cwd=workspace).stdout.splitlines()
+    with sqlite3.connect(workspace / ".selfattend/progress.db") as file:
+        file.execute(f"DELETE FROM {table}")
+        file.execute(f"CREATE TRIGGER t BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no more'); END")
+    done = learn(*command, cwd=workspace)
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[:3] == shown[:3]
+    assert done.stderr.startswith("! Your progress could not be saved: no more")
+
+
+def test_a_hint_as_json(workspace):
+    """`hint --json` prints one object with the function, the rung and the text."""
+    hint = json.loads(learn("hint", "argmax_2d", "--json", cwd=workspace).stdout)
+
+    assert (hint["schema"], hint["lesson"], hint["function"]) == (1, "argmax_2d", "argmax_2d")
+    assert hint["rung"] == 1
+    assert hint["rungs"] >= 2
+    assert hint["text"]
+
+
+def test_a_hint_for_a_function_that_is_none(workspace):
+    """An unknown function is answered with those there are."""
+    done = learn("hint", "moving_average", "--function", "moving_averag", cwd=workspace)
+
+    assert done.returncode == 2
+    assert 'did you mean "moving_average"?' in done.stderr
+
+
+def test_hints_go_to_the_function_that_fails(tmp_path):
+    """Of several functions the first that failed at the last check gets the hint; `--function` overrules."""
+    assert learn("start", cwd=tmp_path, course=ROOT).returncode == 0
+    outcomes = {"split_heads": "passed", "merge_heads": "failed", "multi_head_attention": "skipped"}
+    checks = [CheckResult(name, name, "It is right.", "shape", end, 1, 0) for name, end in outcomes.items()]
+    result = LessonResult("multi_head", "graded", 3.0, False, "cpu", 1, 0.1, checks=tuple(checks))
+    with Store.open(tmp_path / ".selfattend/progress.db") as store:
+        store.record_attempt(result, "", datetime.now(UTC))
+
+    for options, function in [((), "merge_heads"), (("--function", "split_heads"), "split_heads")]:
+        assert learn("hint", "multi_head", *options, cwd=tmp_path, course=ROOT).stdout.startswith(function)
+
+
+def test_outside_of_a_workspace_hints_are_not_counted(tmp_path):
+    """There the first hint is shown again and again, with the way to the next."""
+    assert "hint 1 of" in learn("hint", "argmax_2d", cwd=tmp_path).stdout
+    assert "--rung 2" in learn("hint", "argmax_2d", cwd=tmp_path).stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_solution_is_shown_after_solving_or_giving_up(workspace):
+    """Before, it is refused with the next step; after giving up it is shown, as it is, and that is kept."""
+    refused = learn("solution", "moving_average", cwd=workspace)
+    assert refused.returncode == 2
+    assert "--give-up" in refused.stderr
+    assert refused.stdout == ""
+
+    shown = learn("solution", "moving_average", "--give-up", cwd=workspace)
+    assert shown.stdout == (TINY / "solutions/basics/moving_average.py").read_text()
+    assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][0]["gave_up"] is True
+    assert learn("solution", "moving_average", cwd=workspace).returncode == 0
+
+    solve(workspace, "argmax_2d")
+    assert learn("solution", "argmax_2d", cwd=workspace).returncode == 0
+    assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][1]["gave_up"] is False
+
+
+def test_a_course_without_solutions_says_so(tmp_path):
+    """A release for learners has no solutions; the command says so and goes on to the hints."""
+    course = make_course(tmp_path / "course")
+    assert learn("start", "work", cwd=tmp_path, course=course).returncode == 0
+
+    done = learn("solution", "mean", "--give-up", cwd=tmp_path / "work", course=course)
+
+    assert done.returncode == 2
+    assert "no solutions" in done.stderr
+
+
+# ---- reset ----------------------------------------------------------------------------------------------------------
+
+
+def test_reset_keeps_the_work_and_says_where(workspace):
+    """The stub comes back, the work lies beside it under the name that was printed."""
+    answer(workspace, "argmax_2d", "mine")
+
+    done = learn("reset", "argmax_2d", "--yes", cwd=workspace)
+
+    assert done.returncode == 0
+    assert "argmax_2d.py.bak-1" in done.stdout
+    assert (workspace / "basics/argmax_2d.py.bak-1").read_text() == "mine"
+    assert "not written yet" in (workspace / "basics/argmax_2d.py").read_text()
+
+
+@pytest.mark.parametrize(("typed", "changed"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_reset_asks(workspace, typed, changed):
+    """Only a yes changes anything."""
+    file = answer(workspace, "argmax_2d", "mine")
+
+    assert learn("reset", "argmax_2d", cwd=workspace, stdin=typed).returncode == 0
+    assert (file.read_text() != "mine") is changed
+
+
+def test_reset_does_not_guess_an_answer(workspace):
+    """Where nobody can be asked, nothing is changed, and the option that answers is named."""
+    file = answer(workspace, "argmax_2d", "mine")
+    done = learn("reset", "argmax_2d", cwd=workspace)
+
+    assert done.returncode == 2
+    assert "--yes" in done.stderr
+    assert file.read_text() == "mine"
+
+
+# ---- progress -------------------------------------------------------------------------------------------------------
+
+
+def test_progress_shows_every_lesson_and_the_next_thing(workspace):
+    """Best score, attempts and hints stand beside each lesson; named mistakes and the next step below."""
+    learn("hint", "argmax_2d", cwd=workspace)
+    answer(workspace, "argmax_2d", "def argmax_2d(grid):\n    return None\n")
+    learn("check", "argmax_2d", cwd=workspace)
+    said = learn("progress", cwd=workspace).stdout
+
+    assert re.search(r"argmax_2d +\d\.\d .* 1 +1/\d+ +just now", said)
+    assert "[returned-none]" in said
+    assert "learn hint argmax_2d" in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_mistakes_of_solved_lessons_are_history(workspace):
+    """A mistake is shown until its lesson is solved."""
+    answer(workspace, "argmax_2d", "def argmax_2d(grid):\n    return None\n")
+    learn("check", "argmax_2d", cwd=workspace)
+    assert "Latest mistakes" in learn("progress", cwd=workspace).stdout
+
+    solve(workspace, "argmax_2d")
+    assert "Latest mistakes" not in learn("progress", cwd=workspace).stdout
+
+
+def test_progress_needs_a_workspace(tmp_path):
+    """Elsewhere there is nothing to show, which is said."""
+    done = learn("progress", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "learn start" in done.stderr
+
+
+def test_progress_as_json(workspace):
+    """`progress --json` prints one object: totals, tracks, lessons, mistakes and what is next."""
+    solve(workspace, "moving_average")
+    progress = json.loads(learn("progress", "--json", cwd=workspace).stdout)
+
+    assert (progress["solved"], progress["total"]) == (1, 2)
+    assert progress["lessons"][0]["best_score"] == 10.0
+    assert progress["lessons"][0]["solved_when"]
+    assert progress["next"]["lesson"] == "argmax_2d"
+
+
+def test_a_damaged_progress_file_is_set_aside_with_a_word(workspace):
+    """Nothing is lost in silence: the learner is told where the damaged file is."""
+    solve(workspace, "moving_average")
+    (workspace / ".selfattend/progress.db").write_bytes(b"no database" * 500)
+    done = learn("progress", cwd=workspace)
+
+    assert done.returncode == 0
+    assert "damaged" in done.stderr

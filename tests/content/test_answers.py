@@ -1,0 +1,123 @@
+"""Answers as learners write them, through the real worker: right ones score 10.0, wrong ones get their true name.
+
+Each file `answers/<lesson>/right_*.py` or `wrong_*.py` is a whole submission. Its first line says what it is:
+
+    # right: in the manner of whom
+    # wrong: the ids of the mistakes in it, all of which must be named, and no other
+    # wrong: ?     no known mistake: it must be told something useful, and be given no mistake's name
+
+They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
+of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from support.factories import course, judging
+
+from grader.judge.course_answers import load_file
+from grader.judge.examination import Judge
+from grader.judge.processes.launcher import Launcher
+from grader.model import LessonResult, Submission
+
+ANSWERS = Path(__file__).parent / "answers"
+RIGHT, WRONG = (sorted(ANSWERS.glob(f"*/{kind}_*.py")) for kind in ("right", "wrong"))
+FEWEST = {"right": 12, "wrong": 18}
+SMALL = {"causal_mask", "positional_encoding"}  # few ways to write them, right or wrong
+FEWEST_SMALL = {"right": 8, "wrong": 12}
+# What the engine itself says of any lesson; an error that was raised may stand beside an unnamed mistake.
+OF_THE_ENGINE = {"exception", "forbidden-call", "returned-none", "stub", "wrong-format", "wrong-signature"}
+SEED = 7
+
+Verdicts = Callable[[Path], LessonResult]
+
+
+def what_it_is(path: Path) -> str:
+    """The first line of an answer, without its `# right:` or `# wrong:`."""
+    kind, said = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").split(": ", 1)
+    assert kind == path.stem.split("_")[0], f"{path} says that it is {kind}"
+    return said
+
+
+def ids_in(path: Path) -> set[str]:
+    """The mistakes that a wrong answer says it makes; empty when it knows no name."""
+    said = what_it_is(path)
+    return set() if said == "?" else set(said.split(", "))
+
+
+@cache
+def earlier_lessons() -> dict[str, tuple[str, str]]:
+    """The modules that lie beside each answer: one plain right answer for each lesson."""
+    return {name: (f"{name}.py", (ANSWERS / name / "right_plain.py").read_text("utf-8")) for name in course().lessons}
+
+
+def judge_answers(judge: Judge, lesson: str) -> dict[Path, LessonResult]:
+    """The verdict on every answer to one lesson."""
+    found = {}
+    for path in sorted((ANSWERS / lesson).glob("*.py")):
+        submission = Submission(lesson, path.name, path.read_text(encoding="utf-8"), earlier_lessons())
+        found[path] = judge.examine(course().lessons[lesson], submission, SEED)
+    return found
+
+
+@pytest.fixture(scope="module")
+def verdict_on(launcher: Launcher) -> Verdicts:
+    """Looks up the verdict on one answer; all answers to its lesson are judged together, the first time one is asked
+    for."""
+    known: dict[Path, LessonResult] = {}
+
+    def verdict(path: Path) -> LessonResult:
+        lesson = path.parent.name
+        if path not in known:
+            known.update(judging(launcher, lesson, lambda judge: judge_answers(judge, lesson)))
+        return known[path]
+
+    return verdict
+
+
+def of(paths: list[Path]) -> pytest.MarkDecorator:
+    """One test for each answer, named by lesson and file."""
+    return pytest.mark.parametrize("path", paths, ids=lambda path: f"{path.parent.name}/{path.stem}")
+
+
+def complaint(result: LessonResult) -> str:
+    """What went wrong with an answer, for whoever reads the failure."""
+    failed = [f"{check.id}: {check.outcome} {check.message}" for check in result.checks if not check.passed]
+    return "\n".join([*failed[:3], *result.weaknesses])
+
+
+@of(RIGHT)
+def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
+    """Right code passes every check and is given no mistake's name, whosever style it is in."""
+    result = verdict_on(path)
+
+    assert (result.score, result.passed, result.mistakes) == (10.0, True, ()), complaint(result)
+
+
+@of(WRONG)
+def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
+    """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
+    result = verdict_on(path)
+    named = {mistake.id for mistake in result.mistakes}
+
+    assert not result.passed
+    assert result.score is not None and result.score < 10.0
+    assert named - {"exception"} == set() if what_it_is(path) == "?" else named == ids_in(path), complaint(result)
+    assert result.weaknesses
+
+
+@pytest.mark.parametrize("lesson", course().lessons)
+def test_every_lesson_has_answers_of_both_kinds(lesson: str) -> None:
+    """There are enough of both for every lesson, and the names that wrong ones give are known."""
+    for kind, paths in (("right", RIGHT), ("wrong", WRONG)):
+        fewest = (FEWEST_SMALL if lesson in SMALL else FEWEST)[kind]
+        assert sum(path.parent.name == lesson for path in paths) >= fewest, f"{lesson}: too few {kind} answers"
+    known = {mistake.id for family in load_file(course().lessons[lesson].mistakes_path).FAMILIES
+             for mistake in family.mistakes}  # fmt: skip
+    for path in WRONG:
+        if path.parent.name == lesson:
+            assert ids_in(path) <= known | OF_THE_ENGINE, path.name

@@ -1,0 +1,84 @@
+"""The bank of questions: nothing in it is ambiguous, and every generated answer is what torch says."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from types import ModuleType
+
+import pytest
+from support.course_files import ROOT
+
+from grader.course.discover import load
+from grader.quiz.bank.bank import Bank
+from grader.quiz.bank.lint import audit_bank, problems
+from grader.quiz.bank.variants import variant
+from grader.quiz.model import Family
+
+BANK = Bank(ROOT / "lessons")
+SEEDS = 200
+TOPICS = BANK.names
+GENERATED = [family for name in TOPICS for family in BANK.topic(name).families if family.generated]
+
+
+@cache
+def proofs(topic: str) -> ModuleType:
+    """`content/quiz/proof_<topic>.py`: a function of a question for each generator, which answers it with torch."""
+    path = ROOT / "tests" / "content" / "quiz" / f"proof_{topic}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_nothing_is_ambiguous(topic):
+    """Ids, tags, audits, options and wrong answers of a topic are as they must be, in 200 variants of each family."""
+    assert list(problems(BANK, [BANK.topic(topic)])) == []
+
+
+@pytest.mark.parametrize("family", GENERATED, ids=lambda family: family.id)
+def test_answers_are_what_torch_says(family: Family):
+    """A generator's closed form gives what torch computes, for 200 seeds."""
+    proof = getattr(proofs(family.topic), family.generator)
+    for attempt in range(1, SEEDS + 1):
+        question = variant(BANK, family, "proof", attempt)
+        answer = proof(question)
+        if isinstance(question.answer, float | int) and not isinstance(answer, str | list):
+            assert answer == pytest.approx(question.answer, rel=1e-3, abs=1e-6), (attempt, question.values)
+        else:
+            assert answer == question.answer, (attempt, question.values)
+
+
+def test_the_bank_is_as_large_as_it_says():
+    """There are 120 families and more, 60 of them generated; the ten questions have key points, traps and answers."""
+    audit = audit_bank(ROOT / "lessons")
+    assert audit.problems == ()
+    assert audit.families >= 120 and audit.generated >= 60
+    opened = [BANK.topic(name).open for name in BANK.assessed]
+    assert [question.number for question in opened] == list(range(1, 11))
+    for question in opened:
+        families = BANK.topic(question.topic).families
+        assert sum(family.generated for family in families) >= 4, question.topic
+        assert len(question.model_answer.split()) >= 100 and len(question.traps) >= 2
+
+
+def test_every_lesson_has_its_questions():
+    """Each lesson of the course has a topic of its own name with six families and more."""
+    for name in load(ROOT).lessons:
+        assert len(BANK.topic(name).families) >= 6, name
+
+
+def test_every_command_that_is_suggested_exists():
+    """What a misconception suggests is a command that there is, on a lesson or topic that there is."""
+    lessons = load(ROOT).lessons
+    for topic in BANK.topics():
+        assert topic.lesson in lessons and topic.counts_for in BANK.paths
+        for misconception in topic.misconceptions:
+            words = misconception.command.split()
+            kind, rest = words[1], words[2:]
+            known = {"read": lessons, "check": lessons, "hint": lessons, "quiz": BANK.paths}[kind]
+            if rest[0] == "open":
+                assert 1 <= int(rest[1]) <= 10, misconception
+            else:
+                assert rest[0] in known, misconception

@@ -1,0 +1,531 @@
+"""grader.workspace and grader.submission: the learner's folder, and the learner's files as they go to be judged."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from support.course_maker import SYLLABUS, front, make_course
+
+from grader.course import find_lesson, load
+from grader.errors import CourseError, SubmissionError, WorkspaceError
+from grader.workspace import Workspace, adopt, create, find, read_submission
+
+ROOT = Path(__file__).resolve().parents[2]
+NOBODY = 65534
+
+
+@pytest.fixture
+def course(tmp_path):
+    return load(make_course(tmp_path / "course"))
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "work"
+
+
+def files(folder: Path) -> set[str]:
+    """Every file below a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+# ---- create, adopt, find --------------------------------------------------------------------------------------------
+
+
+def test_a_new_workspace_holds_every_stub(course, root):
+    """Starting writes the stub of each lesson into its track's folder, and the mark, and nothing else."""
+    changes = create(root, course)
+
+    stubs = {"core/mean.py", "core/mean_square.py", "more/spread.py"}
+    assert files(root) == stubs | {".selfattend/workspace.toml"}
+    assert changes.written == tuple(root / stub for stub in sorted(stubs))
+    assert changes.kept == ()
+    assert (root / "core/mean.py").read_text() == course.lessons["mean"].exercise_path.read_text()
+
+
+def test_a_stub_may_be_read_by_whom_the_umask_lets(course, root):
+    """Stubs have the rights that any new file has."""
+    create(root, course)
+    (root / "other").touch()
+
+    assert (root / "core/mean.py").stat().st_mode == (root / "other").stat().st_mode
+
+
+def test_starting_again_keeps_the_learners_work(course, root):
+    """A file that is there is kept as it is, whatever is in it; what is missing is added."""
+    (root / "core").mkdir(parents=True)
+    (root / "core/mean.py").write_text("mine")
+    (root / "core/mean_square.py").symlink_to("nowhere")
+
+    changes = create(root, course)
+
+    assert changes.kept == (root / "core/mean.py", root / "core/mean_square.py")
+    assert changes.written == (root / "more/spread.py",)
+    assert (root / "core/mean.py").read_text() == "mine"
+    assert (root / "core/mean_square.py").is_symlink()
+    assert create(root, course).written == ()
+
+
+def test_a_newer_course_adds_its_new_lessons(course, root, tmp_path):
+    """After an upgrade the new stub is there, the old work too, and the mark has the new version."""
+    create(root, course)
+    (root / "core/mean.py").write_text("mine")
+    syllabus = SYLLABUS.replace('["spread"]', '["spread", "skew"]').replace('"1.0"', '"1.1"')
+    stub = course.lessons["spread"].exercise_path.read_text().replace("spread", "skew")
+    newer = load(
+        make_course(
+            tmp_path / "newer",
+            {"course.toml": syllabus, "lessons/more/skew.md": front("skew"), "exercises/more/skew.py": stub},
+        )
+    )
+
+    changes = adopt(find(root), newer)
+
+    assert changes.written == (root / "more/skew.py",)
+    assert (root / "core/mean.py").read_text() == "mine"
+    assert changes.workspace == find(root) == Workspace(root, "small", "1.1")
+
+
+def test_a_renamed_lesson_begins_with_the_work_under_its_former_name(root, tmp_path):
+    """A file under an alias is copied to the new name and stays where it was."""
+    (root / "more").mkdir(parents=True)
+    (root / "more/variance.py").write_text("mine")
+    course = load(make_course(tmp_path / "course", {"lessons/more/spread.md": front("spread", aliases='"variance"')}))
+
+    changes = create(root, course)
+
+    assert changes.carried == (root / "more/spread.py",)
+    assert (root / "more/spread.py").read_text() == (root / "more/variance.py").read_text() == "mine"
+
+
+def test_a_workspace_is_found_from_any_folder_in_it(course, root):
+    """The search goes up through the parents."""
+    create(root, course)
+    deep = root / "core" / "notes" / "today"
+    deep.mkdir(parents=True)
+
+    workspace = find(deep)
+
+    assert workspace.root == root
+    assert workspace.exercise_path(course.lessons["spread"]) == root / "more/spread.py"
+    assert workspace.store_path == root / ".selfattend/progress.db"
+
+
+def test_outside_of_a_workspace_the_next_step_is_to_start_one(tmp_path):
+    """Where there is no workspace, the error names the command that makes one."""
+    with pytest.raises(WorkspaceError) as caught:
+        find(tmp_path)
+
+    assert caught.value.next_step == "learn start"
+
+
+def test_a_workspace_of_a_newer_version_is_left_alone(course, root):
+    """A newer format is refused with the command to upgrade, by find and by create, and nothing is written."""
+    create(root, course)
+    mark = root / ".selfattend/workspace.toml"
+    mark.write_text(mark.read_text().replace("format = 1", "format = 2"))
+    (root / "core/mean.py").unlink()
+    for attempt in (lambda: find(root), lambda: create(root, course)):
+        with pytest.raises(WorkspaceError, match="newer") as caught:
+            attempt()
+        assert caught.value.next_step == "pip install --upgrade selfattend"
+
+    assert not (root / "core/mean.py").exists()
+
+
+@pytest.mark.parametrize("damage", ["", "format = ", "format = 1\n", 'format = "x"\ncourse = ""\nversion = ""\n', "\0"])
+def test_a_damaged_mark_is_mended_by_starting_again(course, root, damage):
+    """A mark that cannot be read names the command that writes it anew, and that command keeps all work."""
+    create(root, course)
+    (root / "core/mean.py").write_text("mine")
+    (root / ".selfattend/workspace.toml").write_text(damage)
+    with pytest.raises(WorkspaceError, match="damaged") as caught:
+        find(root)
+    assert "learn start" in caught.value.next_step
+
+    create(root, course)
+
+    assert find(root).course_id == "small"
+    assert (root / "core/mean.py").read_text() == "mine"
+
+
+def test_a_workspace_belongs_to_one_course(course, root, tmp_path):
+    """Another course is refused by every door."""
+    create(root, course)
+    other = load(make_course(tmp_path / "other", {"course.toml": SYLLABUS.replace('"small"', '"large"')}))
+    for attempt in (
+        lambda: create(root, other),
+        lambda: adopt(find(root), other),
+        lambda: find(root).require(other),
+    ):
+        with pytest.raises(WorkspaceError, match=r'"small", not to "large"'):
+            attempt()
+    find(root).require(course)
+
+
+def test_the_course_itself_is_no_workspace(course):
+    """Starting in the course's own folder is refused, and nothing is written there."""
+    before = files(course.root)
+    with pytest.raises(WorkspaceError, match="folder of a course"):
+        create(course.root, course)
+
+    assert files(course.root) == before
+
+
+def test_a_tracks_folder_is_no_second_workspace(course, root):
+    """Starting inside core/ of a workspace points to the workspace."""
+    create(root, course)
+    with pytest.raises(WorkspaceError) as caught:
+        create(root / "core", course)
+
+    assert caught.value.next_step == f"cd {root} && learn start"
+
+
+def test_a_file_in_the_way_is_named(course, root):
+    """Where a folder should be and a file is, the error names the place."""
+    root.mkdir()
+    (root / "core").write_text("mine")
+    with pytest.raises(WorkspaceError) as caught:
+        create(root, course)
+
+    assert str(root / "core") in caught.value.where
+    with pytest.raises(WorkspaceError):
+        create(root / "core", course)
+
+
+# ---- reset ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_reset_keeps_every_earlier_work(course, root):
+    """Each reset makes a copy under a new number and puts the stub back."""
+    create(root, course)
+    workspace, lesson = find(root), course.lessons["mean"]
+    backups = []
+    for work in ("first", "second"):
+        (root / "core/mean.py").write_text(work)
+        backups.append(workspace.reset(lesson))
+
+    assert backups == [root / "core/mean.py.bak-1", root / "core/mean.py.bak-2"]
+    assert [backup.read_text() for backup in backups] == ["first", "second"]
+    assert (root / "core/mean.py").read_text() == lesson.exercise_path.read_text()
+
+
+def test_a_reset_without_work_makes_no_copy(course, root):
+    """An untouched stub needs no copy, and a missing file is put back."""
+    create(root, course)
+    workspace, lesson = find(root), course.lessons["mean"]
+
+    assert workspace.reset(lesson) is None
+    (root / "core/mean.py").unlink()
+    assert workspace.reset(lesson) is None
+    assert files(root / "core") == {"mean.py", "mean_square.py"}
+
+
+def test_a_stub_that_the_course_has_lost_is_the_courses_fault(course, root):
+    """A stub that vanished after the course was read is a CourseError, and the work stays."""
+    create(root, course)
+    (root / "core/mean.py").write_text("mine")
+    course.lessons["mean"].exercise_path.unlink()
+    with pytest.raises(CourseError):
+        find(root).reset(course.lessons["mean"])
+
+    assert files(root / "core") == {"mean.py", "mean_square.py"}
+    assert (root / "core/mean.py").read_text() == "mine"
+
+
+# ---- folders that cannot be written ---------------------------------------------------------------------------------
+
+ATTEMPT = """
+import json, os, sys, tomllib
+from pathlib import Path
+import grader.workspace, grader.course.discover
+from grader.errors import SubmissionError, WorkspaceError
+course, root, user, act = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+course = grader.course.discover.load(course)
+if user:
+    os.setgroups([])
+    os.setuid(user)
+try:
+    if act == "create":
+        grader.workspace.create(root, course)
+    elif act == "reset":
+        grader.workspace.find(root).reset(course.lessons["mean"])
+    else:
+        grader.workspace.read_submission(root / "core/mean.py", course.lessons["mean"], course)
+except (SubmissionError, WorkspaceError) as error:
+    print(error.what)
+"""
+
+
+def attempt(course, root, act: str, user: int = 0) -> str:
+    """Create, reset or read in a process of its own, as another user if one is given; what the error says."""
+    done = subprocess.run(
+        [sys.executable, "-c", ATTEMPT, str(course.root), str(root), str(user), act],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def others():
+    """A course and a workspace where another user may look around; pytest's own folders are closed to others."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        course, root = load(make_course(Path(folder) / "course")), Path(folder) / "work"
+        create(root, course)
+        yield course, root
+
+
+@pytest.mark.parametrize("act", ["create", "reset"])
+def test_a_folder_that_may_not_be_written_is_said(others, act):
+    """A read-only folder gives a plain error, and what was there stays as it was."""
+    course, root = others
+    (root / "core/mean.py").write_text("mine")
+    (root / "more/spread.py").unlink()
+    before = files(root)
+
+    assert attempt(course, root, act, NOBODY) == "you may not write here"
+    assert files(root) == before
+
+
+def test_a_file_that_may_not_be_read_is_said(others):
+    """A file that its reader may not open is a SubmissionError."""
+    course, root = others
+    (root / "core/mean.py").chmod(0o600)
+
+    assert attempt(course, root, "read", NOBODY) == "the file cannot be read: Permission denied"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 64 kB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True, timeout=10
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk is not allowed here")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True, timeout=10)
+
+
+def test_a_full_disk_leaves_no_half_of_a_file(course, small_disk):
+    """On a full disk starting and resetting fail plainly, and every file there is whole."""
+    root = small_disk / "work"
+    create(root, course)
+    (root / "core/mean.py").write_text("mine " * 800)
+    (root / "more/spread.py").unlink()
+    with (small_disk / "ballast").open("wb") as ballast, pytest.raises(OSError, match="No space"):
+        while True:
+            os.write(ballast.fileno(), b"x" * 4096)
+    before = files(root)
+
+    assert attempt(course, root, "create").startswith("the disk is full")
+    assert attempt(course, root, "reset").startswith("the disk is full")
+    assert files(root) == before
+    assert (root / "core/mean.py").read_text() == "mine " * 800
+
+
+# ---- read_submission ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work(course, root):
+    """A function that writes files into a workspace and reads core/mean_square.py as a submission."""
+    create(root, course)
+
+    def read(changes: dict[str, str | bytes], name: str = "mean_square", path: str = "core/mean_square.py"):
+        for file, text in changes.items():
+            (root / file).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_submission(root / path, course.lessons[name], course)
+
+    return read
+
+
+def test_a_submission_is_the_text_of_the_file(work, root):
+    """The source comes as text, with one kind of line end and without a byte order mark."""
+    submission = work({"core/mean_square.py": b"\xef\xbb\xbf# \xe2\x88\x9ax\r\nx = 1\rprint(x)\n"})
+
+    assert submission.source == "# √x\nx = 1\nprint(x)\n"
+    assert (submission.lesson, submission.path) == ("mean_square", str(root / "core/mean_square.py"))
+    assert (submission.siblings, submission.notes) == ({}, ())
+
+
+def test_a_declared_encoding_of_an_old_editor_is_followed(work):
+    """PEP 263's declaration holds for the usual encodings."""
+    submission = work({"core/mean_square.py": b"#!/usr/bin/python\n# -*- coding: latin-1 -*-\nx = '\xe9'\n"})
+
+    assert submission.source.endswith("x = 'é'\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "says", "line"),
+    [
+        (b"x = 1\ny = '\xe9'\n", "byte 0xe9 at offset 11, line 2", ":2"),
+        (b"\xef\xbb\xbf\n\n\xff", "byte 0xff at offset 5, line 3", ":3"),
+        ("x = 1\n".encode("utf-16"), "UTF-16", ""),
+        (b"# coding: punycode\nx\n", "declares the encoding punycode", ""),
+        (b"x = 1\n# coding: punycode\n\xff", "byte 0xff at offset 25", ":3"),
+        (b"#" * 1_000_001, "larger than 1 MB", ""),
+    ],
+)
+def test_a_file_that_is_no_text_says_where(work, root, content, says, line):
+    """Bytes that are not UTF-8 are named with offset and line; every such error has a next step."""
+    with pytest.raises(SubmissionError) as caught:
+        work({"core/mean_square.py": content})
+
+    assert says in caught.value.what
+    assert caught.value.where == f"{root}/core/mean_square.py{line}"
+    assert caught.value.next_step
+
+
+def test_a_missing_file_names_the_command_that_brings_it_back(work, root):
+    """In a workspace that is `learn start`; elsewhere the file has to be named rightly."""
+    (root / "core/mean_square.py").unlink()
+    with pytest.raises(SubmissionError, match="no such file") as caught:
+        work({})
+    assert caught.value.next_step.startswith("learn start")
+
+    with pytest.raises(SubmissionError, match="no such file") as caught:
+        work({}, path="mine.py")
+    assert "--file" in caught.value.next_step
+
+
+def test_what_is_no_file_is_refused_without_waiting(work, root):
+    """A folder, a pipe and a name that no file can have are errors at once."""
+    os.mkfifo(root / "core/pipe.py")
+    for path, says in [("core", "folder"), ("core/pipe.py", "no ordinary file"), ("core/\0.py", "cannot be read")]:
+        with pytest.raises(SubmissionError, match=says):
+            work({}, path=path)
+
+
+# ---- the files that a submission imports ----------------------------------------------------------------------------
+
+
+def test_imported_modules_come_along_from_all_tracks(work, root):
+    """Own modules come beside the file and from other tracks, through one another, wherever they are imported."""
+    submission = work(
+        {
+            "core/mean_square.py": "import numpy\nfrom mean import mean\ndef f():\n    import helpers.deep as h\n",
+            "core/mean.py": "try:\n    from spread import spread\nexcept ImportError:\n    pass\n",
+            "more/spread.py": "import mean_square, missing\n",
+            "core/helpers.py": "from . import odd\nimport broken",
+            "core/broken.py": "def (",
+            "core/unused.py": "",
+            "core/odd.py": "",
+        }
+    )
+
+    assert set(submission.siblings) == {"mean", "spread", "helpers", "broken", "mean_square"}
+    assert submission.siblings["spread"] == (str(root / "more/spread.py"), "import mean_square, missing\n")
+    assert submission.notes == ()
+
+
+def test_the_nearest_file_of_a_name_is_taken(work, root):
+    """A module beside the file comes before one of the same name in another track."""
+    submission = work({"core/mean_square.py": "import spread", "core/spread.py": "near", "more/spread.py": "far"})
+
+    assert submission.siblings["spread"] == (str(root / "core/spread.py"), "near")
+
+
+def test_a_file_outside_of_a_track_has_only_its_own_folder(work, root):
+    """`--file` somewhere else looks for modules beside that file alone."""
+    submission = work({"mine.py": "import mean, other", "other.py": "x = 1"}, path="mine.py")
+
+    assert set(submission.siblings) == {"other"}
+
+
+def test_nothing_outside_of_the_learners_folder_is_taken(course, tmp_path):
+    """In a class's folder one learner's file never gets another learner's modules."""
+    for name, text in {"core/mean.py": "import bob, spread", "more/spread.py": "", "core/bob.py": ""}.items():
+        (tmp_path / "class" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "class" / name).write_text(text)
+    file = tmp_path / "class/core/mean.py"
+
+    def siblings(root):
+        return set(read_submission(file, course.lessons["mean"], course, root).siblings)
+
+    assert siblings(None) == {"bob", "spread"}
+    assert siblings(file.parent) == {"bob"}
+    assert siblings(file) == set()
+
+
+def test_a_syntax_error_imports_nothing(work):
+    """A source that is not Python, or too deep for the parser, comes alone and unchanged."""
+    for source in ("import mean\ndef (", "import mean\n" + "-" * 200_000 + "1", "import mean\nx = 'a\0'"):
+        submission = work({"core/mean_square.py": source})
+
+        assert (submission.source, submission.siblings) == (source, {})
+
+
+@pytest.mark.parametrize("name", ["torch", "numpy", "random", "conftest", "pytest", "grader"])
+def test_no_file_takes_the_name_of_the_real_thing(work, name):
+    """A file named like a module that is needed is ignored, with a note if it is imported."""
+    shadow = {f"core/{name}.py": "import mean", "core/mean.py": ""}
+
+    assert work({**shadow, "core/mean_square.py": "import mean"}).siblings.keys() == {"mean"}
+    submission = work({"core/mean_square.py": f"import {name}.part\nfrom {name} import x"})
+
+    assert submission.siblings == {}
+    assert all(note.startswith(f"{name}.py beside your file is ignored") for note in submission.notes)
+    assert all(note.endswith("rename it") for note in submission.notes)
+    assert len(submission.notes) == 1
+
+
+def test_a_module_that_cannot_be_read_is_a_note(work):
+    """An imported file that is no text does not stop the submission; the learner is told."""
+    submission = work({"core/mean_square.py": "import mean", "core/mean.py": b"\xff"})
+
+    assert submission.siblings == {}
+    assert submission.notes == (
+        "mean.py, which your file imports, is left out: the file is not UTF-8 text: byte 0xff at offset 0, line 1",
+    )
+
+
+def test_a_link_out_of_the_workspace_is_not_followed(work, root, tmp_path):
+    """What lies outside of the learner's folder is not read through a link in it."""
+    (tmp_path / "secret.py").write_text("SECRET = 1")
+    (root / "core/secret.py").symlink_to(tmp_path / "secret.py")
+
+    submission = work({"core/mean_square.py": "import secret"})
+
+    assert submission.siblings == {}
+    assert "leads out of" in submission.notes[0]
+
+
+def test_imported_files_have_a_limit_together(work):
+    """Files that are larger than 1 MB together do not all come along, and the learner is told."""
+    submission = work(
+        {"core/mean_square.py": "import a, b", "core/a.py": "#" * 600_000, "core/b.py": "#" * 600_000},
+    )
+
+    assert set(submission.siblings) == {"a"}
+    assert submission.notes == ("b.py is left out: the files that yours imports are larger than 1 MB together",)
+
+
+def test_an_import_through_the_tracks_folder_gets_a_word(work):
+    """`from core.mean import mean` cannot work; the note says what does."""
+    submission = work({"core/mean_square.py": "from core.mean import mean"})
+
+    assert submission.notes == ("core.mean is not found from here: write `from mean import ...` instead",)
+
+
+def test_a_lesson_of_the_course_can_be_handed_in_as_it_is(course, root):
+    """An untouched stub is a submission like any other."""
+    create(root, course)
+    lesson = find_lesson(course, "mean")
+    submission = read_submission(find(root).exercise_path(lesson), lesson, course)
+
+    assert submission.source == lesson.exercise_path.read_text()

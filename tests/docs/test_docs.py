@@ -1,0 +1,146 @@
+"""The README and the commands' own help say what is true: every block of it is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.course_files import ROOT
+
+from grader.model import OUTCOMES, STATES
+
+README = (ROOT / "README.md").read_text()
+BIN = Path(sys.executable).parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = {
+    "learn": [
+        "start",
+        "list",
+        "read",
+        "check",
+        "hint",
+        "solution",
+        "reset",
+        "quiz",
+        "review",
+        "report",
+        "judge",
+        "progress",
+        "demo",
+        "doctor",
+    ],
+    "grader": ["run", "merge", "report", "export", "release", "bundle", "items", "audit", "new", "doctor"],
+}
+
+
+def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of the README as a shell would, with our commands on the path and 80 columns."""
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
+    return subprocess.run(command, shell=True, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def blocks(*kinds: str) -> list[tuple[str, str]]:
+    """The README's fenced blocks of some kinds, in order, as (kind, text)."""
+    return [(kind, text) for kind, text in BLOCK.findall(README) if kind in kinds]
+
+
+def in_order(expected: list[str], printed: str) -> str:
+    """The first expected line that does not come after the ones before it in what was printed; "" if all do."""
+    lines = iter([line.rstrip() for line in printed.splitlines()])
+    for line in expected:
+        if line.strip() != "..." and not any(found == line.rstrip() for found in lines):
+            return line
+    return ""
+
+
+def test_the_first_five_minutes_are_true(tmp_path):
+    """Following the README from nothing leads to a solved softmax, and every line it shows is printed."""
+    folder = tmp_path
+    submissions = tmp_path / "my-transformer" / "submissions"
+    for kind, text in blocks("console", "python"):
+        if kind == "python":
+            target = re.match(r"# (\S+\.py)\n", text)
+            assert target, "a Python block of the README says which file it is"
+            (folder / target[1]).write_text(text)
+            continue
+        if "grader run" in text and not submissions.exists():
+            shutil.copytree(tmp_path / "my-transformer" / "core", submissions / "ada")
+        for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, shown = session.partition("\n")
+            if command.startswith("cd "):
+                folder = folder / command[3:]
+                continue
+            done = shell(command, folder)
+            assert done.returncode in (0, 1), f"{command}\n{done.stdout}{done.stderr}"
+            missing = in_order(shown.splitlines(), done.stdout)
+            assert not missing, f"{command} does not print\n{missing}\nbut\n{done.stdout}"
+
+
+def test_the_two_commands_come_first():
+    """The README opens with one command that installs and shows, and one that installs and tests."""
+    first, second = (text for _, text in blocks("sh")[:2])
+
+    assert first.rstrip().endswith("learn demo") and "pip install" in first
+    assert second.rstrip().endswith("pytest") and "pip install" in second
+    assert README.index(first) < 2000
+
+
+def test_the_json_shown_has_the_keys_that_are_printed(tmp_path):
+    """The object in the README has exactly the keys of a real one, at every level."""
+    (shown,) = [json.loads(text) for _, text in blocks("json")]
+    done = shell(f"learn check attention --json --seed 1 --file {ROOT}/lessons/core/attention_demo.py", tmp_path)
+    printed = json.loads(done.stdout)
+
+    assert done.returncode == 1
+    assert shown.keys() == printed.keys()
+    for key in ("checks", "mistakes", "suggestions", "counterexamples"):
+        assert shown[key][0].keys() == printed[key][0].keys()
+
+
+def test_every_outcome_and_state_is_in_the_readme():
+    """The words that a result can hold are all listed, in the order of the model."""
+    text = " ".join(README.split())
+
+    assert ", ".join(OUTCOMES) in text
+    assert ", ".join(STATES) in text
+
+
+@pytest.mark.parametrize("program", COMMANDS)
+def test_every_command_has_help_with_an_example_and_is_in_the_readme(program, tmp_path):
+    """`--help` of each command shows an example; the README names each command."""
+    listed = shell(f"{program} --help", tmp_path).stdout
+    found = re.findall(r"^  (\w+)  ", listed.partition("Commands:")[2], re.MULTILINE)
+
+    assert found == COMMANDS[program]
+    for name in found:
+        text = shell(f"{program} {name} --help", tmp_path).stdout
+        assert re.search(rf"Example:\n(    .*\n)*?    (learn|grader) {name}", text), name
+        assert f"{program} {name}" in README
+
+
+def test_the_picture_shows_what_the_demo_prints(tmp_path):
+    """Every line of the picture of `learn demo` is still printed by it."""
+    drawn = (ROOT / "docs" / "demo.svg").read_text()
+    printed = shell("COLUMNS=84 learn demo", tmp_path).stdout
+    for line in printed.partition("Weaknesses")[2].splitlines():
+        for word in re.findall(r"[a-z]{4,}", line):
+            assert word in drawn, f"draw docs/demo.svg again: {line}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(name):
+    """Relative links in the documents point to files that are there."""
+    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text()):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_documents_speak_of_the_product_alone():
+    """No machine's paths and no words of how the work was done."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lessons/**/*.md")]:
+        assert not re.search(r"/work/|/root/|/tmp/|TODO|FIXME|issue #\d", path.read_text()), path

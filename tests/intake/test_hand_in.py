@@ -1,0 +1,325 @@
+"""grader.batch, first half: who handed in what, read without trusting anything that lies there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tarfile
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_tar, make_zip, write
+
+from grader.course import load
+from grader.errors import SubmissionError
+from grader.intake import limits
+from grader.intake.discover import discover, printable
+from grader.intake.hand_in import read_hand_in
+from grader.intake.match_lessons import Chooser
+from grader.intake.unique_ids import file_name, unique
+
+
+@pytest.fixture(scope="module")
+def course():
+    return load(TINY)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+# --- discover ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_direct_child_is_one_learner(folder):
+    """Folders, archives, notebooks and Python files are learners; hidden entries, leftovers and other files are not."""
+    write(folder, {"ann/a.py": "", "bob.zip": "", "cy.ipynb": "", "dan.PY": "", ".git/x.py": "", "__pycache__/x.py": "",
+                   "__MACOSX/._a": "", "readme.txt": "", "out/results.json": ""})  # fmt: skip
+    found = discover(folder, leave_out=folder / "out")
+
+    assert [(learner.id, learner.kind) for learner in found.learners] == [
+        ("ann", "folder"), ("bob", "zip"), ("cy", "notebook"), ("dan", "python")]  # fmt: skip
+    assert found.ignored == ["readme.txt"]
+
+
+def test_two_hand_ins_of_one_name_have_two_ids(folder):
+    """Where a folder and an archive have the same name, the whole file names are the ids."""
+    write(folder, {"ann/a.py": "", "ann.zip": "", "Ann.py": ""})
+    found = discover(folder)
+
+    assert [learner.id for learner in found.learners] == ["Ann", "ann", "ann.zip"]
+    assert len({learner.feedback.casefold() for learner in found.learners}) == 3
+
+
+@pytest.mark.parametrize("name", ["über Straße", "=1+1", "a\nb", "\u202etxt", "a:b*?", "-rf", "x" * 250])
+def test_a_name_becomes_a_file_name_that_leads_nowhere(folder, name):
+    """Whatever a learner's folder is called, their feedback file lies in the feedback folder."""
+    (folder / name).mkdir()
+    (learner,) = discover(folder).learners
+
+    assert learner.feedback and not set(learner.feedback) & set("/\\\n\0 :*?") and not learner.feedback.startswith(".")
+    assert len(learner.feedback.encode()) <= 200
+    assert learner.id.isprintable()
+
+
+NAMES = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=20)
+
+
+@given(st.lists(NAMES, min_size=1, max_size=12, unique=True))
+@settings(deadline=None, max_examples=60)
+def test_ids_and_feedback_files_are_never_shared(names):
+    """No two learners have one id, nor one feedback file on a system that does not tell capitals from small letters."""
+    shown = [printable(name) for name in names]
+    ids = unique(shown, shown)
+    files = [file_name(name) for name in ids]
+
+    assert len(set(ids)) == len(names)
+    assert len({name.casefold() for name in unique(files, files, fold=True)}) == len(names)
+
+
+def test_a_folder_without_submissions_is_an_error(folder):
+    """Neither an empty folder nor one that is not there can be graded."""
+    for path in (folder, folder / "nowhere"):
+        with pytest.raises(SubmissionError) as error:
+            discover(path)
+        assert str(path) in str(error.value)
+
+
+# --- what is read -----------------------------------------------------------------------------------------------------
+
+
+def test_links_in_a_hand_in_are_not_followed(folder):
+    """A link to somebody else's answer is left out, and said so."""
+    write(folder, {"bob/argmax_2d.py": ANSWERS["argmax_2d"], "eve/moving_average.py": SUMS})
+    (folder / "eve" / "argmax_2d.py").symlink_to(folder / "bob" / "argmax_2d.py")
+    (folder / "eve" / "more").symlink_to(folder / "bob")
+    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
+
+    assert list(hand_in.files) == ["moving_average.py"]
+    assert hand_in.notes == ["argmax_2d.py was left out: it is a link."]
+
+
+def test_a_pipe_in_a_hand_in_does_not_stop_the_grader(folder):
+    """What is no ordinary file is left out without being opened for long."""
+    write(folder, {"eve/moving_average.py": SUMS})
+    os.mkfifo(folder / "eve" / "argmax_2d.py")
+    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
+
+    assert list(hand_in.files) == ["moving_average.py"]
+    assert "no ordinary file" in hand_in.notes[0]
+
+
+def test_what_is_read_of_a_hand_in_is_bounded(folder, monkeypatch):
+    """Too many files or too large ones are left out, those nearest the top last."""
+    monkeypatch.setattr("grader.intake.hand_in.MOST_FILES", 3)
+    write(folder / "eve", {"moving_average.py": SUMS, **{f"deep/er/{n}.py": "" for n in range(5)}, "venv/lib/x.py": ""})
+    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
+
+    assert list(hand_in.files) == ["moving_average.py", "deep/er/0.py", "deep/er/1.py"]
+    assert "too large" in hand_in.notes[0]
+
+
+def test_names_in_an_archive_lead_nowhere(folder):
+    """Members with names that lead out of the archive, and links, are left out with a note; the rest is read."""
+    names = ["../up.py", "/root.py", "a/../../b.py", "C:/c.py", "d\\e.py", "ok.py", "__MACOSX/._ok.py", "notes.txt"]
+    path = make_zip(folder / "eve.zip", dict.fromkeys(names, "x = 1"))
+    with zipfile.ZipFile(path, "a") as archive:
+        link = zipfile.ZipInfo("link.py")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    hand_in = read_hand_in(learner_of(path, "zip"))
+
+    assert hand_in.files == {"ok.py": b"x = 1", "d/e.py": b"x = 1"}  # some programs write backslashes
+    assert len(hand_in.notes) == 5
+    assert not hand_in.problem
+
+
+def test_a_bomb_does_not_go_off(folder):
+    """Of a member that unpacks to a gigabyte, no more is read than a Python file may have."""
+    path = folder / "eve.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("moving_average.py", "w") as member:
+        for _ in range(64):
+            member.write(b" " * (1 << 20))
+    hand_in = read_hand_in(learner_of(path, "zip"))
+
+    assert len(hand_in.files["moving_average.py"]) == limits.limit_for("moving_average.py")
+
+
+def test_an_encrypted_archive_is_refused(folder):
+    """An archive with a password is not guessed at: the problem is said."""
+    path = make_zip(folder / "eve.zip", {"moving_average.py": SUMS})
+    raw = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        raw[raw.index(mark) + offset] |= 1
+    path.write_bytes(raw)
+
+    assert "encrypted" in read_hand_in(learner_of(path, "zip")).problem
+
+
+@given(st.binary(max_size=300), st.integers(0, 400))
+@settings(deadline=None, max_examples=60)
+def test_a_damaged_archive_is_a_problem_and_no_accident(tmp_path_factory, junk, place):
+    """Whatever bytes stand in an archive, reading it ends with files, notes or a problem."""
+    path = make_zip(tmp_path_factory.mktemp("zip") / "eve.zip", {"moving_average.py": SUMS, "b.py": "x = 1"})
+    raw = path.read_bytes()
+    path.write_bytes(raw[:place] + junk + raw[place + len(junk) :])
+    hand_in = read_hand_in(learner_of(path, "zip"))
+
+    assert hand_in.files or hand_in.problem
+
+
+# --- tar --------------------------------------------------------------------------------------------------------------
+
+CLASS = {"moving_average.py": SUMS, "deep/argmax_2d.py": ANSWERS["argmax_2d"], "notes.txt": "hello"}
+
+
+@pytest.mark.parametrize("name", ["eve.tar", "eve.tar.gz", "eve.tgz"])
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_a_tar_is_read_as_a_zip_is(folder, name, form):
+    """Python files at any depth, with long names and names that are no ASCII, in every form that programs write."""
+    long = f"{'a' * 90}/{'ü' * 40}.py"
+    path = make_tar(folder / name, {f"./{one}": text for one, text in {**CLASS, long: "x = 1"}.items()}, form)
+    hand_in = read_hand_in(learner_of(path, "tar"))
+
+    assert hand_in.files == {
+        "moving_average.py": SUMS.encode(),
+        "deep/argmax_2d.py": ANSWERS["argmax_2d"].encode(),
+        long: b"x = 1",
+    }
+    assert not hand_in.notes and not hand_in.problem
+
+
+def test_names_and_kinds_in_a_tar_lead_nowhere(folder):
+    """Names that lead out, links of both kinds, pipes, devices and files with holes are left out with a note."""
+    path = folder / "eve.tar"
+    with tarfile.open(path, "w") as archive:
+        for name in ("../up.py", "/root.py", "a/../../b.py", "ok.py"):
+            add_member(archive, name, b"x = 1")
+        kinds = {"sym.py": tarfile.SYMTYPE, "hard.py": tarfile.LNKTYPE, "pipe.py": tarfile.FIFOTYPE,
+                 "disk.py": tarfile.BLKTYPE, "tty.py": tarfile.CHRTYPE}  # fmt: skip
+        for name, kind in kinds.items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+        holes = tarfile.TarInfo("holes.py")
+        holes.type = tarfile.GNUTYPE_SPARSE
+        archive.addfile(holes)
+    hand_in = read_hand_in(learner_of(path, "tar"))
+
+    assert hand_in.files == {"ok.py": b"x = 1"}
+    assert len(hand_in.notes) == 9
+
+
+def test_a_tar_bomb_does_not_go_off(folder, monkeypatch):
+    """What a .tar.gz unpacks to is bounded, and so is what is kept of one file."""
+    monkeypatch.setattr("grader.intake.formats.tar.ARCHIVE_BYTES", 8 << 20)
+    small = make_tar(folder / "ann.tar.gz", {"moving_average.py": b" " * (4 << 20)})
+    large = make_tar(folder / "eve.tar.gz", {"rest.bin": b" " * (9 << 20), "moving_average.py": SUMS})
+
+    kept = read_hand_in(learner_of(small, "tar")).files["moving_average.py"]
+    assert len(kept) == limits.limit_for("moving_average.py")
+    assert "unpacks to more than 8 MB" in read_hand_in(learner_of(large, "tar")).problem
+
+
+@pytest.mark.parametrize("make, name, kind", [(make_zip, "eve.zip", "zip"), (make_tar, "eve.tar.gz", "tar")])
+def test_a_hundred_thousand_members_are_too_many(folder, make, name, kind):
+    """An archive of endlessly many files is refused, in a sentence; one with a virtual environment is not."""
+    eve = make(folder / name, {f"{n}.py": b"" for n in range(limits.MOST_ENTRIES + 1)})
+    ann = make(folder / f"ann-{name}", {f"venv/{n}.py": b"" for n in range(limits.MOST_ENTRIES + 1)} | {"a.py": SUMS})
+
+    assert "more than 20000 files" in read_hand_in(learner_of(eve, kind)).problem
+    assert list(read_hand_in(learner_of(ann, kind)).files) == ["a.py"]
+
+
+def test_a_list_of_members_is_not_read_whatever_its_length(folder):
+    """An archive that claims a list of members of a gigabyte is refused before `zipfile` reads that."""
+    path = make_zip(folder / "eve.zip", {"a.py": "x"})
+    raw = bytearray(path.read_bytes())
+    raw[-10:-6] = (1 << 30).to_bytes(4, "little")
+    path.write_bytes(raw)
+
+    assert "far too many entries" in read_hand_in(learner_of(path, "zip")).problem
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_a_damaged_tar_is_a_problem_and_no_accident(tmp_path_factory, data):
+    """Whatever bytes stand in a .tar, reading it ends with files, notes or a problem."""
+    path = make_tar(tmp_path_factory.mktemp("tar") / "eve.tar", {"moving_average.py": SUMS, "ü" * 80 + ".py": "x = 1"})
+    raw = bytearray(path.read_bytes()[: data.draw(st.integers(0, 6000))])
+    for _ in range(data.draw(st.integers(0, 6))):
+        place = data.draw(st.integers(0, 3000))
+        raw[place : place + 4] = data.draw(st.binary(min_size=4, max_size=4))
+    for start in range(0, len(raw) - 512, 512):  # with right sums, or nothing behind the first header is looked at
+        if data.draw(st.booleans()):
+            header = raw[start : start + 148] + b" " * 8 + raw[start + 156 : start + 512]
+            raw[start + 148 : start + 156] = b"%06o\0 " % sum(header)
+    path.write_bytes(raw)
+    hand_in = read_hand_in(learner_of(path, "tar"))
+
+    assert hand_in.files or hand_in.problem
+
+
+def test_archives_of_both_kinds_are_opened_in_a_folder_and_not_in_each_other(folder):
+    """A folder's archives are read as folders; an archive inside an archive is left out, and said so."""
+    make_zip(folder / "inner.zip", {"b.py": "x"})
+    make_zip(folder / "eve" / "one.zip", {"a.py": "x", "inner.zip": (folder / "inner.zip").read_bytes()})
+    make_tar(folder / "eve" / "two.tgz", {"c.py": "x"})
+    write(folder, {"eve/three.zip": "no archive"})
+    hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
+
+    assert sorted(hand_in.files) == ["one.zip/a.py", "two.tgz/c.py"]
+    assert "an archive inside an archive" in hand_in.notes[0] and "no .zip" in hand_in.notes[1]
+
+
+# --- which file is which lesson ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("files, expected", [
+    (["moving_average.py"], "moving_average.py"),
+    (["basics/moving_average.py", "moving_average.py"], "basics/moving_average.py"),
+    (["moving_average.py", "old/moving_average.py"], "moving_average.py"),
+    (["week 1/moving_average.py"], "week 1/moving_average.py"),
+    (["hand-in/basics/moving_average.py", "hand-in/old/moving_average.py"], "hand-in/basics/moving_average.py"),
+    (["Moving-Average.py"], "Moving-Average.py"),
+    (["a/moving_average.py", "b/moving_average.py"], ""),
+    (["a/moving_average.py", "b/c/moving_average.py"], "a/moving_average.py"),
+    (["moving_average.ipynb", "other.py"], "moving_average.ipynb"),
+    (["work.ipynb"], "work.ipynb"),
+    (["argmax_2d.py"], ""),
+    ([], ""),
+])  # fmt: skip
+def test_the_file_of_a_lesson_is_found_by_its_name(course, files, expected):
+    """The track's folder goes first, then the top, then the one nearest to it; two that differ are no answer."""
+    sources = {path: f"def moving_average(x, window): return {number}" for number, path in enumerate(files)}
+
+    assert Chooser(course, sources).choose(course.lessons["moving_average"]).path == expected
+
+
+def test_equal_files_are_no_contradiction(course):
+    """Two copies of one file are one answer, and the reader is told."""
+    sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)
+    choice = Chooser(course, sources).choose(course.lessons["moving_average"])
+
+    assert choice.path == "a/moving_average.py"
+    assert "b/moving_average.py was not" in choice.notes[0]
+
+
+def test_a_file_of_any_name_serves_the_lessons_whose_functions_it_defines(course):
+    """One file with several functions is the answer to several lessons, a syntax error or not."""
+    whole = {"ann.py": ANSWERS["moving_average"] + "\n\nif True:\n    argmax_2d = lambda grid: (0, 0)\n"}
+    broken = {"ann.py": "def moving_average(x, window):\n    return (\n"}
+
+    assert [Chooser(course, whole).choose(lesson).path for lesson in course.lessons.values()] == ["ann.py"] * 2
+    assert [Chooser(course, broken).choose(lesson).path for lesson in course.lessons.values()] == ["ann.py", ""]
+
+
+def test_with_one_lesson_a_lone_file_may_have_any_name(course):
+    """Where one lesson was asked for, a single file is meant for it whatever it defines."""
+    chooser = Chooser(course, {"homework.py": "x = 1"}, only_lesson=True)
+
+    assert chooser.choose(course.lessons["moving_average"]).path == "homework.py"

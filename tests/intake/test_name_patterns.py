@@ -1,0 +1,421 @@
+"""grader.batch: whose a hand-in is, by the names that platforms give, and which attempt of theirs is graded."""
+
+from __future__ import annotations
+
+import os
+import re
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.hand_ins import SUMS, make_zip, write
+
+from grader.errors import SubmissionError, UsageError
+from grader.intake.discover import Learner, discover
+from grader.intake.formats.gradescope_metadata import read_metadata
+from grader.intake.hand_in import read_hand_in
+from grader.intake.name_patterns import LONGEST, NamePattern, canvas, gradescope, moodle, original_names
+
+CANVAS, MOODLE, GRADESCOPE = map(NamePattern.parse, ("canvas", "moodle", "gradescope"))
+METADATA = """\
+---
+submission_11:
+  :submitters:
+  - :name: Ann Lee
+    :sid: '0301'
+    :email: ann@example.edu
+  :created_at: 2026-03-01 10:00:00.000000000 Z
+  :score: 5.0
+  :results:
+    :tests:
+    - :name: not a person
+      :email: nobody@example.edu
+submission_12:
+  :submitters:
+  - :name: "Zo\\u00eb O'Hara"
+    :email: zoe@example.edu
+    :sid:
+  - :sid: '0303'
+    :name: 'D''Arcy'
+    :email: darcy@example.edu
+  :created_at: 2026-03-02 10:00:00.000000000 Z
+submission_13:
+  :submitters:
+  - :name: Ann Lee
+    :sid: '0301'
+    :email: ann@example.edu
+  :created_at: 2026-03-03 10:00:00.123456789 Z
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+def rows(found) -> list[tuple[str, str, int, bool, str]]:
+    return [(one.id, one.name, one.attempt, one.late, one.kind) for one in found.learners]
+
+
+# --- what one name says -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("leeann_1234_5678_softmax.py", ("1234", "leeann", False, "softmax.py")),
+    ("leeann_LATE_1234_5678_softmax-2.py", ("1234", "leeann", True, "softmax-2.py")),
+    ("leeann_late_1234_5678_my_file_2024_01.py", ("1234", "leeann", True, "my_file_2024_01.py")),
+    ("müllerjörg_1_2_.py", ("1", "müllerjörg", False, ".py")),
+    ("group_a_12_34_work.tar.gz", ("12", "group_a", False, "work.tar.gz")),
+    ("anon_x7Kq2_5678_softmax.py", ("anon_x7Kq2", "", False, "softmax.py")),
+    ("LATE_anon_x7Kq2_5678_softmax.py", ("anon_x7Kq2", "", True, "softmax.py")),
+    ("leeann_1234_text.html", ("1234", "leeann", False, "text.html")),
+    ("leeann_LATE_1234_link.html", ("1234", "leeann", True, "link.html")),
+])  # fmt: skip
+def test_names_as_canvas_makes_them(name, expected):
+    """Name, lateness, Canvas's number of the person and the file's own name, whatever underscores are in them."""
+    claim = canvas(name)
+    assert (claim.id, claim.name, claim.late, claim.file) == expected
+
+
+@pytest.mark.parametrize("name", ["softmax.py", "leeann", "leeann_1234_softmax.py", "_", "1_2", "anon__3_x.py", ""])
+def test_names_that_canvas_does_not_make(name):
+    """A name of another form is nobody's."""
+    assert canvas(name) is None
+
+
+@pytest.mark.parametrize("name, expected", [
+    ("Ann Lee_1234_assignsubmission_file_", ("1234", "Ann Lee", "")),
+    ("Ann Lee_1234_assignsubmission_file", ("1234", "Ann Lee", "")),
+    ("Ann Lee_1234_assignsubmission_file_my_softmax.py", ("1234", "Ann Lee", "my_softmax.py")),
+    ("Ann Lee_1234_assignsubmission_onlinetext_onlinetext.html", ("1234", "Ann Lee", "onlinetext.html")),
+    ("BAE,WOOJIN-2018_6130510_assignsubmission_file_", ("6130510", "BAE,WOOJIN-2018", "")),
+    ("Default group_assignsubmission_file_", ("Default group", "Default group", "")),
+])  # fmt: skip
+def test_names_as_moodle_makes_them(name, expected):
+    """The participant's or group's number, the full name, and the file's own name if the download has no folders."""
+    claim = moodle(name)
+    assert (claim.id, claim.name, claim.file) == expected
+    assert moodle("Ann Lee_1234_softmax.py") is None
+
+
+def test_names_as_gradescope_makes_them():
+    """The number of the submission, and nothing else."""
+    assert gradescope("submission_123").id == "123"
+    assert gradescope("submission_x") is None and gradescope("123") is None
+
+
+@pytest.mark.parametrize("files, expected", [
+    (["softmax-2.py"], ["softmax.py"]),
+    (["softmax-2.tar.gz", "b.py"], ["softmax.tar.gz", "b.py"]),
+    (["softmax-6f1ed002-ab5c-4d3e-9f00-0123456789ab.py"], ["softmax.py"]),
+    (["softmax.py", "softmax-1.py"], ["", "softmax.py"]),
+    (["softmax-2.py", "softmax.py", "softmax-10.py", "b.py"], ["", "", "softmax.py", "b.py"]),
+    (["part-1.py", "part-2.py"], ["part-1.py", "part-2.py"]),
+    (["lab-2026.py", "-1.py", "multi-head.py"], ["lab-2026.py", "-1.py", "multi-head.py"]),
+])  # fmt: skip
+def test_of_uploads_that_canvas_numbered_the_newest_has_the_name(files, expected):
+    """A file that was handed in again has its name back, so that other files can import it; older ones have none."""
+    assert original_names(files) == expected
+
+
+WORD = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="/\0"), max_size=12)
+
+
+@given(WORD.filter(lambda name: "_" not in name), st.booleans(), st.integers(1, 10**12), st.integers(1, 10**12), WORD)
+@settings(deadline=None)
+def test_a_canvas_name_is_read_back(name, late, user, attachment, file):
+    """What Canvas puts together comes apart again, for every name that it can make."""
+    claim = canvas("_".join([name, *(["LATE"] if late else []), str(user), str(attachment), file]))
+
+    assert (claim.id, claim.name, claim.late, claim.file) == (str(user), name, late, file)
+
+
+@given(WORD.filter(lambda name: name.strip() and "_" not in name), st.integers(1, 10**12), WORD, st.booleans())
+@settings(deadline=None)
+def test_a_moodle_name_is_read_back(name, number, file, in_folder):
+    """What Moodle puts together comes apart again."""
+    claim = moodle(f"{name}_{number}_assignsubmission_file{'' if in_folder else '_' + file}")
+
+    assert (claim.id, claim.name, claim.file) == (str(number), name.strip(), "" if in_folder else file)
+
+
+@given(st.text(max_size=300), st.sampled_from([CANVAS, MOODLE, GRADESCOPE]))
+@settings(deadline=None)
+def test_any_name_is_read_without_harm(name, pattern):
+    """Whatever a learner calls a file: it is somebody's, with an id, or nobody's."""
+    (claim,) = pattern.read([name])
+
+    assert claim is None or claim.id
+    assert claim is None or len(name) <= LONGEST
+
+
+# --- expressions ------------------------------------------------------------------------------------------------------
+
+
+def test_a_regular_expression_says_id_name_attempt_lateness_and_file():
+    """Its groups are read where it matches the whole name; a name that it does not match is nobody's."""
+    pattern = NamePattern.parse(r"(?P<id>\w+?)-(?P<name>\w+)(?P<late>!?)@(?P<attempt>\d+)_(?P<file>.+)")
+    first, second, none = pattern.read(["ann-Ann!@3_a.py", "bob-Bob@10_b.py", "xann-Ann@3"])
+
+    assert (first.id, first.name, first.late, first.attempt, first.file) == ("ann", "Ann", True, 3, "a.py")
+    assert (second.late, second.attempt, none) == (False, 10, None)
+
+
+@pytest.mark.parametrize("text, says", [
+    ("(?P<id>", "no regular expression"), ("(.+)", "no group"), ("cnavas", "did you mean canvas"),
+    ("pupils", "none of the platforms"),
+    ("(?P<id>.)(?P<pupil>.)", "group pupil"), ("(?P<id>a{1,99999999999})", "no regular expression"),
+])  # fmt: skip
+def test_an_expression_that_cannot_be_used_is_explained(text, says):
+    """The instructor learns what is wrong with it and how one is written."""
+    with pytest.raises(UsageError, match=says) as error:
+        NamePattern.parse(text)
+    assert "(?P<id>[^_]+)_(?P<file>.+)" in error.value.next_step
+
+
+def test_an_expression_that_takes_for_ever_is_given_up(monkeypatch):
+    """A name made to keep an expression busy costs a limited time, and the message says which it is."""
+    monkeypatch.setattr("grader.intake.expression.SECONDS", 2.0)
+    with pytest.raises(UsageError, match="too long on the name 'aaaa"):
+        NamePattern.parse("(?P<id>(a+)+)b").read(["b", "aab", "a" * 60])
+
+
+# --- downloads --------------------------------------------------------------------------------------------------------
+
+DOWNLOAD = {
+    "leeann_1234_11_moving_average-1.py": SUMS, "leeann_1234_12_helper.py": "x = 1",
+    "poebob_LATE_77_13_hw.zip": None, "kimcy_78_14_work.ipynb": "{}", "doedan_79_text.html": "<p>hello",
+    "notes.txt": "mine",
+}  # fmt: skip
+
+
+@pytest.fixture(params=["folder", "zip", "zip with a folder in it"])
+def download(request, tmp_path):
+    """A download from Canvas: unpacked, as it came, and packed again by hand."""
+    make_zip(tmp_path / "bob.zip", {"moving_average.py": SUMS})
+    files = {name: text or (tmp_path / "bob.zip").read_bytes() for name, text in DOWNLOAD.items()}
+    if request.param == "folder":
+        return write(tmp_path / "in", files)
+    inner = "submissions/" if request.param.endswith("in it") else ""
+    return make_zip(tmp_path / "submissions.zip", {f"{inner}{name}": text for name, text in files.items()})
+
+
+def test_the_files_of_one_learner_are_one_hand_in(download):
+    """From a folder or from the .zip itself: files of one person together, lateness, and what there is to read."""
+    found = discover(download, names=CANVAS)
+
+    assert rows(found) == [("79", "doedan", 1, False, "files"), ("78", "kimcy", 1, False, "notebook"),
+                           ("1234", "leeann", 1, False, "files"), ("77", "poebob", 1, True, "zip")]  # fmt: skip
+    assert found.ignored == ["notes.txt"]
+    dan, cy, ann, bob = map(read_hand_in, found.learners)
+    assert ann.files == {"moving_average.py": SUMS.encode(), "helper.py": b"x = 1"}
+    assert bob.files == {"moving_average.py": SUMS.encode()}
+    assert list(cy.files) == ["work.ipynb"] and "no Python file" in dan.problem
+
+
+def test_a_newer_upload_is_read_and_an_older_one_named(folder):
+    """Of softmax.py and softmax-1.py the second is the newer upload; what is no code is told of, and nothing else."""
+    write(folder, {"leeann_1_11_argmax_2d.py": "old", "leeann_1_12_argmax_2d-1.py": "new", "leeann_1_13_talk.pdf": "",
+                   "leeann_1_14_talk-1.pdf": ""})  # fmt: skip
+    found = discover(folder, names=CANVAS)
+    (ann,) = found.learners
+
+    assert read_hand_in(ann).files == {"argmax_2d.py": b"new"}
+    assert ann.notes == ("argmax_2d-1.py was judged; argmax_2d.py was not.",)
+    assert "notebook or archive: leeann_1_13_talk.pdf, leeann_1_14_talk-1.pdf" in found.notes[0]
+
+
+def test_a_learner_can_be_sent_to_another_process(download):
+    """All that is known of a hand-in survives JSON."""
+    for learner in discover(download, names=CANVAS).learners:
+        copy = Learner.from_dict(learner.to_dict())
+        assert copy == learner and read_hand_in(copy).digest == read_hand_in(learner).digest
+
+
+def test_a_download_that_nobody_named_is_noticed(download):
+    """Without --names each file is a learner; a note says that the names look like a platform's."""
+    found = discover(download)
+
+    assert len(found.learners) == 4
+    assert "--names canvas" in found.notes[0]
+
+
+def test_the_folders_of_moodle_are_one_hand_in(folder):
+    """What was handed in as files and what was typed in lie in two folders of one participant."""
+    write(folder, {"Ann Lee_12_assignsubmission_file_/hw/moving_average.py": SUMS,
+                   "Ann Lee_12_assignsubmission_onlinetext_/onlinetext.html": "<p>",
+                   "Bob Poe_13_assignsubmission_onlinetext_/onlinetext.html": "<p>"})  # fmt: skip
+    found = discover(folder, names=MOODLE)
+
+    assert [(one.id, one.name) for one in found.learners] == [("12", "Ann Lee"), ("13", "Bob Poe")]
+    assert list(read_hand_in(found.learners[0]).files) == ["hw/moving_average.py"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_gradescope_says_who_handed_in_what(tmp_path, packed):
+    """Ids, names and groups come from the metadata of the export; of two submissions of one person the newer counts."""
+    files = {f"assignment_1_export/submission_{n}/moving_average.py": f"n = {n}" for n in (11, 12, 13)}
+    files["assignment_1_export/submission_metadata.yml"] = METADATA
+    source = make_zip(tmp_path / "export.zip", files) if packed else write(tmp_path / "in", files)
+    found = discover(source, names=GRADESCOPE)
+
+    assert [(one.id, one.name, one.attempt) for one in found.learners] == [
+        ("zoe@example.edu", "Zoë O'Hara", 1), ("0303", "D'Arcy", 1), ("0301", "Ann Lee", 2)]  # fmt: skip
+    assert found.learners[0].together == ("0303",) and found.learners[1].together == ("zoe@example.edu",)
+    assert found.older == ("0301@1 (submission_11)",) and not found.ignored
+    assert read_hand_in(found.learners[2]).files["moving_average.py"] == b"n = 13"
+
+
+@given(
+    st.lists(
+        st.sampled_from([*METADATA.split("\n"), "  :submitters: []", "x" * 99 + ":", "  - :name:" + " " * 50_000 + "x"])
+    )
+)
+@settings(deadline=None, max_examples=60)
+def test_any_lines_of_metadata_are_read_without_harm(lines):
+    """Lines in any order, or far too long ones, give submissions or none."""
+    for submission in read_metadata("\n".join(lines)).values():
+        assert len(submission.submitters) <= 50
+
+
+def test_what_a_learner_has_printed_is_nobodys_name():
+    """Autograder output in the metadata cannot name somebody, whatever ends of lines it holds."""
+    printed = "\u2028submission_11:\u2028  :submitters:\u2028  - :name: Eve\u2028    :sid: '666'"
+    found = read_metadata(METADATA + f"  :results:\n    :output: |\n      submission_12:\n      {printed}\n")
+
+    assert [one.sid for submission in found.values() for one in submission.submitters] == ["0301", "", "0303", "0301"]
+
+
+def test_gradescope_without_its_metadata_is_graded_by_number(folder):
+    """Without the file that says who is who, the numbers of the submissions are the ids, and a note says so."""
+    write(folder, {"submission_11/a.py": "x", "submission_12/a.py": "y"})
+    found = discover(folder, names=GRADESCOPE)
+
+    assert [one.id for one in found.learners] == ["11", "12"]
+    assert "no submission_metadata.yml" in found.notes[0]
+
+
+def test_names_of_another_form_are_an_error_that_shows_both(folder):
+    """If no name is of the form that was asked for, the message shows one that is there and one as it should be."""
+    write(folder, {"ann/a.py": "", "bob/a.py": ""})
+    with pytest.raises(SubmissionError, match=re.escape("none of the 2 names here is as Canvas names them")) as error:
+        discover(folder, names=CANVAS)
+    assert "leeann_LATE_1234_5678_softmax.py" in error.value.what and "ann" in error.value.what
+
+
+# --- attempts ---------------------------------------------------------------------------------------------------------
+
+NUMBERED = NamePattern.parse(r"(?P<id>[a-z]+)(@(?P<attempt>\d+))?(?P<late>-late)?(\.\w+)?")
+
+
+def test_the_newest_attempt_counts(folder):
+    """By number where the names give one, ten after nine; the others are told of and not graded."""
+    write(folder, {"ann@9/a.py": "9", "ann@10-late/a.py": "10", "ann@1.py": "1", "bob.py": "1"})
+    found = discover(folder, names=NUMBERED)
+
+    assert rows(found) == [("ann", "", 10, True, "folder"), ("bob", "", 1, False, "python")]
+    assert sorted(found.older) == ["ann@1 (ann@1.py)", "ann@9 (ann@9)"]
+
+
+def test_all_attempts_can_be_graded(folder):
+    """With "all" each attempt has an id of its own, and whose it is stays known."""
+    write(folder, {"ann@9/a.py": "9", "ann@10/a.py": "10", "bob.py": "1"})
+    found = discover(folder, names=NUMBERED, attempts="all")
+
+    assert [(one.id, one.learner, one.feedback) for one in found.learners] == [
+        ("ann@10", "ann", "ann@10"), ("ann@9", "ann", "ann@9"), ("bob@1", "bob", "bob@1")]  # fmt: skip
+    assert not found.older
+
+
+def test_attempts_without_a_number_are_ordered_by_time(folder):
+    """The newest file counts where names do not say which attempt it is."""
+    pattern = NamePattern.parse(r"(?P<id>[a-z]+)-.*")
+    write(folder, {"ann-late/a.py": "1", "ann-early/a.py": "2", "ann-mid.py": "3"})
+    for name, when in {
+        "ann-late/a.py": 300,
+        "ann-late": 10,
+        "ann-early": 20,
+        "ann-early/a.py": 20,
+        "ann-mid.py": 100,
+    }.items():
+        os.utime(folder / name, (when, when))
+    found = discover(folder, names=pattern)
+
+    assert [(one.source, one.attempt) for one in found.learners] == [("ann-late", 3)]
+    assert sorted(found.older) == ["ann@1 (ann-early)", "ann@2 (ann-mid.py)"]
+
+
+def test_an_id_is_one_person_whatever_its_capitals(folder):
+    """Ann and ann are attempts of one person where names say who it is."""
+    pattern = NamePattern.parse(r"(?P<id>[A-Za-z]+)_(?P<attempt>\d)\.py")
+    write(folder, {"Ann_1.py": "1", "ann_2.py": "2"})
+    found = discover(folder, names=pattern, attempts="all")
+
+    assert [(one.id, one.learner) for one in found.learners] == [("Ann@1", "Ann"), ("Ann@2", "Ann")]
+
+
+def test_unknown_ways_to_choose_attempts_are_refused(folder):
+    """Only "newest" and "all" are known."""
+    write(folder, {"ann.py": ""})
+    with pytest.raises(UsageError, match="oldest"):
+        discover(folder, attempts="oldest")
+
+
+# --- the archive of a class -------------------------------------------------------------------------------------------
+
+
+def test_names_in_the_archive_of_a_class_lead_nowhere(tmp_path):
+    """Members that lead out are nobody's; within a learner's folder, leftovers and libraries are not read."""
+    path = make_zip(tmp_path / "all.zip", {
+        "../eve/a.py": "x", "/bob/a.py": "x", "ann/a.py": "x", "ann/venv/b.py": "x", "ann/../../c.py": "x",
+        "__MACOSX/ann/._a.py": "x", "ann/.git/config": "x", "cy.py": "x",
+    })  # fmt: skip
+    found = discover(path)
+
+    assert [(one.id, one.kind) for one in found.learners] == [("ann", "folder"), ("cy", "python")]
+    assert list(read_hand_in(found.learners[0]).files) == ["a.py"]
+    said = "Left out: ../eve/a.py, /bob/a.py, ann/../../c.py: their names lead out of the archive."
+    assert found.notes == (said,)
+
+
+def test_names_that_are_no_ascii_are_read_whether_or_not_the_archive_says_how(tmp_path):
+    """UTF-8 that is not marked as such, as many programs write it, is still UTF-8."""
+    path = make_zip(tmp_path / "all.zip", {"löpez_1_2_a.py": "x"})
+    raw = path.read_bytes()
+    for mark, offset in ((b"PK\x03\x04", 7), (b"PK\x01\x02", 9)):
+        place = raw.index(mark) + offset
+        raw = raw[:place] + bytes([raw[place] & ~0x08]) + raw[place + 1 :]
+    path.write_bytes(raw)
+
+    assert discover(path, names=CANVAS).learners[0].name == "löpez"
+
+
+@pytest.mark.parametrize("name, says", [("all.zip", "no .zip"), ("all.rar", "no folder"), ("all.tar.gz", "no folder")])
+def test_a_file_that_is_no_download_is_an_error(tmp_path, name, says):
+    """What cannot be read as a class's archive is said, with what to do."""
+    (tmp_path / name).write_bytes(b"hello")
+    with pytest.raises(SubmissionError, match=says) as error:
+        discover(tmp_path / name)
+    assert error.value.next_step
+
+
+@given(
+    st.lists(st.text(string.printable.replace("/", ""), min_size=1, max_size=8), min_size=1, max_size=6, unique=True)
+)
+@settings(deadline=None, max_examples=40)
+def test_a_class_in_an_archive_is_the_class_in_a_folder(tmp_path_factory, names):
+    """The learners, their ids and what they handed in are the same, packed and unpacked."""
+    root = tmp_path_factory.mktemp("both")
+    names = [name for name in names if name not in (".", "..") and not set(name) & set("\\:\r\n")]
+    if not names or len({name.casefold() for name in names}) < len(names):
+        return
+    files = {f"{name}/a.py": f"x = {number}" for number, name in enumerate(names)} | {"zz/a.py": "1", "zy/b.py": "2"}
+    packed = discover(make_zip(root / "all.zip", files))
+    unpacked = discover(write(root / "in", files))
+
+    assert [one.id for one in packed.learners] == [one.id for one in unpacked.learners]
+    assert [read_hand_in(one).files for one in packed.learners] == [
+        read_hand_in(one).files for one in unpacked.learners
+    ]

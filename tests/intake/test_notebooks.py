@@ -1,0 +1,206 @@
+"""grader.batch: a notebook becomes a module of its definitions, whatever stands between them."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import linecache
+import string
+import traceback
+import warnings
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.hand_ins import make_notebook
+
+from grader.intake.notebook import read_notebook
+from grader.submission import MAX_BYTES
+
+
+def converted(*cells: str) -> tuple[str, list[str]]:
+    """The module that the cells make, and what was noted."""
+    notes: list[str] = []
+    return read_notebook.to_source(make_notebook(*cells).encode(), notes.append), notes
+
+
+def run(*cells: str) -> tuple[dict, str]:
+    """The names of the module, and what was printed when it ran."""
+    names: dict = {"__name__": "work"}
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(converted(*cells)[0], "work.ipynb", "exec", dont_inherit=True), names)
+    return names, out.getvalue()
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cell, expected", [
+    ("%matplotlib inline\nx = 1", "# %matplotlib inline\nx = 1"),
+    ("!pip install torch\nx = 1", "# !pip install torch\nx = 1"),
+    ("if x:\n    !ls\nelse:\n    y = 2", "if x:\n    pass  # !ls\nelse:\n    y = 2"),
+    ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
+    ("torch.softmax?\nx = 1", "# torch.softmax?\nx = 1"),
+    ("%%time\nx = 1", "# %%time\nx = 1"),
+    ("%%bash\nls | wc", "# %%bash\n# ls | wc"),
+    ("x = (7\n     % 4)", "x = (7\n     % 4)"),
+    ("%%writefile a.py\ndef f(): pass", "# %%writefile a.py\n# def f(): pass"),
+])  # fmt: skip
+def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
+    """Magics, shell lines and questions are comments, on the lines they had; Python stays as it is."""
+    assert read_notebook.python_of(cell) == expected
+    ast.parse(expected)
+
+
+def test_code_cells_stand_one_after_the_other():
+    """Text cells are left out, cells of format 3 are found too, and lines may be a list or one text."""
+    old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "def a(): pass"}]}]}
+
+    assert converted("a = 1", "b = 2")[0].count("--- code cell") == 2
+    assert "def a()" in read_notebook.to_source(json.dumps(old).encode())
+
+
+@pytest.mark.parametrize("raw, says", [
+    (b"\xff\xfe", "UTF-8"), (b"hello", "JSON"), (b"[" * 100_000, "JSON"), (b"[]", "no cells"),
+    (b'{"cells": 3}', "no cells"),
+    (make_notebook("x <- 1", kernelspec={"language": "R"}).encode(), "R"),
+])  # fmt: skip
+def test_what_is_no_notebook_is_said(raw, says):
+    """A file that is no notebook, or one of another language, is refused in a sentence."""
+    with pytest.raises(read_notebook.NotebookError, match=says):
+        read_notebook.to_source(raw)
+
+
+# --- what is taken ----------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_stops_does_not_lose_the_others():
+    """Imports that are not there, values that cannot be had and classes without a base: the rest works, and each is
+    said in the output."""
+    names, out = run(
+        "import math, no_such_package\nimport no_such_module as m\nimport json",
+        "data = open('/no/such/file').read()\ndef use(): return data",
+        "class Net(m.Module):\n    pass",
+        "def area(r):\n    return math.pi * r",
+        "import math",
+        "raise ValueError",
+        "import sys; sys.exit(1)",
+        "def half(x): return json.loads(str(x)) / 2",
+    )
+
+    assert names["area"](1) == pytest.approx(3.14159, abs=1e-5) and names["half"](3) == 1.5
+    assert "Code cell 1 of the notebook: ModuleNotFoundError: No module named 'no_such_package'" in out
+    assert "Code cell 2 of the notebook: FileNotFoundError" in out and "Code cell 3 of the notebook: NameError" in out
+
+
+def test_what_only_tries_the_functions_out_is_not_run():
+    """Demonstrations, checks, comparisons with the library and endless training cost nothing and give nothing away."""
+    names, out = run(
+        "import torch\nx = torch.ones(3)\ndef softmax(x): return x",
+        "while True:\n    pass",
+        "losses = [softmax(1) for _ in range(10**12)]\nprint(losses)\nassert False",
+        "expected = torch.softmax(x, -1)\nassert torch.allclose(softmax(x), expected)",
+        "if __name__ == '__main__':\n    print('hello')",
+        "losses",
+    )
+
+    assert not out
+    assert "expected" not in names and "losses" not in names and names["softmax"](2) == 2
+
+
+def test_what_the_functions_need_is_run():
+    """Constants, tables filled in a loop, names changed by a call or in another's body, and what those need in turn."""
+    names, _ = run(
+        "size = 3\ntable = [0] * size\nfor i in range(size):\n    table[i] = scale(i) if False else i * 2",
+        "rows = []\nrows.append(7)\nlimits: dict = {}\nlimits['a'] = 1\nlimits |= {'b': 2}",
+        "def prepare():\n    global ready\n    ready = 5\nprepare()",
+        "class Box: pass\nBox.size = 9\nsetattr(Box, 'depth', 4)",
+        "if True:\n    def inner(): return 'inner'\nelse:\n    inner = None",
+        "try:\n    import no_such_package\nexcept ImportError:\n    fallback = 8\nfallback: int",
+        "first, (second, *_) = 1, (2, 3)\nwith open('/dev/null') as sink: pass",
+        "def f():\n    return table, rows, limits, ready, Box.size, Box.depth, inner(), fallback, first, second, sink",
+    )
+
+    assert names["f"]() == ([0, 2, 4], [7], {"a": 1, "b": 2}, 5, 9, 4, "inner", 8, 1, 2, names["sink"])
+
+
+def test_names_of_a_functions_own_need_nothing():
+    """A demonstration that gives a value to `x` is not needed by a function that has an `x` of its own."""
+    names, out = run("x = print('run')\nq = print('run')", "def f(x, *q, **k):\n    y = [x for x in q]\n    return y")
+
+    assert not out and "x" not in names
+
+
+def test_own_definitions_go_before_imported_ones():
+    """An import to compare with, in whatever cell, does not replace the learner's function; a later definition does."""
+    names, _ = run("def dumps(x): return 'first'", "def dumps(x): return 'own'", "from json import dumps\ndumps(3)")
+
+    assert names["dumps"](3) == "own"
+
+
+def test_strings_over_several_lines_keep_their_text():
+    """What has to be moved in by a space is not moved inside of strings."""
+    names, _ = run(
+        "if True:\n    text = '''a\n  b\n\nc'''\n    form = f'''{text}\n  d'''\n    more = 'e\\\nf'",
+        "def g(): return text, form, more",
+    )
+
+    assert names["g"]() == ("a\n  b\n\nc", "a\n  b\n\nc\n  d", "ef")
+
+
+def test_a_cell_that_is_no_python_says_so_when_its_function_is_called():
+    """Its functions and classes are there, and raise what is wrong with the cell; other cells' stay as they are."""
+    cells = ("def good(): return 1\ndef twice(): return 2", "def bad(x):\n    return (\n\nclass Worse:\n    pass",
+             "def twice(:", "return 3", "def end(): return 3")  # fmt: skip
+    names, _ = run(*cells)
+
+    assert names["good"]() == 1 and names["twice"]() == 2 and names["end"]() == 3
+    for name in ("bad", "Worse"):
+        with pytest.raises(SyntaxError, match="code cell 2 of the notebook, line 2"):
+            names[name](1, dim=2)
+    notes = converted(*cells)[1]
+    assert [note.split(" was")[0] for note in notes[:3]] == ["Code cell 2", "Code cell 3", "Code cell 4"]
+
+
+def test_lines_tell_the_cell_and_the_line():
+    """A traceback's line 302 is line 2 of cell 3; a cell of more than a hundred lines makes it a thousand."""
+    for blank, line in (("", 302), ("\n" * 150, 3002)):
+        source, notes = converted("import math", blank + "def g(): pass", "def f(x):\n    return 1 / 0\n", "f(3)")
+        names: dict = {}
+        exec(compile(source, "work.ipynb", "exec"), names)
+        try:
+            names["f"](1)
+        except ZeroDivisionError as error:
+            assert traceback.extract_tb(error.__traceback__)[-1].lineno == line
+        assert f"line {line - 200 if not blank else 1002} is line 2 of cell 1" in notes[-1]
+    linecache.clearcache()
+
+
+def test_too_much_code_is_too_large_a_source():
+    """A notebook with more code than a Python file may have is treated as such a file; a long notebook is not."""
+    assert len(converted("x = 1\n" * (MAX_BYTES // 6 + 1))[0]) == MAX_BYTES + 1
+    assert len(converted(*["def f(): pass"] * 5000)[0]) < MAX_BYTES
+
+
+PIECES = [
+    "def f(x):\n    return x", "x = 1; y = 2", "@g\ndef f(): pass", "x = '''\na\n'''; z = 3",
+    "from __future__ import division", "class A(B): x = 1", "async def f(): await g()", "for i in x: pass",
+    "%%time\nf()", "lambda: (yield)", "x = \\\n 3", "if 1:\n\tx = 1\n\ty = f'''\n{x}'''", "type X = int",
+    "match x:\n    case 1: pass", "\fx = 1", "del x", "global x", "import a as b, c.d", "from x import *",
+    "def f(a=b, *, c=d): global e; e = 1", "_NotebookCell = 1",
+]  # fmt: skip
+CODE = st.one_of(st.text(string.printable, max_size=40), st.text(max_size=20), st.sampled_from(PIECES))
+
+
+@given(st.lists(st.lists(CODE, max_size=4).map("\n".join), max_size=5))
+@example(["(" * 150, "-" * 5000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90])
+@example(["def f(" + ",".join(["a"] * 5000) + "): pass", "x = " + "9" * 5000, "\ud800", "\0"])
+@settings(deadline=None, max_examples=200)
+def test_any_cells_make_a_module_of_python(cells):
+    """Whatever stands in the cells, what comes of them can be compiled."""
+    source, _ = converted(*cells)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert compile(source, "work.ipynb", "exec", dont_inherit=True)

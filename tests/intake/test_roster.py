@@ -1,0 +1,205 @@
+"""grader.batch: a class list joins hand-ins to people, and says who is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.hand_ins import SUMS, write
+
+from grader.errors import UsageError
+from grader.intake.discover import discover
+from grader.intake.name_patterns import NamePattern
+from grader.intake.roster import Roster, folded
+
+CANVAS_EXPORT = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (99)
+,,,,,Manual Posting
+    Points Possible,,,,,10
+"Lee, Ann",1234,U001,alee,"CS 101-1 and CS 101-2",
+"Poe, Bob",77,U002,bpoe@example.edu,CS 101-1,
+"Student, Test",999,,5f3c,CS 101-1,
+"""
+MOODLE_WORKSHEET = """\
+\ufeffIdentifier;"Full name";"Email address";Status;Grade
+"Participant 12";"Ann Lee";ann@example.edu;Submitted;
+"Participant 13";"Bob Poe";bob@example.edu;"No submission";
+"""
+MOODLE_GRADES = """\
+First name,Last name,ID number,Institution,Department,Email address,Assignment: HW1 (Real)
+Ann,Lee,0042,,,ann@example.edu,-
+Bob,Poe,0043,,,bob@example.edu,-
+"""
+GRADESCOPE_ROSTER = "First Name,Last Name,SID,Email,Role\nAnn,Lee,0301,ann@example.edu,Student\nIda,Ta,9,ta@x.edu,TA\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+@pytest.fixture
+def roster(tmp_path):
+    def read(text: str | bytes) -> Roster:
+        path = tmp_path / "class.csv"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return Roster.read(path)
+
+    return read
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text, people", [
+    (CANVAS_EXPORT, [("1234", "Lee, Ann", "CS 101-1 and CS 101-2"), ("77", "Poe, Bob", "CS 101-1")]),
+    (MOODLE_WORKSHEET, [("12", "Ann Lee", ""), ("13", "Bob Poe", "")]),
+    (MOODLE_GRADES, [("0042", "Ann Lee", ""), ("0043", "Bob Poe", "")]),
+    (GRADESCOPE_ROSTER, [("0301", "Ann Lee", "")]),
+    ("E-Mail\tName\nann@x.edu\tAnn\n", [("ann@x.edu", "Ann", "")]),
+    ("login|section\nann|1\n", [("ann", "", "1")]),
+])  # fmt: skip
+def test_exports_of_platforms_are_rosters(roster, text, people):
+    """Columns are found by their headings, whatever stands between them; lines of nobody are passed over in silence."""
+    found = roster(text)
+
+    assert [(one.id, one.name, one.section) for one in found.people] == people
+    assert not found.notes
+
+
+@pytest.mark.parametrize("raw", [
+    "id,name\n1,Zoë\n".encode("utf-16"), "id,name\r\n1,Zoë\r\n".encode("utf-8-sig"), "id,name\r1,Zoë\r".encode(),
+])  # fmt: skip
+def test_however_a_spreadsheet_saves_it(roster, raw):
+    """Marks at the beginning, UTF-16 and the line ends of all systems are read."""
+    assert roster(raw).people[0].name == "Zoë"
+
+
+def test_what_is_wrong_with_it_is_said_by_line(roster):
+    """Empty lines, lines without an id, repeated ids and shared addresses: each is told with the line it stands in."""
+    found = roster("id,name,email\n1,Ann,a@x\n\n,Nobody,\n01,Ann again,\n2,Bob,b@x\n3,Bea,b@x\n")
+
+    assert [one.id for one in found.people] == ["1", "2", "3"]
+    assert len(found.notes) == 4
+    assert "Line 3 of the roster: empty" in found.notes[0]
+    assert "Line 5" in found.notes[1] and "line 2 already" in found.notes[1]
+    assert "Line 4 of the roster: no id" in found.notes[2]
+    assert "Lines 6, 7" in found.notes[3] and found.find(["b@x"]) is None
+    assert "Windows-1252" in roster("id,name\n1,Zo\xeb\n".encode("latin-1")).notes[0]
+
+
+@pytest.mark.parametrize("text, says", [
+    ("", "empty"), ("name,mark\nAnn,1\n", "its columns are: name, mark"), ("id,name\n", "names nobody"),
+    (b"PK\x03\x04 a spreadsheet", "no CSV"), ("id\n" + "x" * 200_000, "no CSV"),
+])  # fmt: skip
+def test_a_file_that_is_no_roster_is_an_error(roster, text, says):
+    """The message says what is missing; nothing is guessed."""
+    with pytest.raises(UsageError, match=says):
+        roster(text)
+
+
+def test_a_roster_that_is_not_there_is_an_error(tmp_path):
+    """Neither a missing file nor a folder is a roster."""
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(UsageError, match="cannot be read"):
+            Roster.read(path)
+
+
+@given(st.binary(max_size=400))
+@settings(deadline=None, max_examples=100)
+def test_any_bytes_are_a_roster_or_an_error(tmp_path_factory, raw):
+    """Whatever the file holds, nothing but our own error comes out."""
+    path = tmp_path_factory.mktemp("roster") / "class.csv"
+    path.write_bytes(b"id,name,email\n" + raw)
+    try:
+        assert Roster.read(path).people
+    except UsageError as error:
+        assert error.where
+
+
+@given(st.text(max_size=20))
+@settings(deadline=None)
+def test_ids_are_compared_without_what_nobody_means(text):
+    """Comparing is stable, and capitals make no difference."""
+    assert folded(folded(text)) == folded(text)
+    assert folded("  Ann ") == folded("ANN") and folded("007") == folded("7") != folded("70") and folded("0") == "0"
+    assert folded("e\u0301") == folded("\u00e9")
+
+
+# --- joining ----------------------------------------------------------------------------------------------------------
+
+
+def test_hand_ins_are_joined_by_any_id(folder, roster):
+    """A login, an address, what stands before its @, a number: all find their person, whose id and name are used."""
+    write(folder, {"ALEE/a.py": "", "bob@example.edu.py": "", "cy/a.py": "", "0044.py": "", "eve.py": ""})
+    found = discover(folder, roster=roster(
+        "id,name,login,email\n41,Ann Lee,alee,\n42,Bob Poe,,bob@example.edu\n43,Cy Kim,,cy@example.edu\n"
+        "44,Dan Doe,dan,\n45,Fay Ray,fay,fay@example.edu\n46,Gus,gus,\n"))  # fmt: skip
+
+    assert [(one.id, one.name) for one in found.learners] == [
+        ("44", "Dan Doe"), ("41", "Ann Lee"), ("42", "Bob Poe"), ("43", "Cy Kim"), ("eve", "")]  # fmt: skip
+    assert found.missing == ({"id": "45", "name": "Fay Ray"}, {"id": "46", "name": "Gus"})
+    assert found.unlisted == ("eve",)
+    assert not found.notes
+
+
+MOODLE_FILES = ["Ann Lee_12_assignsubmission_file_/a.py", "Bob Poe_13_assignsubmission_file_/a.py"]
+
+
+@pytest.mark.parametrize("names, files, text, ids", [
+    ("canvas", ["leeann_1234_5_a.py", "poebob_LATE_77_6_a.py"], CANVAS_EXPORT, ["1234", "77"]),
+    ("moodle", MOODLE_FILES, MOODLE_WORKSHEET, ["12", "13"]),
+    ("moodle", MOODLE_FILES, MOODLE_GRADES, ["0042", "0043"]),  # it has no participants' numbers, only names
+    ("canvas", ["leeann_91_5_a.py", "poebob_LATE_92_6_a.py"], CANVAS_EXPORT, ["1234", "77"]),
+])  # fmt: skip
+def test_a_platforms_gradebook_names_the_people_of_its_download(folder, roster, names, files, text, ids):
+    """A download and a gradebook of one platform fit together as they are."""
+    write(folder, dict.fromkeys(files, SUMS))
+    found = discover(folder, names=NamePattern.parse(names), roster=roster(text))
+
+    assert [one.id for one in found.learners] == ids
+    assert not found.missing and not found.unlisted and not found.notes
+
+
+def test_a_name_that_two_people_have_joins_nobody(folder, roster):
+    """By a name alone a hand-in is joined only where one person and one hand-in have it."""
+    pattern = NamePattern.parse("moodle")
+    write(folder, {"Ann Lee_12_assignsubmission_file_/a.py": "", "Ann Lee_13_assignsubmission_file_/a.py": "",
+                   "Bob Poe_14_assignsubmission_file_/a.py": ""})  # fmt: skip
+    found = discover(folder, names=pattern, roster=roster("email,name\n14,Ann Lee\nb@x,Bob Poe\nc@x,Bob Poe\n"))
+
+    assert [one.id for one in found.learners] == ["12", "13", "14"]
+    assert len(found.unlisted) == len(found.missing) == 2
+
+
+def test_the_roster_of_another_class_is_an_error(folder, roster):
+    """Where not one hand-in is of anybody in it, nothing is graded: ids of both are shown, and what to do."""
+    write(folder, {"ann.py": "", "bob.py": ""})
+    with pytest.raises(UsageError, match="there ids are such as 'x1', here such as 'ann'") as caught:
+        discover(folder, roster=roster("id,name\nx1,Eve\n"))
+    assert "--roster" in caught.value.next_step
+
+
+def test_what_people_share_is_told_in_one_order(roster):
+    """However Python hashes text, the notes on a roster come in the order of their lines."""
+    text = "id,login,email\n" + "".join(f"{n},login{n // 2},mail{n // 2}@x\n" for n in range(6))
+    assert [re.search(r"'(.+)'", note)[1] for note in roster(text).notes] == [
+        "login0", "mail0@x", "login1", "mail1@x", "login2", "mail2@x"]  # fmt: skip
+
+
+def test_two_hand_ins_of_one_person_are_attempts(folder, roster):
+    """Where the roster says that two hand-ins are of one person, the newer one counts."""
+    write(folder, {"alee/a.py": "old", "Ann@example.edu.py": "new"})
+    for name, when in {"alee/a.py": 100, "alee": 100, "Ann@example.edu.py": 200}.items():
+        os.utime(folder / name, (when, when))
+    people = roster("id,login,email\n41,alee,ann@example.edu\n")
+    newest, every = discover(folder, roster=people), discover(folder, roster=people, attempts="all")
+
+    assert [(one.id, one.source) for one in newest.learners] == [("41", "Ann@example.edu.py")]
+    assert newest.older == ("41@1 (alee)",)
+    assert sorted(one.id for one in every.learners) == ["41@1", "41@2"]
+    assert {one.learner for one in every.learners} == {"41"} and not every.unlisted

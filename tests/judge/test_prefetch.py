@@ -1,0 +1,109 @@
+"""Asking ahead: the verdicts are those of asking one by one, whatever a submission does."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support.factories import ROOT, course, judging
+
+from grader.judge.processes.connection import Worker
+from grader.judge.transcript import prefetch
+from grader.judge.transcript.prefetch import may_be_asked_ahead
+from grader.model import Course, LessonResult, Submission
+
+ANSWERS = ROOT / "tests" / "content" / "answers"
+LESSONS = sorted(path.name for path in ANSWERS.iterdir())
+
+SOFTMAX = """
+def softmax(x, dim=-1):
+    {first}
+    shifted = (x - x.max(dim=dim, keepdim=True).values).exp()
+    return shifted / shifted.sum(dim=dim, keepdim=True)
+"""
+ODD = {
+    "it hangs on some input": SOFTMAX.format(first="while x.dim() == 1: pass"),
+    "it hangs on all": SOFTMAX.format(first="while True: pass"),
+    "it uses itself up": SOFTMAX.format(first="return softmax(x, dim)"),
+    "it returns more than can be sent": SOFTMAX.format(first="return x.new_zeros(20_000_000)"),
+    "it returns many values": SOFTMAX.format(first="return [0.0] * 30_000"),
+    "it raises where another input would do": SOFTMAX.format(first="assert x.dim() > 1"),
+    "it changes its input": SOFTMAX.format(first="x += 1"),
+    "it returns nothing": SOFTMAX.format(first="return None"),
+}
+
+
+def both_ways(
+    launcher, lesson: str, submissions: list[Submission], of: Course | None = None
+) -> list[tuple[LessonResult, LessonResult]]:
+    """The verdict on each, asked one by one and asked ahead, without the times that they took."""
+
+    def drive(judge):
+        found = []
+        for submission in submissions:
+            alone = judge.examine(course().lessons[lesson], submission, 7)
+            with judge.workers.one_learner():
+                ahead = judge.examine(course().lessons[lesson], submission, 7)
+            found.append(tuple(dataclasses.replace(result, duration_s=0.0) for result in (alone, ahead)))
+        return found
+
+    return judging(launcher, lesson, drive, of)
+
+
+def submission_of(path: Path) -> Submission:
+    """An answer as a learner's file."""
+    return Submission(path.parent.name, path.name, path.read_text())
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_verdicts_are_the_same_to_the_word(launcher, lesson):
+    """Every fourth of the answers that learners wrote gets the same outcomes, messages, names and examples."""
+    submissions = [submission_of(path) for path in sorted((ANSWERS / lesson).glob("*.py"))[::4]]
+    assert sum(map(may_be_asked_ahead, submissions)) > len(submissions) / 2
+
+    for alone, ahead in both_ways(launcher, lesson, submissions):
+        assert ahead == alone
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_odd_submissions_are_judged_as_if_asked_one_by_one(launcher, what):
+    """One that hangs, dies or floods is found out, and so is on which check."""
+    submission = Submission("softmax", "softmax.py", ODD[what])
+    assert may_be_asked_ahead(submission)
+    impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=1.0))
+    begun = time.monotonic()
+
+    ((alone, ahead),) = both_ways(launcher, "softmax", [submission], impatient)
+
+    assert ahead == alone
+    assert time.monotonic() - begun < 40
+
+
+def test_far_fewer_messages_are_sent(launcher, monkeypatch):
+    """A right submission is asked in a few messages, where there would be one for each call."""
+    asked: Counter[str] = Counter()
+    request = Worker.request
+    monkeypatch.setattr(
+        Worker, "request", lambda self, act, *a, **k: asked.update([act]) or request(self, act, *a, **k)
+    )
+    right = Submission("attention", "attention.py", (ROOT / "solutions/core/attention.py").read_text())
+
+    both_ways(launcher, "attention", [right])
+
+    assert asked["call"] > 20
+    assert asked["ahead"] <= 6
+
+
+def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):
+    """Where what was foreseen is not what is asked, the verdict rests on what is asked."""
+    story = prefetch.Recorder.story
+    monkeypatch.setattr(
+        prefetch.Recorder, "story", lambda self: self._questions.reverse() or story(self)
+    )  # of several questions, none is the first
+    paths = sorted((ANSWERS / "multi_head").glob("*.py"))[::9]
+
+    for alone, ahead in both_ways(launcher, "multi_head", [submission_of(path) for path in paths]):
+        assert ahead == alone

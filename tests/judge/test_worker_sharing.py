@@ -1,0 +1,160 @@
+"""One worker for all lessons of a learner: the verdicts are those of fresh ones, whatever a lesson leaves behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+
+import pytest
+from support.factories import ROOT, course
+
+from grader.judge.examination import with_judge
+from grader.judge.processes import worker_pool
+from grader.model import LessonResult, Submission
+
+RIGHT = {
+    name: (ROOT / "solutions" / "core" / f"{name}.py").read_text() for name in ("softmax", "attention", "causal_mask")
+}
+LITTER = {
+    "nothing": "",
+    "another default dtype": "torch.set_default_dtype(torch.float64)\n",
+    "a function of torch exchanged": "torch.softmax = lambda *a, **k: None\n",
+    "a method of tensors exchanged": "torch.Tensor.softmax = None\n",
+    "gradients switched off": "torch.set_grad_enabled(False)\n",
+    "a builtin exchanged": "import builtins\nbuiltins.abs = None\n",
+    "warnings as errors": "import warnings\nwarnings.simplefilter('error')\n",
+    "a thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+    "a closed output": "import sys\nsys.stdout = None\n",
+    "a module of the next one's name": "import sys, types\nsys.modules['attention'] = types.ModuleType('attention')\n",
+    "an end in the middle": "import os\nos._exit(3)\n",
+    "an error": "1 / 0\n",
+}
+
+
+def judged(launcher, sources: dict[str, str], *, shared: bool) -> list[LessonResult]:
+    """The verdicts on some lessons of one learner, without the times that they took."""
+    results: list[LessonResult] = []
+    lessons = [course().lessons[name] for name in sources]
+
+    def drive(judge):
+        def examine_all():
+            for lesson in lessons:
+                submission = Submission(lesson.name, f"{lesson.name}.py", sources[lesson.name])
+                results.append(dataclasses.replace(judge.examine(lesson, submission, 5), duration_s=0.0))
+
+        if shared:
+            with judge.workers.one_learner():
+                examine_all()
+        else:
+            examine_all()
+
+    with_judge(course(), lessons, launcher, "cpu", drive)
+    return results
+
+
+@pytest.mark.parametrize("litter", LITTER)
+def test_what_a_lesson_leaves_behind_does_not_reach_the_next(launcher, litter):
+    """Verdicts in a shared worker are those of fresh ones, although the first lesson changes the process."""
+    sources = {**RIGHT, "softmax": RIGHT["softmax"] + "\n" + LITTER[litter]}
+
+    shared, fresh = judged(launcher, sources, shared=True), judged(launcher, sources, shared=False)
+
+    assert shared == fresh
+    assert [result.score for result in shared[1:]] == [10.0, 10.0]
+
+
+def test_a_tidy_learner_is_served_by_one_process(launcher, monkeypatch):
+    """Three lessons that can change nothing are run in the same process; without sharing each has its own."""
+    leases = []
+    lease = launcher.lease
+    monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))
+
+    judged(launcher, RIGHT, shared=True)
+    shared = len(leases)
+    judged(launcher, RIGHT, shared=False)
+
+    assert (shared, len(leases) - shared) == (1, 3)
+
+
+MENDS = ROOT / "tests" / "attacks" / "programs" / "mends_the_next_lesson"
+
+
+def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
+    """A file that would turn the next lesson's stub into the forbidden call gains nothing; where its source is not
+    looked at, the same file gains all: so it is that look which stops it."""
+    sources = {name: (MENDS / f"{name}.py").read_text() for name in ("softmax", "attention")}
+    guarded = judged(launcher, sources, shared=True)
+    monkeypatch.setattr(worker_pool, "is_tame", lambda *_sources: True)
+    unguarded = judged(launcher, sources, shared=True)
+
+    assert [result.score for result in guarded] == [10.0, 1.0]
+    assert [result.score for result in unguarded] == [10.0, 10.0]
+
+
+def test_an_old_worker_is_not_used_on(launcher, monkeypatch):
+    """A process that has served for long is replaced, so that no lesson pays for the time of those before it."""
+    monkeypatch.setattr(worker_pool, "SHARED_FOR", 0.0)
+    leases = []
+    lease = launcher.lease
+    monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))
+
+    judged(launcher, RIGHT, shared=True)
+
+    assert len(leases) == 3
+
+
+PRINTS = "\nprint('x' * 100_000)\n"
+
+
+def test_what_one_lesson_prints_does_not_count_for_the_next(launcher_with):
+    """Each lesson may print as much as the limit allows, although one process serves them."""
+    limits = dataclasses.replace(course().limits, output_kb=150)
+    with launcher_with(limits) as launcher:
+        results = judged(launcher, {name: source + PRINTS for name, source in RIGHT.items()}, shared=True)
+
+    assert [result.score for result in results] == [10.0, 10.0, 10.0]
+
+
+LITTER["a new attribute of tensors"] = "torch.Tensor.grad = None\n"
+LITTER["another device"] = "torch.set_default_device('meta')\n"
+
+
+@pytest.mark.parametrize(
+    "litter",
+    ["another default dtype", "gradients switched off", "warnings as errors", "a new attribute of tensors",
+     "another device"],
+)  # fmt: skip
+def test_the_worker_sees_what_code_changes_by_accident(litter):
+    """The list of what a lesson may leave behind has what the interpreter and torch hold for all."""
+    script = (
+        "import random, numpy, torch, torch.nn.functional\n"
+        "from grader.worker.process_state import footprint, unchanged\n"
+        "before = footprint()\n"
+        "assert unchanged(before, footprint())\n"
+        f"{LITTER[litter]}"
+        "assert not unchanged(before, footprint())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_module_keeps_nothing_for_the_next_lesson(launcher):
+    """A lesson that another imports is run anew for it: what it counted before is forgotten."""
+    counting = "\nCALLS = []\n"
+    using = "import softmax as mine\nmine.CALLS.append(1)\nassert len(mine.CALLS) == 1\n" + RIGHT["attention"]
+    sources = {"softmax": RIGHT["softmax"] + counting + "CALLS.append(0)\nCALLS.clear()\n", "attention": using}
+    lessons = [course().lessons[name] for name in sources]
+    scores = []
+
+    def drive(judge):
+        with judge.workers.one_learner():
+            for lesson in lessons:
+                beside = {"softmax": ("softmax.py", sources["softmax"])} if lesson.name == "attention" else {}
+                submission = Submission(lesson.name, f"{lesson.name}.py", sources[lesson.name], beside)
+                scores.append(judge.examine(lesson, submission, 5).score)
+
+    with_judge(course(), lessons, launcher, "cpu", drive)
+
+    assert scores == [10.0, 10.0]

@@ -1,0 +1,377 @@
+"""What is told of hidden checks shows no input, whatever a submission does with the inputs that it is given."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.factories import ROOT, judge_source
+from support.hand_ins import TINY
+
+from grader.course.discover import load
+from grader.judge.processes.remote_module import LearnerError
+from grader.judge.values import redacted_explanation
+from grader.model import Limits, Submission
+from grader.reports.formats.to_gradescope import to_gradescope
+from grader.reports.formats.to_markdown import feedback_markdown
+from grader.reports.pages.feedback_page import feedback_page
+from grader.reports.redaction import INSTEAD, NO_LINE, concealed
+
+# Inputs and answers that are found again wherever they turn up: 4153 may be an amount, a size, a line or a name.
+CHECKS = '''
+import numpy as np
+import pytest
+
+from grader.api.checks import assert_matches, assert_unchanged, fail
+
+SERIES = np.array([4153.0, 2719.0, 8861.0, 6037.0])
+MEANS = np.array([3436.0, 5790.0, 7449.0])
+
+
+@pytest.mark.check(skill="values", points=2)
+def test_values(submission):
+    """Gives the mean of every window."""
+    assert_matches(submission.moving_average(SERIES, 2), MEANS, hint=f"It should begin with {MEANS[0]}.")
+
+
+@pytest.mark.check(skill="generality", points=1)
+def test_other(submission):
+    """Is right for whatever comes first."""
+    answer = submission.moving_average(SERIES, 2)
+    if answer[0] != MEANS[0]:
+        fail(f"It begins with {answer[0]} in place of {MEANS[0]}.")
+
+
+@pytest.mark.check(skill="values", points=1)
+def test_fixed(submission):
+    """Says one sentence."""
+    if submission.moving_average(SERIES, 2) is not None:
+        fail("The first window is not whole.")
+
+
+@pytest.mark.check(skill="hygiene", points=1)
+def test_unchanged(submission):
+    """Leaves its input alone."""
+    assert_unchanged(submission.moving_average.observe(SERIES, 2), SERIES)
+'''
+MARKS = ("4153", "2719", "8861", "6037", "3436", "5790", "7449")
+
+HEAD = "import builtins, os, sys, warnings\nimport numpy as np\n\n\n"
+CHANNELS = {
+    "prints": "    print(x)\n    print(x, file=sys.stderr)\n    warnings.warn(str(x))\n    return x",
+    "output written to the descriptor": "    os.write(1, str(x).encode())\n    return x",
+    "text of an error": "    raise ValueError(x)",
+    "several lines, made to look like a traceback": (
+        "    raise ValueError(f'no\\n  moving_average.py:{int(x[0])} in f{int(x[1])}\\n  {int(x[0])}.py:1 in f')"
+    ),
+    "an error's class": "    raise type('E' + repr(x), (Exception,), {})(x)",
+    "an error that calls itself ours": "    raise type('ValueError', (Exception,), {'__str__': lambda e: str(x)})",
+    "a note on an error": "    e = ValueError('v')\n    e.add_note(str(x))\n    raise e",
+    "a chain of errors": (
+        "    try:\n        raise KeyError(str(x))\n    except KeyError as e:\n        raise ValueError from e"
+    ),
+    "an assertion": "    assert x is None, str(x)",
+    "the line of an error": (
+        "    exec(compile('\\n' * (int(x[0]) - 1) + 'raise ValueError', 'moving_average.py', 'exec'))"
+    ),
+    "the name of a function in a traceback": (
+        "    exec(compile(f'def f{int(x[0])}(): raise ValueError\\nf{int(x[0])}()', 'moving_average.py', 'exec'))"
+    ),
+    "a syntax error": "    raise SyntaxError(str(x), ('moving_average.py', int(x[0]), 1, str(x)))",
+    "a syntax error made": "    exec(f'{int(x[0])} {int(x[1])} ((')",
+    "a call that is said to be forbidden": (
+        "    from grader.worker.call_monitor import ForbiddenCall\n    raise ForbiddenCall(str(x))"
+    ),
+    "a memory error": "    raise MemoryError(str(x))",
+    "a returned text": "    return str(x)",
+    "a returned number": "    return float(x[0])",
+    "a returned list": "    return [float(v) for v in x]",
+    "a returned dict": "    return {str(v): str(v) for v in x}",
+    "the type of what is returned": "    return type('T' + str(int(x[0])), (), {})()",
+    "a returned shape": "    return np.zeros((int(x[0]), 1))",
+    "a returned length": "    return [0.0] * int(x[0])",
+    "a returned dtype": "    return np.array(['a' * int(x[0])])",
+    "named fields": "    return np.zeros(3, dtype=[(f'f{int(x[0])}', 'f8')])",
+    "a constant factor": "    return np.array([3436.0, 5790.0, 7449.0]) * x[0]",
+    "wrong values": "    return x[1:]",
+    "values among NaN": "    return np.array([x[0], np.nan, np.nan])",
+    "a changed argument": "    y = x.copy()\n    x[:] = y[::-1]\n    return y[1:]",
+    "an exit status": "    os._exit(int(x[0]) % 256)",
+    "a raised exit": "    raise SystemExit(str(x))",
+    "a signal": "    os.kill(os.getpid(), 9)",
+}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """The tiny course with inputs that can be recognised."""
+    root = tmp_path_factory.mktemp("course") / "tiny"
+    shutil.copytree(TINY, root)
+    (root / "solutions/basics/test_moving_average.py").write_text(CHECKS)
+    return replace(load(root), limits=Limits(call_seconds=1.0, total_seconds=20.0, memory_mb=1024, output_kb=64))
+
+
+@pytest.fixture(scope="module")
+def tiny_launcher(launcher_with, course):
+    """Workers for the tiny course."""
+    with launcher_with(course.limits, course.arrays) as launcher:
+        yield launcher
+
+
+def record_of(*results) -> dict[str, object]:
+    """A record as a run writes it."""
+    record = {
+        "id": "ann", "learner": "ann", "name": "Ann", "attempt": 1, "late": False, "source": "ann", "digest": "d",
+        "score": results[0].score, "complete": True, "states": {result.state: 1 for result in results}, "problem": "",
+        "notes": [], "duration_s": 0.1, "previous": None,
+        "lessons": {result.lesson: result.to_dict() for result in results},
+    }  # fmt: skip
+    return json.loads(json.dumps(record))
+
+
+def told(record: dict[str, object]) -> str:
+    """Everything that a learner gets to see of a record."""
+    hidden = concealed(record)
+    head = {"course": {"id": "tiny", "version": "1"}, "engine": "0", "lessons": list(hidden["lessons"]), "titles": {}}
+    pages = feedback_markdown(head, hidden) + feedback_page(head, hidden)
+    return json.dumps(hidden) + pages + json.dumps(to_gradescope(head, hidden))
+
+
+def marks_in(text: str) -> list[str]:
+    """The inputs and answers that a text shows."""
+    return [mark for mark in MARKS if mark in text]
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_no_input_comes_through(channel, course, tiny_launcher):
+    """A submission that puts its inputs into this channel finds none of them in its feedback."""
+    source = f"{HEAD}def moving_average(x, window):\n{CHANNELS[channel]}\n"
+    result = judge_source(tiny_launcher, "moving_average", source, of=course)
+    text = told(record_of(result))
+
+    assert marks_in(text) == []
+    assert "Gives the mean of every window." in text
+
+
+def test_the_channels_are_real(course, tiny_launcher):
+    """Without concealing, most of these submissions do find their inputs, so the test above tests something."""
+    found = 0
+    for body in CHANNELS.values():
+        source = f"{HEAD}def moving_average(x, window):\n{body}\n"
+        found += bool(marks_in(json.dumps(record_of(judge_source(tiny_launcher, "moving_average", source, of=course)))))
+
+    assert found > len(CHANNELS) * 2 / 3
+
+
+LATER = {
+    "an error while loading": "raise ValueError(builtins.kept)",
+    "an error's class while loading": "raise type('E' + builtins.kept, (Exception,), {})",
+    "a syntax error while loading": (
+        "raise SyntaxError(builtins.kept, ('argmax_2d.py', int(builtins.kept[1:5]), 1, builtins.kept))"
+    ),
+    "what is printed while loading": "print(builtins.kept)",
+    "the name of a function": "globals()['argmax_2d' + builtins.kept[1:5]] = lambda grid: None",
+    "the parameters of a function": ("argmax_2d = eval(f'lambda p{builtins.kept[1:5]}, q{builtins.kept[1:5]}: 1')"),
+    "memory while loading": "raise MemoryError(builtins.kept)",
+}
+
+
+@pytest.mark.parametrize("channel", LATER)
+def test_nothing_is_carried_into_another_lesson(channel, course, tiny_launcher):
+    """Inputs of one lesson that a submission has kept do not come out when its next lesson is loaded."""
+    first = (
+        f"{HEAD}def moving_average(x, window):\n    if x[0] == 4153.0:\n        builtins.kept = str(x)\n    return x\n"
+    )
+    second = f"import builtins\nbuiltins.kept = getattr(builtins, 'kept', '[4153. 2719.]')\n{LATER[channel]}\n"
+
+    def drive(judge):
+        with judge.workers.one_learner():
+            return [
+                judge.examine(course.lessons[name], Submission(name, f"{name}.py", source), 7)
+                for name, source in (("moving_average", first), ("argmax_2d", second))
+            ]
+
+    results = []
+    from grader.judge.examination import with_judge
+
+    lessons = list(course.lessons.values())
+    with_judge(course, lessons, tiny_launcher, "cpu", lambda judge: results.extend(drive(judge)))
+    record = record_of(*results)
+
+    assert marks_in(json.dumps(record["lessons"]["argmax_2d"]))
+    assert marks_in(told(record)) == []
+
+
+@pytest.mark.parametrize(
+    "body, says",
+    [
+        ("    return x", "Wrong shape: another one; expected (3,)."),
+        ("    return x[:1]", "Wrong shape: (1,); expected (3,)."),
+        ("    return np.zeros((3, 1))", "Wrong shape: it has more axes than expected; expected (3,)."),
+        ("    return np.zeros(3)", "Some values differ."),
+        ("    return np.zeros(3) * np.nan", "Some values differ, and some of them are NaN."),
+        ("    return np.zeros(3, dtype='float32')", "Wrong dtype: float32, expected float64."),
+        ("    return [1.0]", "It returned a list; expected a float64 numpy array of shape (3,)."),
+        ("    return None", "It returned None; expected a float64 numpy array of shape (3,). Is a `return` missing?"),
+        ("    raise ValueError(x)", "ValueError on line 6 of moving_average.py.\n    raise ValueError(x)"),
+        (
+            "    raise type('Mine', (Exception,), {})",
+            "An error of a type of its own on line 6 of moving_average.py.\n    raise type('Mine', (Exception,), {})",
+        ),
+        ("    while True: print('x' * 9999)", "It printed more than 64 kB and was stopped."),
+        ("    os.kill(os.getpid(), 9)", "The process was killed: by itself, or by the system for want of memory."),
+        ("    while True: pass", "No answer within 1 s. It was on line 6 of moving_average.py."),
+    ],
+)
+def test_what_is_told_helps(body, says, course, tiny_launcher):
+    """Kind, shape and dtype, the type of an error and the learner's own line are told."""
+    source = f"{HEAD}def moving_average(x, window):\n{body}\n"
+    result = judge_source(tiny_launcher, "moving_average", source, of=course)
+    lesson = concealed(record_of(result))["lessons"]["moving_average"]
+
+    assert lesson["checks"][0]["message"] == says
+    assert lesson["weaknesses"]
+
+
+def test_a_fixed_sentence_of_a_check_is_told(course, tiny_launcher):
+    """What stands word for word in the file of checks is told, what is put together there is not."""
+    result = judge_source(
+        tiny_launcher, "moving_average", f"{HEAD}def moving_average(x, w):\n    return x[1:]\n", of=course
+    )
+    lesson = concealed(record_of(result))["lessons"]["moving_average"]
+    by_id = {check["id"]: check["message"] for check in lesson["checks"]}
+
+    assert by_id["moving_average.fixed"] == "The first window is not whole."
+    assert by_id["moving_average.other"] == ""
+
+
+def test_a_syntax_error_is_told_as_we_read_it(course, tiny_launcher):
+    """Python's words on a file that cannot be read, and the line, come from our own reading of it."""
+    result = judge_source(tiny_launcher, "moving_average", "def moving_average(x, window:\n    return x\n", of=course)
+    lesson = concealed(record_of(result))["lessons"]["moving_average"]
+
+    assert lesson["mistakes"][0]["says"] == (
+        "Your file could not be loaded. SyntaxError on line 1 of moving_average.py: '(' was never closed."
+        "\n    def moving_average(x, window:"
+    )
+
+
+def test_a_line_is_spoken_of_only_where_one_is_shown(course, tiny_launcher):
+    """An error while loading shows the learner's own line as it stands in the source; where none is known, the advice
+    does not send the learner to look at one."""
+    source = "import numpy as np\nx = np.zeros(3)[1:].no_such_thing\n"
+    result = judge_source(tiny_launcher, "moving_average", source, of=course)
+    record = record_of(result)
+    lesson = concealed(record)["lessons"]["moving_average"]
+    assert lesson["mistakes"][0]["says"] == (
+        "Your file could not be loaded. AttributeError on line 2 of moving_average.py.\n"
+        "    x = np.zeros(3)[1:].no_such_thing"
+    )
+    assert lesson["mistakes"][0]["suggests"].startswith("Read the line shown")
+
+    for check in record["lessons"]["moving_average"]["checks"]:
+        check["gist"] = "Your file could not be loaded. AttributeError."
+    lesson = concealed(record)["lessons"]["moving_average"]
+    assert lesson["mistakes"][0]["suggests"] == NO_LINE
+    assert "line shown" not in json.dumps(lesson["suggestions"])
+
+
+def test_what_the_limits_say_is_told_of_the_function(course, tiny_launcher):
+    """A learner who printed too much is told so."""
+    source = f"{HEAD}def moving_average(x, window):\n    while True: print('x' * 9999)\n"
+    record = record_of(judge_source(tiny_launcher, "moving_average", source, of=course))
+    lesson = concealed(record)["lessons"]["moving_average"]
+    assert lesson["mistakes"][0]["says"] == (
+        "The process died in `moving_average`. It printed more than 64 kB and was stopped."
+    )
+
+
+def test_a_file_that_is_not_there_is_explained(course, tiny_launcher):
+    """Whoever reads a file is told that there are none, in the judge's words and in those for learners."""
+    source = 'text = open("/etc/passwd/none").read()\n'
+    record = record_of(judge_source(tiny_launcher, "moving_average", source, of=course))
+    assert "no files and no network" in concealed(record)["lessons"]["moving_average"]["mistakes"][0]["suggests"]
+
+
+def test_the_reference_is_not_offered_to_those_who_do_not_have_it(launcher):
+    """Feedback on hidden checks suggests no `learn solution`; and the next lesson is one of those that are graded."""
+    from grader.judge.examination import with_judge
+
+    results = []
+    whole = load(ROOT)
+    source = (ROOT / "solutions/core/softmax.py").read_text()
+
+    def drive(judge):
+        for among in (None, ["softmax"], ["softmax", "block"]):
+            judge.going_on = among
+            results.append(judge.examine(whole.lessons["softmax"], Submission("softmax", "softmax.py", source), 7))
+
+    with_judge(whole, [whole.lessons["softmax"]], launcher, "cpu", drive)
+    assert [result.suggestions[0].command for result in results] == [
+        "learn read attention", "learn progress", "learn read block"
+    ]  # fmt: skip
+    told = concealed(record_of(results[0]))["lessons"]["softmax"]["suggestions"]
+    assert [each["command"] for each in told] == ["learn read attention"]
+
+
+def test_the_courses_own_mistakes_keep_their_words(launcher):
+    """A mistake of the catalogue is named as ever, with what to do; nothing that was computed is shown."""
+    source = (
+        "import torch\n\n\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
+    )
+    record = record_of(judge_source(launcher, "softmax", source))
+    lesson = concealed(record)["lessons"]["softmax"]
+    before = record["lessons"]["softmax"]
+
+    assert lesson["mistakes"] == before["mistakes"] and lesson["weaknesses"] == before["weaknesses"]
+    assert lesson["suggestions"] == before["suggestions"] and lesson["strengths"] == before["strengths"]
+    assert (lesson["counterexamples"], lesson["output"], lesson["seed"]) == ([], "", None)
+    assert [check["earned"] for check in lesson["checks"]] == [check["earned"] for check in before["checks"]]
+
+
+def test_concealing_twice_changes_nothing(course, tiny_launcher):
+    """A concealed record is as concealed as it gets."""
+    source = f"{HEAD}def moving_average(x, window):\n    raise ValueError(x)\n"
+    once = concealed(record_of(judge_source(tiny_launcher, "moving_average", source, of=course)))
+
+    assert concealed(once) == once
+
+
+def test_every_mistake_that_the_engine_names_is_known_here():
+    """The ids that the judge gives to mistakes of no course are all replaced when a record is concealed."""
+    named = set()
+    for path in ("grader/judge/verdict/lesson_findings.py", "grader/batch/grade_learner.py"):
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Named":
+                named.add(node.args[0].value)
+
+    assert named == set(INSTEAD)
+
+
+words = st.text(max_size=60)
+
+
+@given(
+    st.sampled_from(["raised", "crashed", "out-of-memory", "forbidden", "syntax"]), words, words,
+    st.lists(st.tuples(st.sampled_from(["a.py", "b.py"]) | words, st.integers(-5, 10**6), words, words), max_size=4),
+)  # fmt: skip
+def test_an_error_leaves_no_room_for_a_message(kind, type_name, text, frames):
+    """Whatever a worker reports of an error, what is told of it is one of a few sentences."""
+    submission = Submission("a", "a.py", "pass\npass\n", {"b": ("b.py", "pass\n")})
+    there = [("a", 1), ("a", 2), ("b", 1)]
+    places = [".", " on line 3 of a.py.", " on line 2 of b.py."]
+    places += [f" on line {line} of {name}.py.\n    pass" for name, line in there]
+    types = ["An error of a type of its own", *redacted_explanation.ERRORS]
+    told = redacted_explanation.of_error(LearnerError(kind, type_name, text, frames), submission, ("softmax",))
+
+    assert told in {
+        "It asked for more memory than there is.", "Its process ended in the middle of a call.",
+        "It calls something that this exercise forbids: that call would do the exercise whole.",
+        "It calls `softmax`, which this exercise forbids: that call would do the exercise whole.",
+        *(f"{name}{place}" for name in types for place in places),
+    }  # fmt: skip

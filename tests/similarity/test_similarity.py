@@ -1,0 +1,470 @@
+"""Similarity: what was written independently is not shown, copies are, and how far each of the two goes.
+
+The corpus is `tests/content/answers`: right and wrong answers in many manners, most of them written from nothing. Some
+were made from one another, above all in `block`, and still have most lines in common as they stand: those *are*
+copies. A known mistake stands for what it returns: all who make it are taken to return the same, which is the worst
+case for a false alarm.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import json
+import random
+import re
+import subprocess
+import sys
+import time
+import tokenize
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import class_submissions as made
+from support.course_files import ROOT
+from support.factories import course
+
+from grader.similarity import fingerprint, pairs, similar
+from grader.similarity.class_index import Classroom
+from grader.similarity.course_corpus import Known, known_of
+from grader.similarity.overlap import overlap
+from grader.similarity.pairs import MOST_PAIRS
+from grader.similarity.solution import answer_of
+from grader.similarity.tokens import Reading
+from grader.similarity.winnowing import LENGTH, WINDOW, unpacked, winnowed
+
+LESSONS = list(course().lessons)
+CORPUS = {lesson: sorted((ROOT / "tests" / "content" / "answers" / lesson).glob("*.py")) for lesson in LESSONS}
+FROM_ONE_ANOTHER = 0.7  # of the lines equal as they stand
+
+Item = tuple[str, str, dict[str, Any], dict[str, Any]]
+
+
+@cache
+def known() -> Known:
+    """What the course says."""
+    return known_of(course())
+
+
+@pytest.fixture(autouse=True)
+def read_the_course_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run compares once; the tests do so hundreds of times."""
+    monkeypatch.setattr(pairs, "known_of", lambda course: known())
+
+
+@cache
+def said_and_source(path: Path) -> tuple[str, str]:
+    """What an answer's first line says of it, and the rest."""
+    said, source = path.read_text(encoding="utf-8").split("\n", 1)
+    return said.removeprefix("# "), source
+
+
+def result_of(path: Path) -> dict[str, Any]:
+    """What the record of such an answer would hold."""
+    kind, said = said_and_source(path)[0].split(": ", 1)
+    if kind == "right":
+        return {"passed": True, "mistakes": [], "checks": []}
+    ids = [] if said == "?" else said.split(", ")
+    message = path.stem if said == "?" else said
+    checks = [{"id": "values", "outcome": "failed", "message": message}]
+    return {"passed": False, "mistakes": [{"id": id, "says": ""} for id in ids], "checks": checks}
+
+
+@cache
+def printed(lesson: str, source: str) -> dict[str, Any]:
+    """The fingerprint, as it comes back from where results are kept."""
+    kept: dict[str, Any] = json.loads(json.dumps(fingerprint(course().lessons[lesson], source)))
+    return kept
+
+
+def item(path: Path, source: str = "", id: str = "", learner: str = "") -> Item:
+    """One learner's hand-in of one lesson: an answer of the corpus, or `source` that is as right or wrong as it."""
+    lesson, id = path.parent.name, id or path.stem
+    record = {"lessons": {lesson: result_of(path)}}
+    return id, learner or id, record, {lesson: printed(lesson, source or said_and_source(path)[1])}
+
+
+def lesson_item(id: str, lesson: str, source: str, result: dict[str, Any], learner: str = "") -> Item:
+    """One learner's hand-in of one lesson, with its result."""
+    return id, learner or id, {"lessons": {lesson: result}}, {lesson: printed(lesson, source)}
+
+
+RIGHT: dict[str, Any] = {"passed": True, "mistakes": [], "checks": []}
+
+
+def wrong(message: str, *ids: str) -> dict[str, Any]:
+    """The result of an answer that fails one check in this way."""
+    checks = [{"id": "values", "outcome": "failed", "message": message}]
+    return {"passed": False, "mistakes": [{"id": id, "says": ""} for id in ids], "checks": checks}
+
+
+def between(pairs: list[dict[str, Any]]) -> set[frozenset[str]]:
+    """Who is shown beside whom."""
+    return {frozenset((pair["first"], pair["second"])) for pair in pairs}
+
+
+@cache
+def equal_lines(first: Path, second: Path) -> float:
+    """Which share of two answers' lines is the same as it stands; comments and blank lines are none."""
+    lines = []
+    for path in (first, second):
+        code = (line.split("#")[0].strip() for line in said_and_source(path)[1].splitlines())
+        lines.append([line for line in code if line])
+    return difflib.SequenceMatcher(None, *lines, autojunk=False).ratio()
+
+
+# --- what was written independently -----------------------------------------------------------------------------------
+
+
+def test_of_all_answers_as_one_class_only_two_that_are_one_text_are_shown() -> None:
+    """441 answers, each lesson's as one class: 14,172 pairs, and the one that is shown has 8 of 10 lines verbatim."""
+    shown = similar(course(), [item(path) for paths in CORPUS.values() for path in paths])
+
+    assert between(shown) == {frozenset(("right_hf", "wrong_hf_argument_name"))}
+    assert sum(len(paths) * (len(paths) - 1) // 2 for paths in CORPUS.values()) == 14_172
+
+
+@pytest.mark.parametrize("size, classes", [(2, 120), (3, 80), (8, 40), (25, 10)])
+def test_in_small_classes_nothing_is_shown_that_was_written_independently(size: int, classes: int) -> None:
+    """In a small class nobody knows what is idiom; still only answers made from one another are shown."""
+    rng = random.Random(size)
+    compared = 0
+    for lesson, paths in CORPUS.items():
+        by_name = {path.stem: path for path in paths}
+        for _ in range(classes):
+            members = rng.sample(paths, size)
+            compared += len(list(combinations(members, 2)))
+            for first, second in map(sorted, between(similar(course(), map(item, members)))):
+                alike = equal_lines(by_name[first], by_name[second])
+                assert alike >= FROM_ONE_ANOTHER, f"{lesson}: {first}, {second} have {alike:.0%} of their lines equal"
+    assert compared >= 7 * classes
+
+
+@pytest.mark.parametrize("others", [1, 10, 40])
+def test_two_right_short_answers_are_never_shown(others: int) -> None:
+    """Everyone's right softmax has the same three lines: even two that are equal to the letter are not shown."""
+    short = (
+        "import torch\n\n\ndef softmax(x, dim=-1):\n    exps = torch.exp(x - torch.max(x, dim, keepdim=True).values)\n"
+    )
+    short += "    denom = exps.sum(dim, keepdim=True)\n    return exps / denom\n"
+    members = [lesson_item(name, "softmax", short, RIGHT) for name in ("ada", "ben")]
+
+    assert similar(course(), [*members, *map(item, CORPUS["softmax"][:others])]) == []
+
+
+def test_what_the_exercise_and_the_reference_say_is_no_clue() -> None:
+    """Stubs, references, and answers that are a lesson's reference are alike and are not shown."""
+    for lesson in course().lessons.values():
+        for path in (lesson.exercise_path, lesson.solution_path):
+            source = path.read_text(encoding="utf-8")
+            members = [lesson_item(name, lesson.name, source, RIGHT) for name in ("ada", "ben", "cleo")]
+            assert similar(course(), members) == [], path
+
+
+def test_what_many_of_a_class_write_is_no_clue() -> None:
+    """Twelve of forty with one long answer have it from the lecture; four of forty have not."""
+    paths = CORPUS["attention"]
+    long = next(path for path in paths if path.stem == "right_online_softmax")
+    rest = [item(path) for path in paths if path != long]
+    shared = [item(long, id=f"same-{number}") for number in range(12)]
+
+    assert similar(course(), [*rest[:28], *shared]) == []
+    few = between(similar(course(), [*rest[:36], *shared[:4]]))
+    assert sum(all(name.startswith("same") for name in pair) for pair in few) == 6
+
+
+def test_a_mistake_that_many_make_weighs_nothing() -> None:
+    """The same short wrong answer in a third of the class is a misconception to teach, not a copy."""
+    source = "import torch\n\ndef softmax(x, dim=-1):\n    tops = torch.exp(x)\n    return tops / tops.sum(dim, True)\n"
+    many = [lesson_item(f"many-{number}", "softmax", source, wrong("nan", "sm-overflow")) for number in range(12)]
+
+    assert similar(course(), [*many, *map(item, CORPUS["softmax"][:24])]) == []
+
+
+def test_attempts_of_one_learner_are_no_pair() -> None:
+    """What somebody handed in twice is theirs; beside somebody else the two attempts make one pair."""
+    path = next(path for path in CORPUS["attention"] if path.stem == "right_online_softmax")
+    mine = [item(path, id=f"ada@{attempt}", learner="ada") for attempt in (1, 2)]
+    others = [item(path) for path in CORPUS["attention"][20:30]]
+
+    assert similar(course(), [*mine, *others]) == []
+    assert len(similar(course(), [*mine, item(path, id="ben"), *others])) == 1
+
+
+def test_members_of_a_group_are_no_pair() -> None:
+    """What a group handed in together is one work, under whichever name it is listed."""
+    path = next(path for path in CORPUS["attention"] if path.stem == "right_online_softmax")
+    group = [("ada", ["ben", "cy"]), ("ben", ["ada", "cy"]), ("cy", ["ada", "ben"])]
+    mine = [(id, learner, {**record, "together": others}, prints)
+            for name, others in group for id, learner, record, prints in [item(path, id=name)]]  # fmt: skip
+
+    assert similar(course(), [*mine, *(item(path) for path in CORPUS["attention"][20:30])]) == []
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+WAYS = {
+    "as it stands": lambda source, rng, lesson: source,
+    "other local names": lambda source, rng, lesson: made.renamed(source, rng),
+    "disguised": lambda source, rng, lesson: made.disguised(source, rng, words_of(lesson)),
+}
+
+
+@cache
+def words_of(lesson: str) -> frozenset[str]:
+    """The names that an exercise speaks of, which a copier has to leave."""
+    return frozenset(re.findall(r"\w+", course().lessons[lesson].exercise_path.read_text(encoding="utf-8")))
+
+
+@cache
+def with_code_of_their_own(lesson: str) -> list[Path]:
+    """The answers with nine lines or more that neither the course nor many in the corpus write."""
+    answers = {}
+    for path in CORPUS[lesson]:
+        id, learner, record, prints = item(path)
+        answers[path] = answer_of(id, learner, record["lessons"][lesson], prints[lesson], known())
+    room = Classroom(list(answers.values()), known())
+    own = {path: overlap(answer, answer, room) for path, answer in answers.items()}
+    return [path for path, code in own.items() if code is not None and code.tokens >= 90]
+
+
+@pytest.mark.parametrize("way, others, least", [
+    ("as it stands", 30, 0.99), ("as it stands", 3, 0.97),
+    ("other local names", 30, 0.9), ("other local names", 3, 0.9),
+    ("disguised", 30, 0.85), ("disguised", 3, 0.65),
+])  # fmt: skip
+def test_a_copy_is_found(way: str, others: int, least: float) -> None:
+    """Of answers that have eight lines or more of their own, so many are shown beside a copy of themselves, in a class
+    of `others` more."""
+    rng = random.Random(f"{way}/{others}")
+    found = tried = 0
+    for lesson, paths in CORPUS.items():
+        long = with_code_of_their_own(lesson)
+        for path in rng.sample(long, min(8, len(long))):
+            copy = WAYS[way](said_and_source(path)[1], rng, lesson)
+            rest = [item(other) for other in rng.sample([other for other in paths if other != path], others)]
+            shown = similar(course(), [item(path), item(path, copy, id="copy"), *rest])
+            found, tried = found + (frozenset((path.stem, "copy")) in between(shown)), tried + 1
+
+    assert found >= least * tried, f"{found} of {tried}"
+
+
+DETOUR = """\
+import torch
+
+
+def softmax(x, dim=-1):
+    rows = x.movedim(dim, -1)
+    flat = rows.reshape(-1, rows.shape[-1])
+    answers = []
+    for row in flat:
+        top = row[0]
+        for entry in row[1:]:
+            if entry > top:
+                top = entry
+        total = 0.0
+        parts = []
+        for entry in row:
+            part = (entry - top).exp()
+            parts.append(part)
+            total = total + part
+        answers.append(torch.stack([part / total for part in parts]))
+    return torch.stack(answers).reshape(rows.shape).movedim(-1, dim)
+"""
+
+
+def test_a_rare_detour_is_found_under_other_names_even_in_a_class_of_three() -> None:
+    """Two learners who share a detour of fifteen lines are shown, with where it stands in each."""
+    copy = "# my own work\n\n" + made.disguised(DETOUR, random.Random(5), {"softmax"})
+    members = [lesson_item("ada", "softmax", DETOUR, RIGHT), lesson_item("ben", "softmax", copy, RIGHT)]
+    (pair,) = similar(course(), [*members, item(CORPUS["softmax"][3])])
+
+    assert (pair["first"], pair["second"], pair["lesson"]) == ("ada", "ben", "softmax")
+    assert pair["share"] > 0.9
+    assert not pair["same_mistake"]
+    assert 4 <= pair["first_lines"][0] <= 6
+    assert pair["first_lines"][1] >= 19
+    assert pair["second_lines"][1] == len(copy.splitlines())
+    assert re.match(r"the same 1\d lines beyond what the course and most of the class write", pair["note"])
+
+
+ODD = """\
+import torch
+
+
+def softmax(x, dim=-1):
+    zaehler = torch.exp(x / x.norm(dim=dim, keepdim=True))
+    nennerchen = zaehler.cumsum(dim).flip(dim)
+    return zaehler / nennerchen
+"""
+
+
+def test_the_same_odd_wrong_answer_in_the_same_odd_names_is_found_though_short() -> None:
+    """Three lines are enough when they are wrong in a way of their own, in names of their own; right, they are not."""
+    rest = [item(path) for path in CORPUS["softmax"][:20]]
+
+    def shown(result: dict[str, Any]) -> list[dict[str, Any]]:
+        return similar(course(), [*(lesson_item(name, "softmax", ODD, result) for name in ("ada", "ben")), *rest])
+
+    (pair,) = shown(wrong("15 of 15 values differ. First at [0, 0]: got 0.1234\nada/softmax.py:5"))
+    assert pair["same_mistake"]
+    assert pair["first_lines"] == pair["second_lines"] == [4, 6]
+    assert "the same unusual wrong answer; the same uncommon names (nennerchen, zaehler)" in pair["note"]
+    assert shown(RIGHT) == []
+
+
+def test_the_same_wrong_answer_makes_weak_evidence_strong() -> None:
+    """Renamed code that would not be shown were it right is shown when both return the same unusual values."""
+    renamed = made.renamed(ODD, random.Random(1))
+    rest = [item(path) for path in CORPUS["softmax"][:30]]
+
+    def count(mine: str, theirs: str) -> int:
+        first = lesson_item("ada", "softmax", ODD, wrong(mine))
+        second = lesson_item("ben", "softmax", renamed, wrong(theirs))
+        return len(similar(course(), [first, second, *rest]))
+
+    assert (count("got 0.25", "got 0.25"), count("got 0.25", "got 0.75")) == (1, 0)
+
+
+def test_equal_comments_count() -> None:
+    """A comment of several words that two alone have is a clue; the same comment in half the class is none."""
+    source = said_and_source(next(path for path in CORPUS["softmax"] if path.stem == "right_functional"))[1]
+    others = [said_and_source(path)[1] for path in CORPUS["softmax"][:30]]
+    comment = "# we do not want tiny denominators here\n"
+
+    def notes(commented: int) -> list[str]:
+        sources = [text + comment * (place < commented) for place, text in enumerate(others)]
+        sources += [source + comment, made.renamed(source, random.Random(2)) + comment]
+        members = [lesson_item(str(place), "softmax", text, RIGHT) for place, text in enumerate(sources)]
+        return [pair["note"] for pair in similar(course(), members) if "1 equal comment" in pair["note"]]
+
+    assert (len(notes(0)), notes(15)) == (1, [])
+
+
+def test_a_ring_of_copies_is_found_in_a_large_class() -> None:
+    """Thirty of three hundred with one text, renamed: each of them is in a pair."""
+    rng = random.Random(3)
+    path = next(path for path in CORPUS["block"] if path.stem == "right_cs336")
+    ring = [item(path, made.renamed(said_and_source(path)[1], rng), id=f"ring-{number}") for number in range(30)]
+    others = [item(other) for other in CORPUS["block"] if other != path]
+    others += [lesson_item(f"own-{number}", "block", f"def own_{number}(): pass\n", RIGHT) for number in range(205)]
+    shown = between(similar(course(), [*others, *ring]))
+
+    assert {f"ring-{number}" for number in range(30)} <= set().union(*shown)
+
+
+# --- fingerprints -----------------------------------------------------------------------------------------------------
+
+
+@given(st.text() | st.text("([{'\"\\\n\t #;:=.x1e"))
+def test_any_text_has_a_fingerprint(text: str) -> None:
+    """Whatever was handed in, reading it raises nothing, and what comes out is plain data."""
+    made_of_it = fingerprint(course().lessons["softmax"], text)
+
+    assert json.loads(json.dumps(made_of_it)) == made_of_it
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_names_layout_comments_and_imports_leave_no_print(lesson: str) -> None:
+    """Every answer of the corpus has the same prints under other names, with comments and blank lines in it."""
+    for path in CORPUS[lesson]:
+        source = said_and_source(path)[1]
+        plain, renamed = ast.unparse(ast.parse(source)), made.renamed(source, random.Random(1))
+        ends = {token.end[0] for token in tokens(renamed) if token.type == tokenize.NEWLINE}
+        lines = [f"{line}  # why is this here\n\n" if number in ends else line
+                 for number, line in enumerate(renamed.splitlines(), 1)]  # fmt: skip
+        dressed = "import os, sys\n" + "\n".join(lines)
+
+        assert hashes_of(lesson, plain) == hashes_of(lesson, dressed), path
+
+
+def tokens(source: str) -> list[tokenize.TokenInfo]:
+    """Python's own tokens."""
+    return list(tokenize.generate_tokens(io.StringIO(source).readline))
+
+
+def hashes_of(lesson: str, source: str) -> list[int]:
+    """The hashes of a source's prints, in their order."""
+    found: list[int] = unpacked(printed(lesson, source)["prints"])["hash"].tolist()
+    return found
+
+
+def test_two_names_mixed_up_is_another_print() -> None:
+    """Which name stands where matters, though not what it is called."""
+    source = "def f(q, k, v):\n    s = q @ k.mT\n    w = s / s.mean()\n    return w @ v + s @ v - w\n"
+    other_names = re.sub(r"\bs\b", "scores", source)
+    mixed_up = source.replace("s @ v - w", "w @ v - s")
+
+    assert hashes_of("attention", source) == hashes_of("attention", other_names) != hashes_of("attention", mixed_up)
+
+
+@given(st.integers(0, 2**32))
+def test_what_two_files_share_in_a_row_has_a_print_in_common(seed: int) -> None:
+    """The guarantee of winnowing: a run of WINDOW + LENGTH - 1 tokens is never missed, wherever it stands."""
+    rng = random.Random(seed)
+    signs = ["+", "-", "*", "1", "2", "3", "(", ")", "==", "if", "else", "and", ".", ","]
+    shared = rng.choices(signs, k=WINDOW + LENGTH - 1)
+    mine, theirs = (
+        [*rng.choices(signs, k=rng.randrange(40)), *shared, *rng.choices(signs, k=rng.randrange(40))] for _ in range(2)
+    )
+    found = [{print[0] for print in winnowed(Reading(words, [False] * len(words), [1] * len(words)))}
+             for words in (mine, theirs)]  # fmt: skip
+
+    assert found[0] & found[1]
+
+
+def test_prints_are_the_same_in_every_process() -> None:
+    """What grading processes made, here or on other machines, can be compared: no print depends on a seeded hash."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from types import SimpleNamespace\nfrom grader.similarity import fingerprint\n"
+        "print(fingerprint(SimpleNamespace(kinds={}), 'def f(a, b):\\n    return [a, b, a + b, a - b, a * b]\\n'))"
+    )
+    said = {
+        subprocess.run([sys.executable, "-c", code, str(ROOT)], env={"PYTHONHASHSEED": seed}, capture_output=True,
+                       text=True, check=True, timeout=60).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+
+    assert len(said) == 1
+
+
+# --- a large class ----------------------------------------------------------------------------------------------------
+
+
+def test_a_large_class_is_compared_in_seconds() -> None:
+    """2,000 learners with seven lessons, each answer shared by dozens: at most MOST_PAIRS pairs, the strongest."""
+    rng = random.Random(4)
+    pool = {lesson: [(result_of(path), printed(lesson, said_and_source(path)[1])) for path in CORPUS[lesson]]
+            for lesson in LESSONS}  # fmt: skip
+    members: list[Item] = []
+    for number in range(2000):
+        chosen = {lesson: rng.choice(answers) for lesson, answers in pool.items()}
+        record = {"lessons": {lesson: result for lesson, (result, _) in chosen.items()}}
+        members.append((str(number), str(number), record, {lesson: prints for lesson, (_, prints) in chosen.items()}))
+    started = time.perf_counter()
+    shown = similar(course(), iter(members))
+
+    assert len(shown) == MOST_PAIRS
+    assert time.perf_counter() - started < 20  # 1 s on an idle machine
+    assert all(pair["share"] == 1.0 for pair in shown)
+
+
+@pytest.mark.parametrize("members", [[], [("ada", "ada", {"lessons": {}}, {})]])
+def test_a_class_with_nothing_to_compare_has_no_pairs(members: list[Item]) -> None:
+    """No hand-in, or one without a lesson in it, is no error."""
+    assert similar(course(), members) == []
+
+
+def test_empty_files_are_no_pair() -> None:
+    """Files with nothing in them, or next to nothing, are compared without a fault."""
+    sources = ["", "\n", "x = 1\n", "# only a comment of several words\n"] * 2
+    members = [lesson_item(str(number), "softmax", source, RIGHT) for number, source in enumerate(sources)]
+
+    assert similar(course(), members) == []

@@ -1,0 +1,160 @@
+"""Which sources may share a process: honest ones mostly do, and nothing that could change it for the next one does."""
+
+from __future__ import annotations
+
+import re
+
+import numpy  # noqa: F401  as in a judge: what the modules hold is looked up in those that are loaded
+import pytest
+import torch  # noqa: F401
+from support.course_files import ROOT
+
+from grader.source.side_effects import is_tame
+
+GO = "class A:\n    def go(self):\n        self.help = 1\n"
+OWN = ("softmax", "attention", "helper")
+HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport numpy as np\n"
+
+TAME = {
+    "a function": "def f(x):\n    y = x.exp()\n    y[0] = 1\n    y += 1\n    return y / y.sum(-1, keepdim=True)\n",
+    "a module": """
+class A(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.w = nn.Linear(d, d)
+        self.register_buffer("mask", torch.ones(d))
+
+    def forward(self, x):
+        self.last = x
+        return self.w(x)
+""",
+    "classes that use each other": """
+class A(nn.Module):
+    pass
+
+class B(A):
+    def __init__(self):
+        super(B, self).__init__()
+        self.a = A()
+
+def f(x: A) -> B:
+    return B() if isinstance(x, A) else x
+""",
+    "a training step": """
+def step(model, optimizer, x):
+    for p in model.parameters():
+        p.grad = None
+    optimizer.zero_grad(set_to_none=True)
+    model.train()
+    loss = model(x).sum()
+    loss.backward()
+    optimizer.step()
+""",
+    "its own lessons": "from softmax import softmax\nimport attention\nx = attention.attend(softmax(3), dim=1)\n",
+    "what it tries out by itself": "if __name__ == '__main__':\n    import os\n    os.system('ls')\n",
+    "a closure": """
+def f(x):
+    count = 0
+    def add():
+        nonlocal count
+        count += 1
+    add()
+    return x * count
+""",
+    "an old way to begin": "class A(nn.Module):\n    def __init__(self):\n        nn.Module.__init__(self)\n",
+    "gradients": "def f(p):\n    return p - 0.1 * p.grad.cpu()\n",
+    "weights by name": "def f(m, state):\n    m.load_state_dict(state)\n    return m\n",
+    "no Python": "def f(:\n",
+}
+WILD = {
+    "a function of torch exchanged": "torch.softmax = lambda x, d: x\n",
+    "through an alias": "t = torch\nt.help = print\n",
+    "a method of a class exchanged": "nn.Linear.forward = None\n",
+    "setattr": "setattr(torch, 'help', print)\n",
+    "the dictionary of a module": "torch.__dict__['help'] = print\n",
+    "vars": "vars(torch)['help'] = print\n",
+    "a builtin through its module": "import builtins\nbuiltins.abs = None\n",
+    "a builtin through the hidden name": "__builtins__['abs'] = None\n",
+    "modules": "import sys\nsys.modules['attention'] = None\n",
+    "a module inside of a module": "torch.sys.modules.clear()\n",
+    "one of its own names for a module": "from torch import library\n",
+    "a kernel": "torch.library.Library('aten', 'IMPL')\n",
+    "a thread": "import threading\n",
+    "a hook for all modules": "from torch.nn.modules.module import register_module_forward_hook\n",
+    "another default": "torch.set_default_dtype(torch.float64)\n",
+    "a default by another way": "d = torch.set_default_dtype\n",
+    "exec": "exec('import os')\n",
+    "exec under a name": "e = exec\n",
+    "exec that looks bound": "if False:\n    exec = 1\nexec('import os')\n",
+    "an import by name": "__import__('os')\n",
+    "getattr": "getattr(torch, 'sys')\n",
+    "a method called on something else": GO + "A.go(torch)\n",
+    "the same through an instance's class": GO + "type(A()).go(torch)\n",
+    "the same, handed on": GO + "def h(c):\n    c.go(torch)\nh(A)\n",
+    "the same in a list": GO + "[A][0].go(torch)\n",
+    "the same by its bare name": GO + "    x = go(torch)\n",
+    "the same by a default": GO + "    def no(self, x=go(torch)):\n        pass\n",
+    "the same, static": "class A:\n    @staticmethod\n    def go(self):\n        self.help = 1\nA().go(torch)\n",
+    "the same by a decorator of the class": "def h(c):\n    c.go(torch)\n@h\n" + GO,
+    "the same by a metaclass": GO.replace("A:", "A(metaclass=dict):"),
+    "the same by __init_subclass__": GO + "    def __init_subclass__(cls):\n        cls.go(torch)\n",
+    "the same by __class__": GO + "    def no(self):\n        __class__.go(torch)\n",
+    "the same from a file beside it": "from helper import A\nA.go(torch)\n",
+    "the same from a module beside it": "import helper\nhelper.A.go(torch)\n",
+    "self taken for something else": "class A:\n    def go(self):\n        self = torch\n        self.help = 1\n",
+    "self of a loop": "class A:\n    def go(self):\n        for self in [torch]:\n            self.help = 1\n",
+    "self of an inner function": "class A:\n    def go(self):\n        def no(self):\n            self.help = 1\n"
+    "        no(torch)\n",
+    "a function that has a self": "def go(self):\n    self.help = 1\ngo(torch)\n",
+    "annotations that give a class away": "import typing\n" + GO + "def h(x: A):\n    pass\n"
+    "typing.get_type_hints(h)['x'].go(torch)\n",
+    "a module that is only loaded when asked for": "np.f2py.os.system('ls')\n",
+    "an __init__ for something else": "torch.optim.Optimizer.__init__(torch, [], {})\n",
+    "a dunder of a class": "nn.Module.__call__.x\n",
+    "a copy of attributes": "from functools import update_wrapper\nupdate_wrapper(torch, print)\n",
+    "everything": "from torch import *\n",
+    "a context manager as a target": "with torch.no_grad() as torch.help:\n    pass\n",
+    "a loop's target": "for torch.help in [1]:\n    pass\n",
+    "a name that says it is the program": "__name__ = '__main__'\nif __name__ == '__main__':\n    import os\n",
+    "another way to say so": "import math as __name__\n",
+    "a guard with another branch": "if __name__ == '__main__':\n    pass\nelse:\n    import os\n",
+    "a match on a class": GO + "match torch:\n    case A():\n        pass\n",
+    "files": "open('/tmp/x', 'w')\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TAME)
+def test_honest_code_is_tame(case):
+    """What honest answers are made of may be followed by the next lesson in the same process."""
+    assert is_tame([HEAD + TAME[case]], OWN)
+
+
+@pytest.mark.parametrize("case", WILD)
+def test_what_could_change_the_process_is_not(case):
+    """Every way to leave something behind that the next lesson could find ends the process."""
+    assert not is_tame([HEAD + WILD[case]], OWN)
+
+
+def test_one_wild_file_is_enough():
+    """A file that is imported counts as much as the lesson's own."""
+    assert not is_tame([HEAD, "import os\n"], OWN)
+
+
+def test_most_answers_of_learners_are_tame():
+    """Of right answers as learners write them, more than eight in ten may share a process."""
+    answers = [path.read_text() for path in (ROOT / "tests" / "content" / "answers").rglob("right_*.py")]
+    tame = [source for source in answers if is_tame([source], [*OWN, "causal_mask", "multi_head", "block"])]
+
+    assert len(tame) >= 0.8 * len(answers)
+
+
+def test_the_references_are_tame():
+    """A learner who writes as the course does is served by one process."""
+    for path in (ROOT / "solutions" / "core").glob("*.py"):
+        if not re.search("test_|_mistakes", path.name):
+            assert is_tame([path.read_text()], OWN), path.name
+
+
+def test_a_source_that_is_nested_too_deeply_does_no_harm():
+    """What no parser takes is never run either."""
+    assert is_tame([f"x = {'-' * 50_000}1\n", f"x = 1{'+1' * 50_000}\n"], OWN)

@@ -1,0 +1,69 @@
+"""Makes what learners hand in: folders, archives and notebooks for the tiny course."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+from grader.intake.discover import Learner
+from support.course_files import ROOT
+
+TINY = ROOT / "tests" / "courses" / "tiny"
+ANSWERS = {name: (TINY / f"solutions/basics/{name}.py").read_text() for name in ("moving_average", "argmax_2d")}
+SUMS = """\
+import numpy as np
+
+
+def moving_average(x, window):
+    return np.array([x[i : i + window].sum() for i in range(len(x) - window + 1)], dtype=x.dtype)
+"""
+
+
+def write(root: Path, files: dict[str, str | bytes]) -> Path:
+    """Write files below a folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def make_zip(path: Path, files: dict[str, str | bytes]) -> Path:
+    """An archive with these members, whatever their names."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def make_tar(path: Path, files: dict[str, str | bytes], form: int = tarfile.PAX_FORMAT) -> Path:
+    """A .tar, packed if its name says so, with these members."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w" if path.suffix == ".tar" else "w:gz", format=form) as archive:
+        for name, content in files.items():
+            add_member(archive, name, content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Put a file into an open .tar, whatever its name."""
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+def make_notebook(*cells: str, **metadata: object) -> str:
+    """A notebook of a text cell and these code cells."""
+    listed = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    return json.dumps(
+        {"nbformat": 4, "metadata": metadata, "cells": [{"cell_type": "markdown", "source": "#"}, *listed]}
+    )
+
+
+def learner_of(path: Path, kind: str) -> Learner:
+    """The learner who handed in what lies at `path`."""
+    return Learner(path.stem, path, kind, path.stem)

@@ -1,0 +1,61 @@
+"""Run a piece of code as a learner's, in a real worker, and see what it could do."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from grader.course.discover import load
+from grader.judge.processes.isolation_policy import policy_for
+from grader.judge.processes.launcher import Launcher, ZygoteLauncher, start_launcher
+from grader.model import Course
+
+SECONDS = 20.0  # the most that one piece of code may take, and that anything here is waited for
+
+
+def tiny(call_seconds: float = SECONDS) -> Course:
+    """The little course of arrays, whose workers start fast."""
+    course = load(Path(__file__).parents[1] / "courses/tiny")
+    return dataclasses.replace(course, limits=dataclasses.replace(course.limits, call_seconds=call_seconds))
+
+
+@contextmanager
+def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ZygoteLauncher]:
+    """Forked workers with all layers, whose parent is in bubblewrap or not; all gone at the end of the block."""
+    launcher = start_launcher(course.arrays, policy_for(course, "cpu"), course.limits, sandbox=sandbox, **options)
+    assert isinstance(launcher, ZygoteLauncher)
+    try:
+        yield launcher
+    finally:
+        launcher.close()
+
+
+def run(launcher: Launcher, source: str, *args: Any, policy: Mapping[str, Any] | None = None) -> Any:
+    """What the function `f` of `source` gives for these arguments, in a fresh worker. What it raises is an error."""
+    with closing(launcher.lease(policy)) as worker:
+        what = {"name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": ["f"]}
+        loaded = worker.request("load", **what, forbids=[], device="cpu", shared=False)
+        assert "error" not in loaded, loaded["error"]
+        reply = worker.request("call", target="f", args=list(args), kwargs={})
+        assert "value" in reply, reply
+        return reply["value"]
+
+
+def without(launcher: Launcher, *layers: str) -> dict[str, Any]:
+    """The launcher's policy with these layers left out; with none named, all of them."""
+    kept = [layer for layer in launcher.policy["layers"] if layers and layer not in layers]
+    return {**launcher.policy, "layers": kept}
+
+
+def within(condition: Callable[[], bool], seconds: float = SECONDS) -> bool:
+    """Whether something comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True

@@ -1,0 +1,454 @@
+"""Workers and their parents: started, limited, ended, with nothing left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from support.course_files import ROOT
+from support.factories import course
+
+from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
+from grader.judge.processes.launcher import start_launcher
+from grader.judge.processes.remote_module import LearnerError, LocalSubject, RemoteSubject
+from grader.judge.session import policy_for
+from grader.judge.values.random_inputs import Rand
+from grader.worker import fork_server
+
+LIMITS = dataclasses.replace(course().limits, call_seconds=2.0)
+
+
+def loaded(launcher, source: str, forbids: list[str] | None = None):
+    """A worker with `source` loaded as module `work`."""
+    worker = launcher.lease()
+    reply = worker.request(
+        "load",
+        name="work",
+        path="work.py",
+        source=source,
+        seed=1,
+        siblings={},
+        forbids=forbids or [],
+        names=["f", "C"],
+        device="cpu",
+        shared=False,
+    )
+    assert "error" not in reply, reply
+    return worker
+
+
+@pytest.fixture(scope="module", params=["forked", "spawned"])
+def any_launcher(request, launcher_with):
+    """Workers made by fork, and by exec as on platforms without a safe fork."""
+    with launcher_with(LIMITS, spawn=request.param == "spawned") as launcher:
+        yield launcher
+
+
+def test_both_kinds_of_worker_answer_alike(any_launcher):
+    """A call, its gradients and a change of its argument look the same however the worker was made."""
+    worker = loaded(any_launcher, "def f(x, *, scale=2.0):\n    y = x * scale\n    return y\n")
+    subject = RemoteSubject(worker, {"f": "function"})
+    x, weights = torch.randn(2, 3), torch.randn(2, 3)
+
+    observed = subject.f.observe(x, scale=3.0)
+    gradients = subject.f.gradients(x, wrt=[0], weights=weights)
+    worker.close()
+
+    assert torch.equal(observed.value, x * 3) and torch.equal(observed.args[0], x)
+    assert torch.allclose(gradients["argument 0"], 2 * weights)
+
+
+def test_a_worker_that_does_not_answer_is_killed(any_launcher):
+    """After its deadline a call ends in WorkerTimeout, and the process is gone."""
+    worker = loaded(
+        any_launcher, "import signal\ndef f():\n    signal.signal(15, signal.SIG_IGN)\n    while True: pass\n"
+    )
+    with pytest.raises(WorkerTimeout):
+        worker.request("call", 0.3, target="f", args=[], kwargs={})
+    pid = worker.pid
+    worker.close()
+
+    assert_gone(pid)
+
+
+def assert_gone(pid: int) -> None:
+    """The process ends within a few seconds (a zombie has ended)."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            state = (ROOT / f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return
+        if state in "ZX":
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"process {pid} lives")
+
+
+def test_a_dead_worker_stays_dead(launcher):
+    """Asking a worker that was ended raises at once."""
+    worker = loaded(launcher, "def f():\n    return 1\n")
+    worker.kill()
+
+    with pytest.raises(WorkerCrashed):
+        worker.request("call", target="f", args=[], kwargs={})
+    worker.close()
+
+
+def test_the_exit_status_is_told(launcher):
+    """A process that ends itself is reported with its status, one that dies of a signal with its name."""
+    endings = {"os._exit(7)": "exit status 7", "os.abort()": "SIGABRT", "os.kill(os.getpid(), 41)": "real-time signal"}
+    for code, words in endings.items():
+        worker = loaded(launcher, f"import os\ndef f():\n    {code}\n")
+        with pytest.raises(WorkerCrashed, match=words):
+            worker.request("call", target="f", args=[], kwargs={})
+        worker.close()
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "os.write(3, b'\\0' * 64)",
+        "os.write(3, b'x' * 100000)",
+        "sock.sendall(b'\\0\\0\\0\\2' + b'\\0' * 8 + b'{}')",
+        "sock.sendall(b'\\xff' * 12)",
+        "os.close(3)",
+    ],
+)
+def test_forged_frames_are_crashes(launcher, forgery):
+    """Whatever a submission writes on the line itself is a crash of its own, never an answer."""
+    worker = loaded(
+        launcher,
+        "import os, socket\n"
+        "def f():\n"
+        "    sock = socket.socket(fileno=os.dup(3))\n"
+        f"    {forgery}\n"
+        "    os._exit(0)\n",
+    )  # fmt: skip
+    with pytest.raises((WorkerCrashed, WorkerTimeout)):
+        worker.request("call", 2.0, target="f", args=[], kwargs={})
+    assert not worker.alive
+    worker.close()
+
+
+def test_a_forged_reply_of_the_right_form_is_still_only_data(launcher):
+    """A submission that writes a well-formed reply has given an answer, to be compared like any other."""
+    worker = loaded(
+        launcher,
+        "import os, socket\n"
+        "from grader.worker import wire\n"
+        "def f(x):\n"
+        "    sock = socket.socket(fileno=os.dup(3))\n"
+        "    wire.send(sock, {'id': 2, 'value': 'passed', 'after': 7})\n"
+        "    os._exit(0)\n",
+    )  # fmt: skip
+    with pytest.raises(LearnerError) as caught:
+        RemoteSubject(worker, {"f": "function"}).f(torch.ones(2))
+    worker.close()
+
+    assert caught.value.kind in ("crashed", "raised")
+
+
+def test_what_is_printed_is_capped(launcher_with):
+    """A flood of output ends the worker; what was printed before is kept."""
+    with launcher_with(dataclasses.replace(LIMITS, output_kb=64)) as launcher:
+        worker = loaded(launcher, "def f():\n    print('first')\n    while True: print('x' * 1000)\n")
+        with pytest.raises(WorkerCrashed, match="64 kB"):
+            worker.request("call", target="f", args=[], kwargs={})
+        output = worker.take_output()
+        worker.close()
+
+    assert output.startswith("first\n") and len(output) <= 64 << 10
+
+
+def test_a_flood_between_two_calls_ends_the_worker(launcher_with):
+    """What a thread prints after the answer came counts too: the next request says so, and nothing is raised before."""
+    with launcher_with(dataclasses.replace(LIMITS, output_kb=64)) as launcher:
+        worker = loaded(
+            launcher,
+            "import os, threading, time\n"
+            "def flood():\n    time.sleep(0.2)\n    while True: os.write(1, b'x' * 60000)\n"
+            "def f():\n    threading.Thread(target=flood, daemon=True).start()\n",
+        )
+        worker.request("call", target="f", args=[], kwargs={})
+        deadline = time.monotonic() + 5
+        while worker.alive and time.monotonic() < deadline:
+            assert worker.take_output() is not None
+        with pytest.raises(WorkerCrashed):
+            worker.request("call", target="f", args=[], kwargs={})
+        worker.close()
+
+
+def test_of_what_is_printed_not_all_is_kept(launcher_with):
+    """A lesson may print more than anybody reads: the beginning is kept, and it is said that there was more."""
+    with launcher_with(dataclasses.replace(LIMITS, output_kb=1024)) as launcher:
+        worker = loaded(launcher, "def f():\n    print('first' + 'x' * 500_000)\n")
+        worker.request("call", target="f", args=[], kwargs={})
+        output = worker.take_output()
+        worker.close()
+
+    assert output.startswith("firstxxx") and output.endswith("[more was printed than is kept]\n")
+    assert len(output) < 70_000
+
+
+def test_a_lesson_has_an_end(launcher):
+    """After the time for all calls no call is waited for, however patient each is."""
+    worker = loaded(launcher, "import time\ndef f():\n    time.sleep(60)\n")
+    worker.until = time.monotonic() + 0.3
+    with pytest.raises(WorkerTimeout, match="used up"):
+        worker.request("call", 30.0, target="f", args=[], kwargs={})
+    worker.close()
+
+
+def test_a_long_source_arrives_whole(launcher):
+    """A file of a megabyte, of signs that JSON writes six times as long, is loaded to its last line."""
+    worker = loaded(launcher, f"text = '{chr(1) * 900_000}'\ndef f():\n    return len(text)\n")
+    length = RemoteSubject(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert length == 900_000
+
+
+def test_an_answer_that_is_too_large_is_an_error_of_the_learners(launcher):
+    """A view of more values than there is memory for, and a list of a million, come back as what they are."""
+    worker = loaded(
+        launcher,
+        "import torch\ndef f(many):\n"
+        "    return [0.0] * 1_000_000 if many else torch.zeros(1).expand(100_000, 100_000)\n",
+    )
+    subject = RemoteSubject(worker, {"f": "function"})
+    value = subject.f(False)
+    with pytest.raises(LearnerError, match="too many values"):
+        subject.f(True)
+    worker.close()
+
+    assert "too large to be sent" in value.type_name
+
+
+def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
+    """A machine that has none to give for a moment is asked again; one that has none at all is told of."""
+    answers = [0, 0, 7]
+
+    def fork() -> int:
+        pid = answers.pop(0) if answers else 0
+        if not pid:
+            raise OSError(11, "no process")
+        return pid
+
+    monkeypatch.setattr(fork_server.os, "fork", fork)
+    assert fork_server._fork() == 7
+    monkeypatch.setattr(fork_server, "PATIENCE_SECONDS", 0.05)
+    with pytest.raises(OSError, match="no process"):
+        fork_server._fork()
+
+
+def test_the_zygote_and_its_workers_die_with_the_judge():
+    """kill -9 of the judge leaves neither the warm parent nor a looping worker behind."""
+    script = (
+        "import sys; sys.path[:0] = ['tests', 'tests/worker', '.']\n"
+        "from conftest import _launcher\n"
+        "from test_worker import LIMITS, loaded\n"
+        "import threading, time\n"
+        "with _launcher(LIMITS) as launcher:\n"
+        "    worker = loaded(launcher, 'def f():\\n    while True: pass\\n')\n"
+        "    call = dict(target='f', args=[], kwargs={})\n"
+        "    threading.Thread(target=worker.request, args=('call', 60.0), kwargs=call, daemon=True).start()\n"
+        "    print(launcher.process.pid, worker.pid, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    judge = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        zygote, worker = map(int, judge.stdout.readline().split())
+        time.sleep(0.3)
+    finally:
+        judge.send_signal(signal.SIGKILL)
+        judge.wait(10)
+        judge.stdout.close()
+
+    assert_gone(worker)
+    assert_gone(zygote)
+
+
+@pytest.mark.parametrize("spawn", [False, True])
+def test_closing_the_launcher_leaves_no_process(launcher_with, spawn):
+    """After `close`, the parent and all workers, used or waiting, are gone."""
+    with launcher_with(LIMITS, spawn=spawn) as launcher:
+        workers = [loaded(launcher, "def f():\n    return 1\n") for _ in range(3)]
+        pids = [worker.pid for worker in workers] + ([] if spawn else [launcher.process.pid])
+        for worker in workers[:2]:
+            worker.close()
+
+    for pid in pids:
+        assert_gone(pid)
+    workers[2].close()
+
+
+def test_a_worker_sees_nothing_of_ours(launcher):
+    """No environment, no arguments, no path into the checkout, no open descriptor but its four."""
+    worker = loaded(
+        launcher,
+        "import os, sys\n"
+        "def f():\n"
+        "    fds = sorted(int(fd) for fd in range(64) if _open(fd))\n"
+        "    return [dict(os.environ), sys.argv, [p for p in sys.path if 'site-packages' not in p], fds]\n"
+        "def _open(fd):\n"
+        "    try:\n"
+        "        os.fstat(fd)\n"
+        "        return True\n"
+        "    except OSError:\n"
+        "        return False\n",
+    )  # fmt: skip
+    environment, argv, paths, descriptors = RemoteSubject(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert environment == {} and argv == [""]
+    assert str(ROOT) not in paths
+    assert descriptors == [0, 1, 2, 3]
+
+
+def test_objects_stay_with_their_maker(launcher):
+    """A class is built, loaded with weights, called and differentiated by handle, as the reference is."""
+    source = (
+        "import torch\n"
+        "class C(torch.nn.Module):\n"
+        "    def __init__(self, width):\n"
+        "        super().__init__()\n"
+        "        self.inner = torch.nn.Linear(width, width)\n"
+        "    def forward(self, x, *, twice=False):\n"
+        "        return self.inner(self.inner(x)) if twice else self.inner(x)\n"
+    )
+    namespace: dict = {}
+    exec(source, namespace)
+    rand = Rand(3)
+    state = {"inner.weight": rand(4, 4), "inner.bias": rand(4)}
+    x, weights = rand(2, 4), rand(2, 4)
+    worker = loaded(launcher, source)
+    results = []
+    for subject in (RemoteSubject(worker, {"C": "class"}), LocalSubject(namespace, {"C": "class"})):
+        made = subject.C(4, state=state)
+        gradients = made.gradients(x, wrt=[0], weights=weights, twice=True)
+        results.append((made(x, twice=True), gradients, made.eval().state()["training"], made.missing))
+    worker.close()
+
+    (remote_value, remote_gradients, *remote_rest), (value, gradients, *rest) = results
+    assert torch.allclose(remote_value, value) and remote_rest == rest == [False, []]
+    assert remote_gradients.keys() == gradients.keys() == {"argument 0", "inner.weight", "inner.bias"}
+    assert all(torch.allclose(remote_gradients[name], gradients[name]) for name in gradients)
+
+
+def test_a_missing_name_in_the_state_is_told(launcher):
+    """Weights that have no place, and places without weights, are named."""
+    worker = loaded(launcher, "import torch\nclass C(torch.nn.Linear):\n    pass\n")
+    made = RemoteSubject(worker, {"C": "class"}).C(3, 3, state={"weight": torch.ones(3, 3), "extra": torch.ones(1)})
+    worker.close()
+
+    assert (made.missing, made.unexpected) == (["bias"], ["extra"])
+
+
+def test_described_models_log_what_is_done_to_them(launcher):
+    """A model and an optimizer sent by description are trained there; steps are logged with the gradients at the step,
+    also when the optimizer is given a closure."""
+    worker = loaded(
+        launcher,
+        "import torch\n"
+        "def f(model, optimizer, x):\n"
+        "    def closure():\n"
+        "        optimizer.zero_grad()\n"
+        "        loss = model(x).square().sum()\n"
+        "        loss.backward()\n"
+        "        return loss\n"
+        "    return float(optimizer.step(closure).detach())\n",
+    )  # fmt: skip
+    subject = RemoteSubject(worker, {"f": "function"})
+    model = subject.make_model(
+        [["linear", 3, 1]], {"layers.0.weight": torch.ones(1, 3), "layers.0.bias": torch.zeros(1)}
+    )
+    optimizer = subject.make_optimizer(model, "sgd", lr=0.01)
+
+    loss = subject.f(model, optimizer, torch.ones(1, 3))
+    events, after = subject.events(), model.state()["state"]
+    worker.close()
+
+    assert loss == pytest.approx(9.0)
+    steps = [event for event in events if event[0] == "step"]
+    assert len(steps) == 1 and ("zero_grad",) in events
+    assert torch.equal(steps[0][1]["layers.0.weight"], torch.full((1, 3), 6.0))
+    assert torch.allclose(after["layers.0.weight"], torch.full((1, 3), 0.94))
+
+
+@pytest.mark.parametrize(
+    "body, trouble",
+    [
+        ("return x + torch.ones(3)", "same device"),
+        ("return x + torch.ones(3, device='cpu')", "same device"),
+        ("return x + torch.ones(3, device=x.device)", ""),
+        ("return x * 2 if x.sum() > 0 else x", ""),
+        ("return x.new_zeros(2, 3) + x", ""),
+        ("return x + torch.tensor([1.0, 2.0, 3.0], device=x.device)", ""),
+        ("return x + x.new_tensor([1.0, 2.0, 3.0])", ""),
+        ("return x + torch.tensor([1.0, 2.0, 3.0])", "same device"),
+        ("return torch.where(x > 0, x, torch.tensor(0.5, device=x.device))", ""),
+        ("return torch.where(x > 0, x, torch.tensor(0.5))", ""),
+    ],
+)
+def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble):
+    """Tensors made without saying where fail elsewhere; code that reads values or follows its input does not."""
+    worker = loaded(launcher, f"import torch\ndef f(x):\n    {body}\n")
+    subject = RemoteSubject(worker, {"f": "function"})
+    x = torch.randn(2, 3)
+    try:
+        value, there = subject.f.elsewhere(x)
+        text = "" if there and torch.equal(value, subject.f(x)) else "wrong"
+    except LearnerError as error:
+        text = error.text
+    worker.close()
+
+    assert (trouble in text) if trouble else text == ""
+
+
+def test_making_an_optimizer_does_not_import_the_compiler(launcher):
+    """A first optimizer and its step cost milliseconds: torch's compiler stays out."""
+    worker = loaded(
+        launcher,
+        "import sys, torch\n"
+        "def f():\n"
+        "    weight = torch.nn.Parameter(torch.ones(2))\n"
+        "    optimizer = torch.optim.AdamW([weight], lr=0.1)\n"
+        "    weight.sum().backward()\n"
+        "    optimizer.step()\n"
+        "    return ['torch._dynamo' in sys.modules, weight.tolist()]\n",
+    )  # fmt: skip
+    compiled, weight = RemoteSubject(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert not compiled
+    assert weight == pytest.approx([0.899, 0.899], abs=1e-3)
+
+
+def test_a_worker_that_cannot_be_protected_is_our_fault():
+    """A layer that fails stops the worker before any learner's code, as a grader error and not as a crash."""
+    policy = policy_for(course(), "cpu") | {"writable": ["/no/such/folder"]}
+    launcher = start_launcher("torch", policy, LIMITS)
+    try:
+        with pytest.raises(IsolationError):
+            loaded(launcher, "def f():\n    return 1\n")
+    finally:
+        launcher.close()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: none here")
+def test_a_worker_runs_on_the_gpu(launcher_with):
+    """The same calls with the device set to cuda run there and give the same values."""
+    with launcher_with(LIMITS) as launcher:
+        worker = loaded(launcher, "def f(x):\n    assert x.is_cuda\n    return x * 2\n")
+        observed = RemoteSubject(worker, {"f": "function"}, device="cuda").f.observe(torch.ones(3))
+        worker.close()
+
+    assert observed.devices == ("cuda",)
+    assert torch.equal(observed.value, torch.full((3,), 2.0))
