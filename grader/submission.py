@@ -12,10 +12,10 @@ import sys
 from collections import deque
 from pathlib import Path
 
-from grader.course.stubs import nodes_in, parse
 from grader.errors import SubmissionError
 from grader.files import at, is_file
 from grader.model import Course, Lesson, Submission
+from grader.source.parse import nodes_in, parse
 
 MAX_BYTES = 1_000_000  # for the file, and for all the files together that it imports
 

@@ -13,9 +13,9 @@ MAY_IMPORT = {
     "errors": set(),
     "model": set(),
     "files": {"errors"},
-    "source": BASE | {"course"},
-    "course": BASE | {"files"},
-    "submission": BASE | {"files", "course"},
+    "source": set(),  # standard library only
+    "course": BASE | {"files", "source"},
+    "submission": BASE | {"files", "source"},
     "workspace": BASE | {"files", "course", "submission"},
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"course", "source", "submission", "worker", "api"},
@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "store": BASE,
     "terminal": BASE,
     "reports": BASE | {"terminal"},
-    "intake": BASE | {"course", "submission"},
+    "intake": BASE | {"source", "submission"},
     "similarity": BASE,
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "store", "reports"},
     "gradescope": BASE | {"course", "judge", "authoring", "batch", "reports"},

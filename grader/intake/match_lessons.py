@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from grader.course.stubs import parse
 from grader.intake.name_patterns import UNDECIDED, judged
 from grader.model import Course, Lesson
+from grader.source.parse import parse
 
 MOST_NAMED = 5  # file names in one note
 # what systems and browsers make of the name of a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax

@@ -6,7 +6,7 @@ import ast
 import symtable
 from collections.abc import Collection, Iterator
 
-from grader.course.stubs import parse
+from grader.source.parse import parse
 
 WIDEST = 100  # columns of an import
 KEPT_ALWAYS = ("pytestmark",)  # pytest reads this name itself

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from grader.course.stubs import nodes_in, parse
+from grader.source.parse import nodes_in, parse
 from grader.source.side_effects import is_main_guard
 
 LIBRARIES = frozenset({

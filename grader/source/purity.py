@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
-from grader.course.stubs import nodes_in, parse
+from grader.source.parse import nodes_in, parse
 from grader.source.side_effects import is_main_guard
 
 # In names: what is printed is shown with the check that called; the next random number is another; a cache is a memory.

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from types import ModuleType
 
-from grader.course.stubs import nodes_in, parse
+from grader.source.parse import nodes_in, parse
 
 MODULES = frozenset({
     "__future__", "collections.abc", "itertools", "math", "numpy", "torch", "torch.nn", "torch.nn.functional",

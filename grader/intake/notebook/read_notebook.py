@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from grader.course.stubs import parse
 from grader.intake.notebook.assemble_module import as_module
+from grader.source.parse import parse
 from grader.submission import MAX_BYTES
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from grader.course.stubs import parse
+from grader.source.parse import parse
 
 CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that define something without saying so
 

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.course.stubs import parse
 from grader.judge.processes.remote_module import LearnerError
 from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy
 from grader.model import Submission
+from grader.source.parse import parse
 
 ERRORS = frozenset(
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)

@@ -1,0 +1,55 @@
+"""Parse Python source once, keep the tree, and walk its nodes."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from functools import cache, lru_cache
+
+MAX_CACHED_CHARS = 64 << 10  # a tree takes a hundred times the memory of its text
+_LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "asname", "level", "module", "kind"})
+
+
+def parse(source: str) -> ast.Module:
+    """Parse *source* like `ast.parse`, but raise only SyntaxError and print no warnings.
+
+    Trees of recent sources are cached and shared: treat them as read-only.
+    """
+    return _parse_cached(source) if len(source) <= MAX_CACHED_CHARS else _parse(source)
+
+
+def nodes_in(*roots: ast.AST) -> list[ast.AST]:
+    """Return these nodes and all below them, without contexts and operators.
+
+    The order is that of `ast.walk`, at less than half its cost.
+    """
+    found = list(roots)
+    for node in found:  # grows while it is read
+        for name in _fields_with_nodes(type(node)):  # type: ignore[arg-type]  # a class is hashable
+            value = getattr(node, name)
+            if type(value) is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
+@cache
+def _fields_with_nodes(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _LEAVES)
+
+
+@lru_cache(maxsize=16)
+def _parse_cached(source: str) -> ast.Module:
+    return _parse(source)
+
+
+def _parse(source: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (RecursionError, MemoryError) as error:
+            raise SyntaxError("the source is nested too deeply") from error
+        except ValueError as error:
+            raise SyntaxError("the source holds characters that Python source cannot") from error
