@@ -12,7 +12,6 @@ from grader.files import read_file
 
 SUFFIX = ".quiz.toml"
 SETTINGS = "quiz.toml"
-STATED = "judge/answers.toml"  # answers with known marks, which a model is tested with
 
 _COMMAND = re.compile(r'^(command\s*=\s*")([^"\n]*)', re.MULTILINE)
 _COUNTS_FOR = re.compile(r'^counts_for\s*=\s*"(\w+)"[^\n]*\n', re.MULTILINE)
@@ -39,8 +38,7 @@ def fit_questions(whole: Path, released: Path, left: Set[str]) -> None:
     those on the lessons in `left`.
 
     `quiz.toml` names the topics that are there, and holds the misconceptions that they share with others. No command
-    leads to a lesson that is not there, and no answer counts for a topic that is not. The answers that a model is
-    tested with are taken out: they need every topic. Raises CourseError.
+    leads to a lesson that is not there, and no answer counts for a topic that is not. Raises CourseError.
     """
     topics, every = topics_in(released), topics_in(whole)
     if topics.keys() == every.keys():
@@ -49,10 +47,6 @@ def fit_questions(whole: Path, released: Path, left: Set[str]) -> None:
     gone = left | set(_words_for(others))
     for name, path in topics.items():
         path.write_text(_fitting(read_file(path), name, topics, gone), encoding="utf-8")
-    for path in released.glob(f"*/{STATED}"):
-        path.unlink()
-        if not any(path.parent.iterdir()):
-            path.parent.rmdir()
     settings = released / SETTINGS
     if settings.is_file():
         _fit_settings(settings, topics, others, gone)

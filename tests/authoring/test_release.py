@@ -540,8 +540,6 @@ def test_the_quiz_of_a_release_is_on_its_lessons(two, tmp_path):
     for words in (["quiz", "list"], ["quiz", "softmax"], ["review"], ["report"]):
         done = learn(*words, cwd=tmp_path / "work", course=None)
         assert "Error" not in done.stderr and "Traceback" not in done.stderr, (words, done.stderr)
-    done = learn("judge", "selftest", cwd=tmp_path / "work", course=None)
-    assert "no answers to test a model with" in done.stderr
 
 
 def test_no_command_of_a_release_leads_out_of_it(two):

@@ -30,7 +30,6 @@ COMMANDS = {
         "quiz",
         "review",
         "report",
-        "judge",
         "progress",
         "demo",
         "doctor",

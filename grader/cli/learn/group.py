@@ -21,11 +21,12 @@ COMMANDS = {
     "quiz": "grader.cli.quiz.group",
     "review": "grader.cli.quiz.review",
     "report": "grader.cli.learn.report",
-    "judge": "grader.cli.judge",
     "progress": "grader.cli.learn.progress",
     "demo": "grader.cli.learn.demo",
     "doctor": "grader.cli.doctor.doctor",
 }
+
+REMOVED = {"judge": "grader.cli.learn.judge"}  # not listed: says what took its place
 
 EPILOG = """\b
 A lesson may be given by the beginning of its name, or by its number:
@@ -39,7 +40,11 @@ Complete lesson names with Tab, in bash (or zsh_source, fish_source):
 
 
 @click.group(
-    cls=LazyGroup, commands_in=COMMANDS, invoke_without_command=True, epilog=EPILOG, context_settings=HELP_OPTIONS
+    cls=LazyGroup,
+    commands_in=COMMANDS | REMOVED,
+    invoke_without_command=True,
+    epilog=EPILOG,
+    context_settings=HELP_OPTIONS,
 )
 @course_option
 @version_option

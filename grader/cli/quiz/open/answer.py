@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from grader.cli.judge_place import offer
 from grader.cli.main import STOPPED
 from grader.cli.quiz.context import REPORT, Room, waiting
 from grader.cli.quiz.dialogue import NOT_YET, ask_all, begin
@@ -174,8 +173,6 @@ class OwnWords:
         elif answers:
             self.dialogue.show(["", f"{len(answers)} of {counted(len(answers), 'question')} on it right."])
         commands = [(f"learn quiz {self.topic.name}", "questions on the same topic"), REPORT]
-        if marks.points and log.text(self.session):
-            commands = [*offer(log, self.question.number), *commands]
         self.dialogue.show(["", *next_lines([*self._next_question(), *commands])])
 
     def _next_question(self) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from grader.cli.context import Here, here
 from grader.cli.options import course_option
 from grader.cli.quiz.context import bank_of, room
 from grader.cli.quiz.render import cut, next_lines
+from grader.errors import UsageError
 from grader.model import SCHEMA
 from grader.quiz.assessment.misconceptions import contradicted
 from grader.quiz.bank.bank import Bank
@@ -18,7 +19,7 @@ from grader.quiz.model import OpenQuestion, Topic
 from grader.quiz.open_answers import Given, find_open, given, marked_claims, open_questions
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import ago
+from grader.terminal.text import ago, clean
 
 BEFORE = 10  # columns: the sign and the number before a title, and the space after it
 LEAST_TITLE = 24  # columns
@@ -29,23 +30,32 @@ LEAST_TITLE = 24  # columns
 @click.option("--lines", is_flag=True, help="Write line by line, not in your editor.")
 @click.option("--new", "anew", is_flag=True, help="Begin again, where an answer was begun.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
+@click.option("--prompt", is_flag=True, help="Print a prompt for a language model of your choice; ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else; ask nothing.")
 @course_option
 @click.pass_context
 def command(
-    ctx: click.Context, number: str | None, lines: bool, anew: bool, prove: bool, as_json: bool
-) -> None:  # fmt: skip
+    ctx: click.Context, number: str | None, lines: bool, anew: bool, prove: bool, prompt: bool, as_json: bool
+) -> None:
     """Answer open question N in your own words; without N, list them.
 
     You write in your editor (VISUAL or EDITOR), or line by line. Then you mark your own text, one key point at a time,
     see a model answer, and answer a question or two on what you claimed. No program scores the text: what you mark is
     shown as claimed, beside what was checked. Everything is kept as you go; the same command goes on.
 
+    --prompt prints the question, its key points and your latest answer as a prompt for whatever language model you use,
+    with the request to quote your text for each point. It sends nothing and changes no mark: paste it, or write it to a
+    file as below.
+
     \b
     Example:
       learn quiz open
       learn quiz open 1
+      learn quiz open 1 --prompt > prompt.txt
     """
+    if prompt:
+        _print_prompt(here(ctx), number, as_json)
+        return
     if number is None or as_json:
         _show(here(ctx), number, as_json)
         return
@@ -54,6 +64,23 @@ def command(
     with room(ctx, False, prove) as place:
         code = answer_open(place, find_open(place.bank, number), by_lines=lines, anew=anew)
     ctx.exit(code)
+
+
+def _print_prompt(place: Here, number: str | None, as_json: bool) -> None:
+    from grader.quiz.open_prompt import make_prompt
+
+    if number is None or as_json:
+        raise UsageError("--prompt needs the number or topic of a question, and no --json", next_step="learn quiz open")
+    place.needed_workspace()
+    bank = bank_of(place.course)
+    topic = find_open(bank, number)
+    assert topic.open is not None
+    known, _ = _known(place, bank, {topic.open.number: topic})
+    answer = known.get(topic.name)
+    if answer is None or answer.state not in ("written", "marked"):
+        what = f"you have not answered question {topic.open.number} yet"
+        raise UsageError(what, next_step=f"learn quiz open {topic.open.number}")
+    click.echo(make_prompt(topic.open, clean(answer.text)), nl=False)
 
 
 # --- the list ---------------------------------------------------------------------------------------------------------
