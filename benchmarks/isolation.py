@@ -22,7 +22,7 @@ from measure import ROOT, describe_machine
 from grader.course.discover import load
 from grader.judge.processes import bubblewrap
 from grader.judge.processes.isolation_policy import policy_for
-from grader.judge.processes.launcher import ZygoteLauncher, start_launcher
+from grader.judge.processes.launcher import ForkServerLauncher, start_launcher
 from grader.worker import isolation
 
 COURSE = load(ROOT)
@@ -54,10 +54,10 @@ def main() -> int:
 
 
 @contextmanager
-def launched(sandbox: bool) -> Iterator[ZygoteLauncher]:
+def launched(sandbox: bool) -> Iterator[ForkServerLauncher]:
     """The parent of workers, ready."""
     launcher = start_launcher(COURSE.arrays, policy_for(COURSE, "cpu"), COURSE.limits, sandbox=sandbox)
-    if not isinstance(launcher, ZygoteLauncher):
+    if not isinstance(launcher, ForkServerLauncher):
         raise SystemExit("workers are not forked on this system: there is nothing to compare")
     try:
         launcher.greet()
@@ -66,7 +66,9 @@ def launched(sandbox: bool) -> Iterator[ZygoteLauncher]:
         launcher.close()
 
 
-def sets_of_layers(plain: ZygoteLauncher, boxed: ZygoteLauncher) -> dict[str, tuple[ZygoteLauncher, dict[str, Any]]]:
+def sets_of_layers(
+    plain: ForkServerLauncher, boxed: ForkServerLauncher
+) -> dict[str, tuple[ForkServerLauncher, dict[str, Any]]]:
     """Each set by its name: whose worker, and its policy."""
     full = plain.policy
 
@@ -82,7 +84,7 @@ def sets_of_layers(plain: ZygoteLauncher, boxed: ZygoteLauncher) -> dict[str, tu
     return sets
 
 
-def one_submission(launcher: ZygoteLauncher, policy: Mapping[str, Any]) -> float:
+def one_submission(launcher: ForkServerLauncher, policy: Mapping[str, Any]) -> float:
     """Seconds from asking for a worker to hearing of its end, with one call in between."""
     started = time.perf_counter()
     worker = launcher.lease(policy)

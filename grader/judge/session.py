@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.judge.processes.isolation_policy import accept_for, left_out_by, no_isolation_on_gpu, policy_for
-from grader.judge.processes.launcher import Launcher, SpawnLauncher, ZygoteLauncher, start_launcher
+from grader.judge.processes.launcher import ForkServerLauncher, Launcher, SpawnLauncher, start_launcher
 from grader.model import Course, Lesson, LessonResult, Submission
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
 
 DEVICES = ("auto", "cpu", "cuda")
-PATIENCE, HASTE = 5.0, 0.3  # seconds for the zygote to end, after work and after Ctrl-C: it may still be importing
+PATIENCE, HASTE = 5.0, 0.3  # seconds for the fork server to end, after work and after Ctrl-C: it may still be importing
 
 Job = tuple[Lesson, Submission, int]  # a lesson, what was handed in for it, and how many hints were used
 
@@ -180,7 +180,7 @@ def describe_device(device: str, arrays: str) -> str:
 def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
     """A launcher whose workers may use the GPU; no worker was leased yet."""
     policy = policy_for(course, "cuda")
-    if isinstance(launcher, ZygoteLauncher):
+    if isinstance(launcher, ForkServerLauncher):
         launcher.policy = policy
         return launcher
     launcher.close()
@@ -191,8 +191,8 @@ def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
 
 
 def _end(launcher: Launcher, patience: float) -> None:
-    """End all processes. A zygote ends its workers and itself when it hears no more; one that is late is killed."""
-    if isinstance(launcher, ZygoteLauncher):
+    """End all processes. A fork server ends its workers and itself when its line closes; a late one is killed."""
+    if isinstance(launcher, ForkServerLauncher):
         with suppress(OSError):  # it has died already
             launcher.control.shutdown(socket.SHUT_WR)
         try:

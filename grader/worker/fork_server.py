@@ -51,10 +51,10 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
         control.send(json.dumps({"refused": f"{threads} threads before the first fork"}).encode())
         os._exit(1)
     control.send(json.dumps({"ready": os.getpid()}).encode())
-    Zygote(control, serve, isolation).run()
+    ForkServer(control, serve, isolation).run()
 
 
-class Zygote:
+class ForkServer:
     """Forks workers on demand, reports how they end, and lets none of their children survive them."""
 
     def __init__(self, control: socket.socket, serve: Any, isolation: Any) -> None:

@@ -106,7 +106,7 @@ class Room:
             "own": folder / "mallory" / f"{lesson.name}.py",
             "other": folder / "alice" / f"{lesson.name}.py",
             "judge": self.process.process.pid,
-            "zygote": min(self.process.own),
+            "fork_server": min(self.process.own),
             "places": self.places,
         })  # fmt: skip
 

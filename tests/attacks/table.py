@@ -44,7 +44,7 @@ ENTRIES = (
     "reading the reference, the checks, /etc/passwd, home, other submissions, the environment",
     "writing the result store, the gradebook, its own source between lessons",
     "network by TCP, UDP, UNIX and abstract sockets, loopback and DNS",
-    "signals and ptrace to parent, zygote and siblings",
+    "signals and ptrace to parent, fork server and siblings",
     "kernel doors: namespaces, io_uring, keyctl, memfd, SysV IPC",
     "inherited descriptors, environment and memory",
     "fork bomb, thread flood, memory bomb, disk fill, descriptor exhaustion, output flood",
@@ -65,13 +65,15 @@ def scouts() -> list[Attack]:
 
 
 def measured(ground: Path, which: Iterable[Attack], *, isolation: str = "required", without: Iterable[str] = (),
-             secret_in_zygote: bool = False) -> dict[str, list[str]]:  # fmt: skip
+             secret_in_fork_server: bool = False) -> dict[str, list[str]]:  # fmt: skip
     """What gets through in each of these attacks, with these layers left out; on bait of its own, for it may be
     destroyed."""
     place = Path(tempfile.mkdtemp(dir=ground))
     place.chmod(0o755)
     canaries = Canaries(place / "canaries")
-    environment = {"CUDA_HOME": canaries.secret} if secret_in_zygote else {}  # which is handed on to the zygote
+    environment = (
+        {"CUDA_HOME": canaries.secret} if secret_in_fork_server else {}
+    )  # which is handed on to the fork server
     room = Room("tiny", place, canaries, isolation=isolation, without=without, places=["/tmp"], **environment)
     try:
         room.begin()

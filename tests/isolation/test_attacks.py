@@ -80,9 +80,9 @@ def test_there_are_attacks_of_every_kind():
 
 
 def test_a_secret_in_the_parent_of_the_workers_would_be_found(ground):
-    """The control of the attack that scans its memory: what the zygote has seen, a worker finds."""
+    """The control of the attack that scans its memory: what the fork server has seen, a worker finds."""
     inherits = next(attack for attack in attacks() if attack.name == "inherits")
-    (found,) = table.measured(ground, [inherits], isolation="available", secret_in_zygote=True).values()
+    (found,) = table.measured(ground, [inherits], isolation="available", secret_in_fork_server=True).values()
 
     assert found == ["find the secret in its memory"]
 

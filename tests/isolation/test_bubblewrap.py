@@ -20,7 +20,7 @@ from support.run_in_worker import SECONDS, launched, run, tiny, within, without
 from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
 from grader.judge.processes import bubblewrap
 from grader.judge.processes.isolation_policy import policy_for
-from grader.judge.processes.launcher import ZygoteLauncher, start_launcher
+from grader.judge.processes.launcher import ForkServerLauncher, start_launcher
 from grader.worker.isolation import drop_privileges
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ needed = pytest.mark.skipif(bool(bubblewrap.why_not()), reason=bubblewrap.why_no
 
 
 @pytest.fixture(scope="module")
-def boxed() -> Iterator[ZygoteLauncher]:
+def boxed() -> Iterator[ForkServerLauncher]:
     """One sandbox for all tests here."""
     with launched(tiny(), sandbox=True) as launcher:
         assert not launcher.no_sandbox
@@ -149,7 +149,7 @@ def test_a_worker_is_ended_at_its_deadline_and_its_end_explained(boxed):
     assert run(boxed, "def f():\n    return 1\n") == 1
 
 
-def _request(launcher: ZygoteLauncher, source: str, seconds: float) -> None:
+def _request(launcher: ForkServerLauncher, source: str, seconds: float) -> None:
     worker = launcher.lease()
     try:
         what = {"name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": ["f"]}
@@ -173,14 +173,14 @@ with launched(tiny(), sandbox=True) as launcher:
 @needed
 @pytest.mark.parametrize("victim", ["judge", "bubblewrap"])
 def test_all_is_gone_when_one_is_killed(victim):
-    """After kill -9 of the judge, and of bubblewrap itself, neither the zygote nor a worker is left."""
+    """After kill -9 of the judge, and of bubblewrap itself, neither the fork server nor a worker is left."""
     code = JUDGE.format(tests=str(Path(__file__).parents[1]))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment) as judge:
         assert judge.stdout is not None
         assert b"namespaces" in judge.stdout.readline()
         family = _below(judge.pid)
-        assert len(family) >= 3  # bubblewrap, the zygote, a worker
+        assert len(family) >= 3  # bubblewrap, the fork server, a worker
         try:
             os.kill(judge.pid if victim == "judge" else family[0], signal.SIGKILL)
             assert within(lambda: not any(_is_alive(pid) for pid in family))
@@ -239,8 +239,8 @@ def test_without_bubblewrap_the_other_layers_do(tmp_path, monkeypatch):
 
 @needed
 @pytest.mark.usefixtures("afresh")
-def test_if_nothing_starts_in_it_the_zygote_starts_without(tmp_path, monkeypatch):
-    """A library that the sandbox does not show is no end: the zygote comes up outside of it, and why is said."""
+def test_if_nothing_starts_in_it_the_fork_server_starts_without(tmp_path, monkeypatch):
+    """A library that the sandbox does not show is no end: the fork server comes up outside of it, and why is said."""
     real = bubblewrap._probe()[0][0]
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     fake(
@@ -254,7 +254,7 @@ def test_if_nothing_starts_in_it_the_zygote_starts_without(tmp_path, monkeypatch
         assert "namespaces" not in (launcher.layers or ())
 
 
-def test_a_zygote_that_does_not_start_at_all_is_our_fault(monkeypatch):
+def test_a_fork_server_that_does_not_start_at_all_is_our_fault(monkeypatch):
     """Without a sandbox there is nothing to fall back to: a GraderError with what it said last."""
     monkeypatch.setattr("grader.judge.processes.launcher.library_paths", list)
     with launched(tiny(), sandbox=False) as launcher, pytest.raises(GraderError, match="numpy"):

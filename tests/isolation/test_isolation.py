@@ -112,7 +112,7 @@ class Outcome:
     status: int
 
 
-class Zygote:
+class ForkServer:
     """The running process, and the policy that a case gets unless it says otherwise."""
 
     def __init__(self) -> None:
@@ -152,12 +152,12 @@ class Zygote:
 
 
 @pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
+def fork_server() -> Iterator[ForkServer]:
     """One for all tests here; skips where the layers that the tests are about cannot be had."""
     missing = {layer: why for layer, why in isolation.available().items() if why and layer != "unprivileged-user"}
     if missing:
         pytest.skip(f"not to be had here: {missing}")
-    running = Zygote()
+    running = ForkServer()
     try:
         yield running
         running.close()
@@ -215,12 +215,12 @@ IMPORTS = {
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_ordinary_work_goes_on(zygote: Zygote, mode: str, name: str) -> None:
+def test_ordinary_work_goes_on(fork_server: ForkServer, mode: str, name: str) -> None:
     """A worker trains, draws, sleeps, starts threads and prints as if it were free."""
     if name == "training":
         skip_where_another_user_cannot_import(mode)  # torch imports a module at the first step of an optimizer
     code, output = ALLOWED[name]
-    assert zygote.run(code, before=mode) == Outcome(output, 0)
+    assert fork_server.run(code, before=mode) == Outcome(output, 0)
 
 
 def skip_where_another_user_cannot_import(mode: str) -> None:
@@ -231,16 +231,16 @@ def skip_where_another_user_cannot_import(mode: str) -> None:
 
 
 @pytest.mark.parametrize("name", IMPORTS)
-def test_what_was_allowed_can_still_be_imported(zygote: Zygote, mode: str, name: str) -> None:
+def test_what_was_allowed_can_still_be_imported(fork_server: ForkServer, mode: str, name: str) -> None:
     """Modules of the standard library and of the named packages import late, whoever the worker is."""
     skip_where_another_user_cannot_import(mode)
     code, output = IMPORTS[name]
-    assert zygote.run(code, before=mode) == Outcome(output, 0)
+    assert fork_server.run(code, before=mode) == Outcome(output, 0)
 
 
-def test_sockets_that_were_open_still_work(zygote: Zygote) -> None:
+def test_sockets_that_were_open_still_work(fork_server: ForkServer) -> None:
     """A worker answers over the socket that it was given, in every way Python has to read and write one."""
-    outcome = zygote.run(
+    outcome = fork_server.run(
         "own = socket.socket(fileno=descriptor); own.settimeout(5)\n"
         "own.sendmsg([b'one', b'two']); own.sendall(b'!'); os.write(own.fileno(), b'?')\n"
         "print(other.recvmsg(99)[0]); other.send(b'back'); print(own.recv_into(bytearray(9)), own.family.name)",
@@ -253,14 +253,14 @@ def test_sockets_that_were_open_still_work(zygote: Zygote) -> None:
     ("code", "status"),
     [("import os; os._exit(3)", 3), ("import os; os.kill(os.getpid(), 15)", -15), ("import os; os.abort()", -6)],
 )
-def test_a_worker_may_end_itself(zygote: Zygote, code: str, status: int) -> None:
+def test_a_worker_may_end_itself(fork_server: ForkServer, code: str, status: int) -> None:
     """Exit, abort and a signal to oneself end a worker as they end any process."""
-    assert zygote.run(code).status == status
+    assert fork_server.run(code).status == status
 
 
-def test_a_scratch_folder_can_be_used_and_nothing_beside_it(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_scratch_folder_can_be_used_and_nothing_beside_it(fork_server: ForkServer, tmp_path: Path) -> None:
     """Files are made, renamed and removed in the writable folder, where the worker is; one level up nothing is."""
-    outcome = zygote.run(
+    outcome = fork_server.run(
         "import os, pathlib\nprint(os.getcwd() == str(scratch))\n"
         "(scratch / 'a').mkdir(); (scratch / 'a/b').write_text('text'); (scratch / 'a/b').rename(scratch / 'c')\n"
         "print((scratch / 'c').read_text()); (scratch / 'c').unlink()\n"
@@ -287,7 +287,7 @@ NUMBERS = {
 REFUSED = {
     "read /etc/passwd": "open('/etc/passwd')",
     "read its environment": "open('/proc/self/environ')",
-    "read the zygote's memory": "open(f'/proc/{parent}/mem', 'rb')",
+    "read the fork server's memory": "open(f'/proc/{parent}/mem', 'rb')",
     "read a package that is not named": "open(pytest_file)",
     "read the grader": "open(isolation.__file__)",
     "list a folder": "os.listdir('/')",
@@ -336,21 +336,21 @@ def refuse(): raise PermissionError
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_a_worker_has_no_use_for_is_refused(zygote: Zygote, mode: str, name: str, tmp_path: Path) -> None:
+def test_what_a_worker_has_no_use_for_is_refused(fork_server: ForkServer, mode: str, name: str, tmp_path: Path) -> None:
     """Each attempt ends in an ordinary PermissionError, and the worker goes on."""
     (tmp_path / "victim").write_text("whole")
     tools = f"numbers = {NUMBERS!r}; victim = {str(tmp_path / 'victim')!r}\n{TOOLS}\n{mode}"
     attempt = f"try: {REFUSED[name]}\nexcept PermissionError: print('refused')"
-    readable = [*zygote.readable, str(tmp_path / "victim")]
-    assert zygote.run(attempt, before=tools, verbose=True, readable=readable) == Outcome("refused", 0)
+    readable = [*fork_server.readable, str(tmp_path / "victim")]
+    assert fork_server.run(attempt, before=tools, verbose=True, readable=readable) == Outcome("refused", 0)
 
 
-def test_a_file_that_may_be_read_cannot_be_emptied(zygote: Zygote, tmp_path: Path) -> None:
+def test_a_file_that_may_be_read_cannot_be_emptied(fork_server: ForkServer, tmp_path: Path) -> None:
     """Opening for reading, or for neither, with O_TRUNC is refused where there is a place to write and old Landlock."""
     kept = tmp_path / "kept"
     kept.write_text("kept")
     for access in ("os.O_RDONLY", "os.O_ACCMODE"):
-        outcome = zygote.run(
+        outcome = fork_server.run(
             f"import os; os.open({str(kept)!r}, {access} | os.O_TRUNC)",
             before="from grader.worker.isolation import landlock; landlock.abi = lambda: 1",
             readable=[str(kept)],
@@ -361,9 +361,12 @@ def test_a_file_that_may_be_read_cannot_be_emptied(zygote: Zygote, tmp_path: Pat
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64" if hasattr(os, "uname") else True, reason="x86-64 has two tables")
-def test_the_other_table_of_calls_kills(zygote: Zygote) -> None:
+def test_the_other_table_of_calls_kills(fork_server: ForkServer) -> None:
     """A call by the numbers of x32 ends the process: its meaning is not known to the filter."""
-    assert zygote.run("from grader.worker.isolation import process; process.call(0x40000027)").status == -signal.SIGSYS
+    assert (
+        fork_server.run("from grader.worker.isolation import process; process.call(0x40000027)").status
+        == -signal.SIGSYS
+    )
 
 
 # --- limits ------------------------------------------------------------------------------------------------------
@@ -378,12 +381,12 @@ def test_the_other_table_of_calls_kills(zygote: Zygote) -> None:
         ("x = []\nwhile True: x.append(bytearray(64 << 20))", "MemoryError"),
     ],
 )
-def test_memory_beyond_the_budget_is_an_ordinary_error(zygote: Zygote, code: str, error: str) -> None:
+def test_memory_beyond_the_budget_is_an_ordinary_error(fork_server: ForkServer, code: str, error: str) -> None:
     """Tensors, bytes and shared maps fail at the budget, and the worker goes on below it."""
     guarded = (
         "try:\n  exec(code)\nexcept Exception as e: print(type(e).__name__)\nx = None; print(len(bytearray(9 << 20)))"
     )
-    outcome = zygote.run(guarded, before=f"import mmap, torch; code = {code!r}", memory_bytes=256 << 20)
+    outcome = fork_server.run(guarded, before=f"import mmap, torch; code = {code!r}", memory_bytes=256 << 20)
     assert outcome == Outcome(f"{error}\n{9 << 20}", 0)
 
 
@@ -394,14 +397,14 @@ def test_memory_beyond_the_budget_is_an_ordinary_error(zygote: Zygote, code: str
         ("import signal; [signal.signal(n, 1) for n in (2, 15, 24)]\nwhile True: pass", signal.SIGKILL),
     ],
 )
-def test_an_endless_loop_ends_at_its_limit(zygote: Zygote, code: str, ends_by: signal.Signals) -> None:
+def test_an_endless_loop_ends_at_its_limit(fork_server: ForkServer, code: str, ends_by: signal.Signals) -> None:
     """SIGXCPU ends it after its seconds of processor time, SIGKILL a second later if it does not listen."""
-    assert zygote.run(code, cpu_seconds=1).status == -ends_by
+    assert fork_server.run(code, cpu_seconds=1).status == -ends_by
 
 
-def test_files_have_a_size_and_a_number(zygote: Zygote, tmp_path: Path) -> None:
+def test_files_have_a_size_and_a_number(fork_server: ForkServer, tmp_path: Path) -> None:
     """A file stops growing at its limit, and descriptors run out at theirs."""
-    outcome = zygote.run(
+    outcome = fork_server.run(
         "import errno, os\n"
         "file = open('big', 'wb', buffering=0); file.write(bytes(5000))\n"
         "try: file.write(b'more')\nexcept OSError as e: print(errno.errorcode[e.errno])\n"
@@ -425,19 +428,19 @@ enough.set(); print(started < limits.tasks() + 10)
 """
 
 
-def test_threads_and_processes_run_out(zygote: Zygote) -> None:
+def test_threads_and_processes_run_out(fork_server: ForkServer) -> None:
     """Without seccomp too, a worker that is not root starts as many threads as its limit lets it, and no more."""
     before = "from grader.worker.isolation import limits\n"
     if drop_privileges.is_root():
         before += f"import os; os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
-    outcome = zygote.run(FLOOD, before=before, layers=["limits"], processes=8)
+    outcome = fork_server.run(FLOOD, before=before, layers=["limits"], processes=8)
     assert outcome == Outcome("True", 0)
 
 
-def test_limits_are_never_raised(zygote: Zygote) -> None:
+def test_limits_are_never_raised(fork_server: ForkServer) -> None:
     """A lower limit that holds already stays."""
     lower = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))"
-    assert zygote.run("print(resource.getrlimit(resource.RLIMIT_NOFILE))", before=lower).output == "(30, 30)"
+    assert fork_server.run("print(resource.getrlimit(resource.RLIMIT_NOFILE))", before=lower).output == "(30, 30)"
 
 
 # --- who the worker is -------------------------------------------------------------------------------------------
@@ -449,38 +452,40 @@ RIGHTS = (
 
 
 @root_only
-def test_root_becomes_the_user_it_is_told(zygote: Zygote) -> None:
+def test_root_becomes_the_user_it_is_told(fork_server: ForkServer) -> None:
     """With a uid, a worker of root is that user and group in every respect, and has no capability."""
-    outcome = zygote.run(f"{RIGHTS}\nprint('unprivileged-user' in layers)", uid=OTHER_USER, readable=[])
+    outcome = fork_server.run(f"{RIGHTS}\nprint('unprivileged-user' in layers)", uid=OTHER_USER, readable=[])
     assert outcome == Outcome(f"({OTHER_USER}, {OTHER_USER}, {OTHER_USER}) [] (0, 0)\nTrue", 0)
 
 
 @root_only
-def test_root_without_a_uid_loses_its_capabilities(zygote: Zygote) -> None:
+def test_root_without_a_uid_loses_its_capabilities(fork_server: ForkServer) -> None:
     """Without a uid, a worker of root stays root in name, and the layer is not reported."""
-    outcome = zygote.run(f"{RIGHTS}\nprint('unprivileged-user' in layers)")
+    outcome = fork_server.run(f"{RIGHTS}\nprint('unprivileged-user' in layers)")
     assert outcome.output.startswith("(0, 0, 0)")
     assert outcome.output.endswith("(0, 0)\nFalse")
 
 
 @root_only
-def test_another_user_that_could_not_read_is_not_become(zygote: Zygote, tmp_path: Path) -> None:
+def test_another_user_that_could_not_read_is_not_become(fork_server: ForkServer, tmp_path: Path) -> None:
     """Where what a worker must read lies in a folder open to root only, the layer is left out and said so."""
     tmp_path.chmod(0o700)
     (tmp_path / "library").write_text("")
     readable = (str(tmp_path / "library"),)
-    outcome = zygote.run(f"{RIGHTS}\nprint('unprivileged-user' in layers)", uid=OTHER_USER, readable=list(readable))
+    outcome = fork_server.run(
+        f"{RIGHTS}\nprint('unprivileged-user' in layers)", uid=OTHER_USER, readable=list(readable)
+    )
     assert outcome.output.startswith("(0, 0, 0)")
     assert outcome.output.endswith("(0, 0)\nFalse")
     assert "open to its owner only" in drop_privileges.why_not_become(OTHER_USER, readable)
 
 
 @pytest.mark.parametrize("uid", [None, pytest.param(OTHER_USER, marks=root_only)])
-def test_a_worker_dies_with_its_parent(zygote: Zygote, uid: int | None) -> None:
+def test_a_worker_dies_with_its_parent(fork_server: ForkServer, uid: int | None) -> None:
     """When the process that forked it ends, a worker that would sleep for long is gone, also as another user."""
-    outcome = zygote.run(
+    outcome = fork_server.run(
         "import os, time\nready, alive = os.pipe(), os.pipe()\n"
-        "if os.fork() == 0:\n"  # stands for the zygote
+        "if os.fork() == 0:\n"  # stands for the fork server
         "    isolation.prepare()\n"
         "    if os.fork() == 0:\n"
         f"        isolation.apply(Policy(memory_bytes=None, cpu_seconds=9, uid={uid}))\n"
@@ -492,28 +497,28 @@ def test_a_worker_dies_with_its_parent(zygote: Zygote, uid: int | None) -> None:
     assert outcome == Outcome("b''", 0)
 
 
-def test_a_worker_that_came_too_late_does_not_begin(zygote: Zygote) -> None:
-    """A process whose zygote has died already refuses to be a worker, since nothing would end it."""
+def test_a_worker_that_came_too_late_does_not_begin(fork_server: ForkServer) -> None:
+    """A process whose fork server has died already refuses to be a worker, since nothing would end it."""
     code = "import os\nif os.fork() == 0: isolation.apply(Policy(memory_bytes=None, cpu_seconds=1))\nelse: os.wait()"
-    assert zygote.run(code, apply=False).output == "ProcessLookupError"
+    assert fork_server.run(code, apply=False).output == "ProcessLookupError"
 
 
 # --- openly, or not at all ---------------------------------------------------------------------------------------
 
 
-def test_all_layers_are_reported_in_force(zygote: Zygote) -> None:
+def test_all_layers_are_reported_in_force(fork_server: ForkServer) -> None:
     """The layers come back in their order, and nothing that was not asked for is among them."""
     expected = [name for name in isolation.LAYERS if name != "unprivileged-user" or not drop_privileges.is_root()]
-    assert zygote.run("print(*layers)").output.split() == expected
-    assert zygote.run("print(*layers)", layers=["limits"]).output == "limits"
+    assert fork_server.run("print(*layers)").output.split() == expected
+    assert fork_server.run("print(*layers)", layers=["limits"]).output == "limits"
 
 
-def test_a_layer_that_fails_stops_the_worker(zygote: Zygote) -> None:
+def test_a_layer_that_fails_stops_the_worker(fork_server: ForkServer) -> None:
     """A folder to write in that is not there, and a second thread, are errors rather than less protection."""
     apply = "isolation.apply(Policy(memory_bytes=None, cpu_seconds=1{}))"
-    assert zygote.run(apply.format(", writable=('/not/there',)"), apply=False).output == "FileNotFoundError"
+    assert fork_server.run(apply.format(", writable=('/not/there',)"), apply=False).output == "FileNotFoundError"
     thread = "import threading; e = threading.Event(); threading.Thread(target=e.wait, daemon=True).start()\n"
-    assert "one thread" in zygote.run(thread + apply.format(""), apply=False, verbose=True).output
+    assert "one thread" in fork_server.run(thread + apply.format(""), apply=False, verbose=True).output
 
 
 def test_a_policy_must_make_sense() -> None:
@@ -526,9 +531,9 @@ def test_a_policy_must_make_sense() -> None:
     assert policy.without("no-new-privileges").layers == ("process-group", "limits", "unprivileged-user")
 
 
-def test_the_zygote_has_one_thread(zygote: Zygote) -> None:
+def test_the_fork_server_has_one_thread(fork_server: ForkServer) -> None:
     """With one thread for linear algebra in its environment, a process that imported torch has a single thread."""
-    assert zygote.threads == 1
+    assert fork_server.threads == 1
 
 
 def test_layers_that_need_one_another_go_together() -> None:
@@ -539,18 +544,18 @@ def test_layers_that_need_one_another_go_together() -> None:
         isolation.left_out(["moat"])
 
 
-def test_asking_changes_no_rights(zygote: Zygote) -> None:
+def test_asking_changes_no_rights(fork_server: ForkServer) -> None:
     """After `available` the process that asked reads, opens sockets and starts processes as before."""
     code = "import socket; before = open('/proc/self/status').read().split('Seccomp')[1].split()[1]\n"
     code += "isolation.available()\n"
     code += "socket.socket().close(); print(before == open('/proc/self/status').read().split('Seccomp')[1].split()[1])"
-    assert zygote.run(code, apply=False) == Outcome("True", 0)
+    assert fork_server.run(code, apply=False) == Outcome("True", 0)
 
 
-def test_the_zygote_shows_its_memory_to_nobody(zygote: Zygote) -> None:
+def test_the_fork_server_shows_its_memory_to_nobody(fork_server: ForkServer) -> None:
     """Before any worker has put on a layer, neither it nor its parent can be looked into by others of their user."""
     code = "from grader.worker.isolation import process; print(process.prctl(3))"  # PR_GET_DUMPABLE
-    assert zygote.run(code, apply=False).output == "0"
+    assert fork_server.run(code, apply=False).output == "0"
 
 
 # --- what it may read --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The zygote holds nothing worth having: neither memory nor a descriptor, /proc, tracing or a signal leads to us."""
+"""The fork server holds no secret: neither memory nor a descriptor, /proc, tracing or a signal leads to the judge."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from support.run_in_worker import launched, run, tiny, without
 
 from grader.judge import session
 from grader.judge.processes import bubblewrap
-from grader.judge.processes.launcher import ZygoteLauncher
+from grader.judge.processes.launcher import ForkServerLauncher
 from grader.worker.isolation import drop_privileges, process
 
 pytestmark = pytest.mark.skipif(not process.LINUX, reason="tries Linux's ways into another process")
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["plain", "in bubblewrap"])
-def launcher(request: pytest.FixtureRequest) -> Iterator[ZygoteLauncher]:
+def launcher(request: pytest.FixtureRequest) -> Iterator[ForkServerLauncher]:
     """Workers with and without the sandbox round their parent."""
     if request.param and bubblewrap.why_not():
         pytest.skip(bubblewrap.why_not())
@@ -119,7 +119,7 @@ def f(pids, quietly):
 
 
 def test_no_way_leads_into_another_process(launcher):
-    """/proc, tracing, reading of memory, descriptors and signals get at neither the judge, the zygote nor a sibling."""
+    """No way through /proc, tracing, memory, descriptors or signals reaches the judge, the fork server or a sibling."""
     with closing(launcher.lease()) as sibling:
         sibling.greet()
         assert run(launcher, INTO, [os.getpid(), launcher.process.pid, sibling.pid], False) == []
@@ -127,7 +127,7 @@ def test_no_way_leads_into_another_process(launcher):
 
 @pytest.mark.skipif(drop_privileges.is_root(), reason="root may look into everything, unless a layer refuses it")
 def test_closed_memory_needs_no_other_layer(launcher):
-    """With every other layer off, no process of the same user shows its memory: not the zygote, nor a sibling, nor a
+    """With every other layer off, no process of the same user shows its memory: not the fork server, a sibling or the
     judge of a class."""
     session._close_to_others()
     try:
@@ -138,8 +138,8 @@ def test_closed_memory_needs_no_other_layer(launcher):
         process.prctl(process.PR_SET_DUMPABLE, 1)
 
 
-def test_in_the_sandbox_nobody_kills_the_zygote(launcher):
-    """With the worker's own layers off, the zygote of a sandbox cannot be ended or looked into from inside."""
+def test_in_the_sandbox_nobody_kills_the_fork_server(launcher):
+    """With the worker's own layers off, the fork server of a sandbox cannot be ended or looked into from inside."""
     if not launcher.outer:
         pytest.skip("only in bubblewrap: elsewhere seccomp refuses it")
     kill = "import os\ndef f():\n    os.kill(1, 9); os.kill(1, 15)\n    return os.getppid()\n"

@@ -240,7 +240,7 @@ def test_nothing_survives_its_run(verdict):
 
 
 def _sleepers() -> list[str]:
-    """Processes forked from a zygote that sleep: neither the zygote nor a waiting worker does."""
+    """Processes forked from a fork server that sleep: neither the fork server nor a waiting worker does."""
     found = []
     for folder in Path("/proc").iterdir():
         try:

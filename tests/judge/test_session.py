@@ -16,7 +16,7 @@ from grader.errors import UsageError
 from grader.judge import session
 from grader.judge.processes import isolation_policy
 from grader.judge.processes.isolation_policy import policy_for
-from grader.judge.processes.launcher import SpawnLauncher, ZygoteLauncher
+from grader.judge.processes.launcher import ForkServerLauncher, SpawnLauncher
 from grader.model import Submission
 
 TINY = Path(__file__).parents[1] / "courses/tiny"
@@ -94,7 +94,7 @@ def test_workers_for_the_gpu_keep_what_cuda_can_live_with(tiny):
 
 def test_a_launcher_turns_to_the_gpu_before_its_first_worker(tiny):
     """Whether workers are forked or started anew, the policy for the GPU is the one they get."""
-    for spawn, kind in [(False, ZygoteLauncher), (True, SpawnLauncher)]:
+    for spawn, kind in [(False, ForkServerLauncher), (True, SpawnLauncher)]:
         launcher = session.start_launcher("numpy", policy_for(tiny, "cpu"), tiny.limits, spawn=spawn)
         launcher = session._for_cuda(launcher, tiny)
         try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.course.discover import load
 from grader.judge.processes.isolation_policy import policy_for
-from grader.judge.processes.launcher import Launcher, ZygoteLauncher, start_launcher
+from grader.judge.processes.launcher import ForkServerLauncher, Launcher, start_launcher
 from grader.model import Course
 
 SECONDS = 20.0  # the most that one piece of code may take, and that anything here is waited for
@@ -24,10 +24,10 @@ def tiny(call_seconds: float = SECONDS) -> Course:
 
 
 @contextmanager
-def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ZygoteLauncher]:
+def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ForkServerLauncher]:
     """Forked workers with all layers, whose parent is in bubblewrap or not; all gone at the end of the block."""
     launcher = start_launcher(course.arrays, policy_for(course, "cpu"), course.limits, sandbox=sandbox, **options)
-    assert isinstance(launcher, ZygoteLauncher)
+    assert isinstance(launcher, ForkServerLauncher)
     try:
         yield launcher
     finally:

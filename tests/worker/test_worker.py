@@ -247,7 +247,7 @@ def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
         fork_server._fork()
 
 
-def test_the_zygote_and_its_workers_die_with_the_judge():
+def test_the_fork_server_and_its_workers_die_with_the_judge():
     """kill -9 of the judge leaves neither the warm parent nor a looping worker behind."""
     script = (
         "import sys; sys.path[:0] = ['tests', 'tests/worker', '.']\n"
@@ -263,7 +263,7 @@ def test_the_zygote_and_its_workers_die_with_the_judge():
     )
     judge = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
-        zygote, worker = map(int, judge.stdout.readline().split())
+        server, worker = map(int, judge.stdout.readline().split())
         time.sleep(0.3)
     finally:
         judge.send_signal(signal.SIGKILL)
@@ -271,7 +271,7 @@ def test_the_zygote_and_its_workers_die_with_the_judge():
         judge.stdout.close()
 
     assert_gone(worker)
-    assert_gone(zygote)
+    assert_gone(server)
 
 
 @pytest.mark.parametrize("spawn", [False, True])

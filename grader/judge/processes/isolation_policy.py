@@ -99,7 +99,7 @@ NOT_WITH_CUDA = ("landlock", "seccomp")
 # Either of each will do.
 FILE_SYSTEM, NETWORK = ("landlock", "namespaces"), ("seccomp", "namespaces")
 
-LARGEST_POLICY = 60_000  # bytes; the zygote reads a job of at most 64 kB
+LARGEST_POLICY = 60_000  # bytes; the fork server reads a job of at most 64 kB
 
 # What torch and numpy import late; named one by one where there are too many packages to allow all.
 FEWEST_PACKAGES = (

@@ -1,6 +1,6 @@
 """Start worker processes.
 
-`ZygoteLauncher` forks workers from a warm parent (Linux), which may be in a sandbox of bubblewrap. `SpawnLauncher`
+`ForkServerLauncher` forks workers from a warm parent (Linux), which may be in a sandbox of bubblewrap. `SpawnLauncher`
 starts each by exec (macOS, and wherever a fork is not safe). Both give a `Worker`; the caller does not see which.
 """
 
@@ -48,7 +48,7 @@ def library_paths() -> list[str]:
 
 
 def _programs() -> list[str]:
-    """What the zygote needs to start, beside what a worker may read: Python, and the worker's part of this program."""
+    """What the fork server needs beyond what a worker may read: Python, and the worker's part of this program."""
     settings = Path(sys.prefix, "pyvenv.cfg")
     return [sys.executable, str(settings), str(WORKER_DIR), str(WORKER_DIR.parent / "__init__.py")]
 
@@ -110,8 +110,8 @@ class _Launcher:
             worker.close()
 
 
-class ZygoteLauncher(_Launcher):
-    """Forks workers from one warm process. `start` returns at once: the zygote imports while the caller does.
+class ForkServerLauncher(_Launcher):
+    """Forks workers from one warm process. `start` returns at once: the fork server imports while the caller does.
 
     `sandbox`: put that process into bubblewrap. Where that cannot be had, or nothing starts in it, it runs without, and
     `no_sandbox` says why.
@@ -132,7 +132,7 @@ class ZygoteLauncher(_Launcher):
         self._start()
 
     def _start(self) -> None:
-        """Start the zygote, without waiting for it."""
+        """Start the fork server, without waiting for it."""
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [
             sys.executable,
@@ -239,7 +239,7 @@ class ZygoteLauncher(_Launcher):
         return message
 
     def _exit_code(self, pid: int) -> int | None:
-        """How a worker ended, waiting a moment for the zygote to say so."""
+        """How a worker ended, waiting a moment for the fork server to say so."""
         job = self._jobs[pid]
         deadline = time.monotonic() + 2.0
         while job not in self._ended:
@@ -256,7 +256,7 @@ class ZygoteLauncher(_Launcher):
         return GraderError(f"The process that starts workers died: {last[0]}", next_step="learn doctor")
 
     def close(self) -> None:
-        """End every worker and the zygote."""
+        """End every worker and the fork server."""
         if self._ahead is not None:
             self._ahead.close()
         for _, pidfd in self._born.values():
@@ -323,7 +323,7 @@ class SpawnLauncher(_Launcher):
             process.wait()
 
 
-Launcher = ZygoteLauncher | SpawnLauncher
+Launcher = ForkServerLauncher | SpawnLauncher
 
 
 def start_launcher(
@@ -343,4 +343,4 @@ def start_launcher(
     can_fork = sys.platform == "linux" and hasattr(os, "pidfd_open")
     if spawn or not can_fork:
         return SpawnLauncher(arrays, policy, limits, accept)
-    return ZygoteLauncher(arrays, policy, limits, accept, sandbox)
+    return ForkServerLauncher(arrays, policy, limits, accept, sandbox)

@@ -1,15 +1,15 @@
 """The layers that a worker puts on itself before it runs a learner's code. Standard library only.
 
-    process-group        its own session; it dies with the zygote, and no process of the same user can look into it
+    process-group        its own session; it dies with the fork server, and no process of the same user can look into it
     limits               memory, processor time, size of files, open files, processes and threads
     unprivileged-user    never root, and no capabilities
     no-new-privileges    a program that it starts gains no rights
     landlock             it reads what it must, and writes nowhere else than in its scratch folder
     seccomp              no network, no new processes, no signals to others, and no calls that the list does not know
 
-What the layers cannot give: whatever the zygote has read before the fork, a worker can read too; descriptors that
+What the layers cannot give: whatever the fork server has read before the fork, a worker can read too; descriptors that
 are open stay usable (close them first, `process.close_from`); and whether a file exists can be found out, unless the
-zygote is in a sandbox that does not show it.
+fork server is in a sandbox that does not show it.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
 
 
 def prepare() -> None:
-    """Once, in the zygote, when its imports are done and before it forks: probes the kernel and fills caches.
+    """Once, in the fork server, when its imports are done and before it forks: probes the kernel and fills caches.
 
     From here on no process of the same user may look into this one. A worker may not list the folders that packages
     share, so Python's listing of them is made here.
     """
     from grader.worker.isolation import readable_paths, seccomp
 
-    process.remember_zygote()
+    process.remember_fork_server()
     if process.LINUX:
         process.refuse_inspection()
     readable_paths.fill_import_caches()
@@ -112,7 +112,7 @@ class Foresight:
 
 
 def foresee(policy: Policy) -> Foresight:
-    """In the zygote: opens every path of the policy once, so that each worker need not (some 5 ms). Errors: OSError."""
+    """In the fork server: open every path of the policy once, which spares each worker some 5 ms. Errors: OSError."""
     rules = None
     if "landlock" in policy.layers and not landlock.why_not():
         rules = landlock.ruleset(policy.readable, policy.writable)
@@ -126,7 +126,7 @@ def foresee(policy: Policy) -> Foresight:
 def apply(policy: Policy, foresight: Foresight | None = None) -> tuple[str, ...]:
     """In the worker, once: puts the layers on this process for good, and returns those that are now in force.
 
-    `foresight` is what the zygote found out for this policy; without it, it is found out here.
+    `foresight` is what the fork server found out for this policy; without it, it is found out here.
 
     A layer that the platform lacks is left out: the caller decides whether the rest is enough. The caller has closed
     what the worker must not hold, and has this process in one thread. The process is left in the first writable folder,

@@ -23,7 +23,7 @@ PR_GET_NO_NEW_PRIVS = 39
 _CLOSE_RANGE = 436  # the same number on every machine
 _SIGKILL = 9
 
-_zygote: int | None = None
+_fork_server: int | None = None
 
 
 @lru_cache(maxsize=1)
@@ -64,17 +64,17 @@ def prctl(option: int, value: int = 0) -> int:
     return checked(libc().prctl(option, *(ctypes.c_ulong(word) for word in (value, 0, 0, 0))))
 
 
-def remember_zygote() -> None:
+def remember_fork_server() -> None:
     """Notes which process the workers will be children of, so that `detach` sees when it died before them."""
-    global _zygote
-    _zygote = os.getpid()
+    global _fork_server
+    _fork_server = os.getpid()
 
 
 def detach() -> None:
     """Leaves the terminal's session, dies with the parent, and is closed to its own user's eyes.
 
     The death signal comes when the *thread* that made this process ends.
-    Errors: OSError, also when the zygote has gone already.
+    Errors: OSError, also when the fork server has gone already.
     """
     if os.getsid(0) != os.getpid():
         os.setsid()
@@ -82,8 +82,8 @@ def detach() -> None:
     if LINUX:
         refuse_inspection()
         die_with_parent()
-        if _zygote not in (None, os.getpid(), os.getppid()):
-            raise ProcessLookupError(errno.ESRCH, "the zygote died before its worker began")
+        if _fork_server not in (None, os.getpid(), os.getppid()):
+            raise ProcessLookupError(errno.ESRCH, "the fork server died before its worker began")
 
 
 def die_with_parent() -> None:

@@ -1,6 +1,6 @@
 """
 tries = "to trace other processes, read their memory and take their descriptors"
-entry = "signals and ptrace to parent, zygote and siblings"
+entry = "signals and ptrace to parent, fork server and siblings"
 lesson = "argmax_2d"
 state = "graded"
 score = 10.0
@@ -36,7 +36,7 @@ def take_descriptor(pid):
     return call(438, os.pidfd_open(pid), 0, 0)
 
 
-targets = {"judge": [FACTS["judge"]], "zygote": [FACTS["zygote"], os.getppid()], "victim": [FACTS["victim"]]}
+targets = {"judge": [FACTS["judge"]], "fork_server": [FACTS["fork_server"], os.getppid()], "victim": [FACTS["victim"]]}
 targets["process beside it"] = near()
 for who, pids in targets.items():
     for pid in pids:

@@ -57,7 +57,7 @@ for path in ("/etc/passwd", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "
     attempt("read the system's files", lambda path=path: with_open(path))
 for name in ("environ", "maps", "mem", "cmdline", "status"):
     attempt("read its own /proc", lambda name=name: with_open(f"/proc/self/{name}") or name == "mem")
-for who in ("judge", "zygote", "victim"):
+for who in ("judge", "fork_server", "victim"):
     for name in ("environ", "cmdline", "maps"):
         attempt("read /proc of others", lambda who=who, name=name: with_open(f"/proc/{FACTS[who]}/{name}"))
 for folder in ("submissions", "solutions", "home", "open_folder"):

@@ -1,6 +1,6 @@
 """
-tries = "to signal, starve and slow down the judge, the zygote, its siblings and a bystander"
-entry = "signals and ptrace to parent, zygote and siblings"
+tries = "to signal, starve and slow down the judge, the fork server, its siblings and a bystander"
+entry = "signals and ptrace to parent, fork server and siblings"
 lesson = "argmax_2d"
 state = "graded"
 score = 10.0
@@ -44,7 +44,7 @@ def signal_one_beside():
     return False
 
 
-for who in ("judge", "zygote", "victim"):
+for who in ("judge", "fork_server", "victim"):
     pid = FACTS[who]
     for number in PROBE:
         attempt("signal another process", lambda pid=pid, number=number: os.kill(pid, number) is None)
