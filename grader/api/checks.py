@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.judge.diagnosis.mistakes import Family
-from grader.judge.processes.remote_module import LearnerError, Object, Observed, Proxy, Subject
+from grader.judge.errors import CheckFailed, LearnerError
+from grader.judge.processes.remote_module import Object, Observed, Proxy, Subject
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show
 from grader.judge.values.random_inputs import Rand
 from grader.judge.values.redacted_explanation import form_of, plain_kind, wrong_shape
@@ -22,15 +23,6 @@ __all__ = [
 
 # How torch says that tensors lie on different devices, or that a named device is not there.
 DEVICE_TROUBLE = ("same device", "CUDA", "cuda", "NVIDIA", "MPS", "mps", "XPU")
-
-
-class CheckFailed(AssertionError):
-    """A check found a difference; the message is for the learner. `form` says the same without any value that came
-    from the submission, `hint` is the check's own addition (see gist.py)."""
-
-    def __init__(self, message: str, form: str = "", hint: str = "") -> None:
-        super().__init__(message)
-        self.form, self.hint = form, hint
 
 
 def fail(message: str, form: str = "", hint: str = "") -> None:

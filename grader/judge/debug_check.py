@@ -60,7 +60,7 @@ def stand_at_failure(
 
 def _find(judge: Judge, lesson: Lesson, submission: Submission, seed: int, failure: Failure) -> None:
     """Fill in `failure` from one more examination."""
-    from grader.judge.checks.pytest_plugin import Check
+    from grader.judge.checks.check import Check
     from grader.judge.examination import Examination
     from grader.judge.processes.remote_module import RemoteSubject, Subject
     from grader.model import CheckResult

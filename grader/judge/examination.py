@@ -7,19 +7,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.api.checks import CheckFailed
 from grader.course.learner_copy import AGAIN
 from grader.errors import CourseError, GraderError, WorkerError
-from grader.judge.checks.pytest_plugin import Bench, Check, collect_and_drive
+from grader.judge.checks.check import Check
+from grader.judge.checks.pytest_plugin import Bench, collect_and_drive
 from grader.judge.course_answers import materials_of
+from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.launcher import Launcher
-from grader.judge.processes.remote_module import LearnerError, LocalSubject, RemoteSubject, Subject, no_answer, reply_of
+from grader.judge.processes.load_submission import load_submission
+from grader.judge.processes.remote_module import LocalSubject, RemoteSubject, Subject, no_answer, reply_of
 from grader.judge.processes.reply_schema import reply_to
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import AskedAhead, Recorder, Story, may_be_asked_ahead, told
 from grader.judge.values import redacted_explanation
-from grader.judge.values.random_inputs import Rand, worker_seed
+from grader.judge.values.random_inputs import Rand
 from grader.judge.verdict import lesson_findings
 from grader.judge.verdict.feedback import score_of, strengths_of, suggestions_for, weaknesses_of
 from grader.judge.verdict.lesson_findings import Finding
@@ -128,18 +130,6 @@ class Judge:
         """What the check raises on the reference itself; None where it passes."""
         submission, reference = self.materials.reference_twice(lesson, check.item.name, seed)
         return self.bench.run(check, submission, reference, lambda name: self.materials.rand(lesson, name, seed))
-
-
-def load_submission(
-    worker: Worker, lesson: Lesson, submission: Submission, seed: int, device: str, *, shared: bool = False
-) -> dict[str, Any]:
-    """Have a worker load a submission; its reply. `shared`: other lessons may have been loaded there before. Raises
-    WorkerError."""
-    return worker.request(
-        "load", name=lesson.name, path=submission.path, source=submission.source, seed=worker_seed(seed, lesson.name),
-        siblings={name: list(pair) for name, pair in submission.siblings.items()}, shared=shared,
-        forbids=list(lesson.forbids), names=list(lesson.kinds), device=device,
-    )  # fmt: skip
 
 
 class Examination:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import CourseError
-from grader.judge.processes.remote_module import LearnerError, LocalSubject
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import LocalSubject
 from grader.judge.transcript.transcript import Exchange, NotRecorded, PlayedRand, Player, RecordedRand, Recorder, Story
 from grader.judge.transcript.transcript_file import Answers, write_answers
 from grader.judge.values.compare import same

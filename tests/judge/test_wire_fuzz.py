@@ -19,7 +19,8 @@ from support.factories import ROOT, course, judging
 from support.fake_workers import VALUES, LooseWorker, LyingLauncher, LyingWorker, changed, changed_values
 
 from grader.errors import WorkerCrashed, WorkerTimeout
-from grader.judge.processes.remote_module import LearnerError, RemoteSubject, no_answer
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import RemoteSubject, no_answer
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
 from grader.model import Submission
 from grader.worker import wire
@@ -250,7 +251,7 @@ HUNGRY = """
 import resource, sys, torch
 sys.path[:0] = ["tests", "tests/judge", "."]
 from test_wire_fuzz import asked, frame, message
-from grader.judge.processes.remote_module import LearnerError
+from grader.judge.errors import LearnerError
 from grader.worker import wire
 largest, zeros = wire.REPLY, bytes(wire.REPLY.body)
 sizes = f"[{largest.body // 4}]"

@@ -14,7 +14,7 @@ from support.factories import ROOT, judge_source
 from support.hand_ins import TINY
 
 from grader.course.discover import load
-from grader.judge.processes.remote_module import LearnerError
+from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.model import Limits, Submission
 from grader.reports.formats.to_gradescope import to_gradescope

@@ -14,8 +14,9 @@ from support.course_files import ROOT
 from support.factories import course
 
 from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
+from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import start_launcher
-from grader.judge.processes.remote_module import LearnerError, LocalSubject, RemoteSubject
+from grader.judge.processes.remote_module import LocalSubject, RemoteSubject
 from grader.judge.session import policy_for
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server

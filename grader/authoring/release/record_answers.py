@@ -20,7 +20,7 @@ from grader.course.learner_copy import FOLDER, Release, public_answers, public_c
 from grader.course.learner_copy import MARK as RELEASE
 from grader.errors import CourseError
 from grader.files import at, read_file
-from grader.judge.checks.pytest_plugin import Check
+from grader.judge.checks.check import Check
 from grader.judge.course_answers import load_file
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher

@@ -14,10 +14,10 @@ import pytest
 from grader.course.discover import load
 from grader.errors import CourseError, SelfattendError
 from grader.judge.course_answers import Solutions, materials_of
-from grader.judge.examination import load_submission
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import start_launcher
+from grader.judge.processes.load_submission import load_submission
 from grader.judge.processes.remote_module import RemoteSubject, learner_error
 from grader.model import Course, Lesson
 from grader.submission import read_submission

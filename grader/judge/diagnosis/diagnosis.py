@@ -14,7 +14,8 @@ from typing import Any
 
 from grader.judge.diagnosis.mistake_outputs import NO_EVIDENCE, Fitting, Known, Observations, agree, observe
 from grader.judge.diagnosis.mistakes import Family, Mistake, Probe
-from grader.judge.processes.remote_module import LearnerError, LocalSubject, Subject
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import LocalSubject, Subject
 from grader.judge.transcript.prefetch import AskedAhead
 from grader.judge.values.compare import Raised, is_array, is_tensor, kind_of, same
 from grader.model import Named

@@ -16,7 +16,8 @@ from typing import Any
 
 from grader.errors import SelfattendError
 from grader.judge.diagnosis.mistakes import Family, Mistake, Probe
-from grader.judge.processes.remote_module import LearnerError, LocalSubject, Subject
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import LocalSubject, Subject
 from grader.judge.transcript.prefetch import Recorder, Story, told
 from grader.judge.values.compare import Raised, same
 from grader.judge.values.fingerprint import Weight, weigh

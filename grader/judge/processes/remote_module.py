@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.errors import WorkerError, WorkerTimeout
+from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
 from grader.worker.arrays import brought_home, devices_of, duplicate, mapped, pack, without_graph
@@ -25,17 +26,6 @@ from grader.worker.operations import Actor
 from grader.worker.wire import Handle
 
 NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
-
-
-class LearnerError(Exception):
-    """The submission gave no value. `kind`: raised, timed-out, out-of-memory, crashed, forbidden or syntax."""
-
-    def __init__(self, kind: str, type_name: str, text: str, frames: Sequence[Sequence[Any]] = ()) -> None:
-        super().__init__(f"{type_name}: {text}" if type_name else text)
-        self.kind = kind
-        self.type_name = type_name
-        self.text = text
-        self.frames = [tuple(frame) for frame in frames]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grader.judge.processes.remote_module import LearnerError, LocalSubject, Subject
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import LocalSubject, Subject
 from grader.judge.values.compare import same
 from grader.worker.arrays import duplicate
 

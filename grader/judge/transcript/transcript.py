@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.errors import GraderError
-from grader.judge.processes.remote_module import LearnerError, LocalSubject, Subject
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import LocalSubject, Subject
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker.arrays import duplicate, mapped

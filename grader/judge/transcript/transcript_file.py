@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.course.learner_copy import AGAIN
 from grader.errors import CourseError
-from grader.judge.processes.remote_module import LearnerError
+from grader.judge.errors import LearnerError
 from grader.judge.transcript.transcript import Exchange, Story
 from grader.worker.arrays import mapped, pack, unpack
 from grader.worker.wire import PREFIX, Array, Opaque, ProtocolError, TooLarge, decode, encode

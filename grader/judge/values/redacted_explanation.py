@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.judge.processes.remote_module import LearnerError
+from grader.judge.errors import LearnerError
 from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy
 from grader.model import Submission
 from grader.source.parse import parse

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from grader.judge.diagnosis.diagnosis import Diagnosis
 from grader.judge.diagnosis.error_hints import advice_for
-from grader.judge.processes.remote_module import LearnerError, Proxy, Subject
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import Proxy, Subject
 from grader.judge.values import redacted_explanation
 from grader.judge.values.compare import is_array, kind_of, same, show
 from grader.judge.values.difference_patterns import findings
 from grader.model import CheckResult, Counterexample, Course, Named
 
 if TYPE_CHECKING:
-    from grader.judge.checks.pytest_plugin import Check
+    from grader.judge.checks.check import Check
     from grader.judge.examination import Examination
     from grader.source.forbidden_calls import Ban
 

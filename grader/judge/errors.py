@@ -1,0 +1,29 @@
+"""What ends a check: the check's own verdict, or an error of the submission."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class CheckFailed(AssertionError):
+    """A check found a difference; the message is for the learner.
+
+    `form` says the same without any value that came from the submission, `hint` is the check's own addition: what
+    the redacted explanation is made of.
+    """
+
+    def __init__(self, message: str, form: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.form, self.hint = form, hint
+
+
+class LearnerError(Exception):
+    """The submission gave no value. `kind`: raised, timed-out, out-of-memory, crashed, forbidden or syntax."""
+
+    def __init__(self, kind: str, type_name: str, text: str, frames: Sequence[Sequence[Any]] = ()) -> None:
+        super().__init__(f"{type_name}: {text}" if type_name else text)
+        self.kind = kind
+        self.type_name = type_name
+        self.text = text
+        self.frames = [tuple(frame) for frame in frames]
