@@ -22,7 +22,7 @@ NO_PROGRESS = LessonProgress("")
 
 
 @dataclass(frozen=True)
-class Here:
+class CourseContext:
     """A course, and the learner's workspace if the command was called in one."""
 
     course: Course
@@ -83,18 +83,18 @@ class Here:
             return 0.0
 
 
-def here(ctx: click.Context) -> Here:
+def find_context(ctx: click.Context) -> CourseContext:
     """The course asked for, and the workspace around the current folder. Raises CourseError, WorkspaceError."""
     folder = current_folder()
     if not any(is_file(place / FOLDER / MARK) for place in (folder, *folder.parents)):
-        return Here(course_of(ctx), None)
+        return CourseContext(load_course(ctx), None)
     workspace = find(folder)
-    course = course_of(ctx, workspace)
+    course = load_course(ctx, workspace)
     workspace.require(course)
-    return Here(course, workspace)
+    return CourseContext(course, workspace)
 
 
-def course_of(ctx: click.Context, workspace: Workspace | None = None) -> Course:
+def load_course(ctx: click.Context, workspace: Workspace | None = None) -> Course:
     """The course that was asked for with --course or the environment, else the workspace's, else the bundled one."""
     return load(locate(ctx.meta.get(COURSE), workspace.course_folder if workspace else None))
 
@@ -107,7 +107,7 @@ def current_folder() -> Path:
         raise WorkspaceError("the folder you are in is no longer there", next_step="cd to your workspace") from None
 
 
-def shown(path: Path) -> str:
+def short_path(path: Path) -> str:
     """A path as short as a terminal can still open it: relative where it lies below the current folder."""
     folder = current_folder()
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
-
-from grader.errors import SelfattendError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,23 +55,3 @@ def pager_option(function: F) -> F:
     """`--no-pager`."""
     text = "Use a pager for a text longer than the terminal, or never."
     return click.option("--pager/--no-pager", default=True, help=text)(function)
-
-
-def _lessons(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from grader.cli.context import here
-
-    try:
-        course = here(ctx).course
-    except SelfattendError:
-        return []  # a shell that completes has no room for messages
-    begun = incomplete.lower().replace("-", "_")
-    lessons = [lesson for name, lesson in course.lessons.items() if name.startswith(begun)]
-    return [CompletionItem(lesson.name, help=lesson.title) for lesson in lessons]
-
-
-def lesson_argument(required: bool = True, several: bool = False) -> Callable[[F], F]:
-    """`LESSON`, completed by the shell."""
-    if several:
-        return click.argument("lessons", metavar="[LESSON]...", nargs=-1, shell_complete=_lessons)
-    metavar = "LESSON" if required else "[LESSON]"
-    return click.argument("lesson", metavar=metavar, required=required, shell_complete=_lessons)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from grader.terminal.text import LONGEST, clean, counted, score_text
+from grader.terminal.text import LONGEST, clean, plural, score_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -61,7 +61,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "score": score, "percent": percent}
-    environment.globals |= {"counted": counted, "style": _inside("style.css"), "script": _inside("sort.js")}
+    environment.globals |= {"plural": plural, "style": _inside("style.css"), "script": _inside("sort.js")}
     environment.globals |= {"hashes": {name: _hash(name) for name in ("style.css", "sort.js")}}
     return environment
 

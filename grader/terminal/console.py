@@ -16,7 +16,7 @@ import click
 from grader.terminal.text import Signs, signs_for
 
 if TYPE_CHECKING:
-    from grader.terminal.layout import Page
+    from grader.terminal.layout import Layout
 
 WIDEST = 100  # columns of prose
 
@@ -39,7 +39,7 @@ def is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def colourful(stream: TextIO | None = None) -> bool:
+def has_colour(stream: TextIO | None = None) -> bool:
     """Whether a stream, standard output if none is given, takes colour."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
@@ -56,17 +56,17 @@ def signs() -> Signs:
     return signs_for(getattr(sys.stdout, "encoding", None))
 
 
-def page(verbose: bool = False) -> Page:
+def make_layout(verbose: bool = False) -> Layout:
     """How assessments look on standard output. Imports rich."""
-    from grader.terminal.layout import Page
+    from grader.terminal.layout import Layout
 
-    colour = colourful()
-    return Page(width(), colour, links=colour and is_terminal(sys.stdout), signs=signs(), everything=verbose)
+    colour = has_colour()
+    return Layout(width(), colour, links=colour and is_terminal(sys.stdout), signs=signs(), everything=verbose)
 
 
 def paint(text: str, style: str) -> str:
     """`text` in one of STYLES, or as it is where there is no colour."""
-    return click.style(text, **STYLES[style]) if colourful() else text
+    return click.style(text, **STYLES[style]) if has_colour() else text
 
 
 def put(text: str = "") -> None:
@@ -96,7 +96,7 @@ def show_paged(text: str, pager: bool) -> None:
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
         os.environ["LESS"] = _for_less(os.environ.get("LESS", ""))
-        click.echo_via_pager(text, color=colourful())
+        click.echo_via_pager(text, color=has_colour())
     else:
         click.echo(text, nl=False, color=True)
 

@@ -29,7 +29,7 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
-class Page:
+class Layout:
     """How to render: the width in columns, whether in colour and with links, with which signs, and how much of it."""
 
     width: int = 80

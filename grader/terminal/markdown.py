@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from grader.terminal.console import colourful, width
+from grader.terminal.console import has_colour, width
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Piece
@@ -63,7 +63,7 @@ def markdown(text: str) -> str:
 
 def source(code: str) -> str:
     """Python source, every character as it is."""
-    if not colourful():
+    if not has_colour():
         return code if code.endswith("\n") else code + "\n"
     return _render(_python(code, "python"), max(width(), 1 + max(map(len, code.split("\n")))))
 
@@ -73,7 +73,7 @@ def _python(code: str, language: str) -> Syntax:
 
 
 def _render(content: RenderableType, columns: int) -> str:
-    colour = colourful()
+    colour = has_colour()
     console = Console(
         file=io.StringIO(),
         width=columns,
@@ -138,7 +138,7 @@ class _Lesson(Markdown):
         for before, token in pairwise(self.parsed):
             if before.type == token.type == "fence" and (before.info, token.info) == ("python", "text"):
                 token.meta["output"] = True
-        if not colourful():
+        if not has_colour():
             for piece in [child for token in self.parsed for child in token.children or ()]:
                 if piece.type == "code_inline":
                     piece.content = f"`{piece.content}`"  # nothing else sets it off from the words around it

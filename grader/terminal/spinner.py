@@ -8,29 +8,29 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from grader.terminal.console import colourful, is_terminal
+from grader.terminal.console import has_colour, is_terminal
 from grader.terminal.text import PLAIN_SIGNS, signs_for
 
 if TYPE_CHECKING:
     from rich.live import Live
-    from rich.spinner import Spinner
+    from rich.spinner import Spinner as RichSpinner
 
 PATIENCE = 0.5  # seconds
 
 
-class Working:
+class Spinner:
     """A context in which `text` is shown after half a second, if somebody looks at standard error."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._spinner: Spinner | None = None
+        self._spinner: RichSpinner | None = None
         self._live: Live | None = None
         self._over = False
         self._lock = threading.Lock()
         self._timer = threading.Timer(PATIENCE, self._show)
         self._timer.daemon = True
 
-    def __enter__(self) -> Working:
+    def __enter__(self) -> Spinner:
         if is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb":
             self._timer.start()
         return self
@@ -59,13 +59,13 @@ class Working:
     def _show(self) -> None:
         from rich.console import Console
         from rich.live import Live
-        from rich.spinner import Spinner
+        from rich.spinner import Spinner as RichSpinner
 
         with self._lock:
             if not self._over:
-                console = Console(stderr=True, color_system="standard" if colourful(sys.stderr) else None)
+                console = Console(stderr=True, color_system="standard" if has_colour(sys.stderr) else None)
                 plain = signs_for(sys.stderr.encoding) == PLAIN_SIGNS
-                self._spinner = Spinner("line" if plain else "dots", self._text, style="green")
+                self._spinner = RichSpinner("line" if plain else "dots", self._text, style="green")
                 # standard output stays as it is: behind a stand-in of rich its encoding, and so our signs, are lost
                 self._live = Live(self._spinner, console=console, refresh_per_second=12.5, transient=True,
                                   redirect_stdout=False)  # fmt: skip

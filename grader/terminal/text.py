@@ -75,7 +75,7 @@ def score_bar(score: float | None, cells: int, signs: Signs) -> str:
     return bar(0.0 if score is None else (score - 1) / 9, cells, signs)
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """`1 check`, `2 checks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

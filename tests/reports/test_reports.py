@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
 from grader.reports.formats.to_json import lessons_to_json, to_json
 from grader.reports.formats.to_terminal import assessment, summary
-from grader.terminal.layout import Page
-from grader.terminal.text import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, counted, score_bar, score_text, signs_for
+from grader.terminal.layout import Layout
+from grader.terminal.text import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, plural, score_bar, score_text, signs_for
 
 SAYS = "Hides from each query exactly the keys that its row of the mask blocks, and no others at all."
 TRACE = "ValueError: no\n  core/attention.py:7 in attention\n    raise ValueError('no')\nAsked: attention(3)"
@@ -68,7 +68,7 @@ def plain(text: str) -> str:
 
 def test_the_head_says_lesson_score_device_and_seed():
     """Title, file, device and seed, then the score with a bar, what passed, the score before and the hints used."""
-    head = assessment(FAILED, Page(), title="Attention", before=3.1).splitlines()[:2]
+    head = assessment(FAILED, Layout(), title="Attention", before=3.1).splitlines()[:2]
 
     assert head[0] == "Attention  core/attention.py  cpu, seed 77"
     assert head[1].startswith("4.6 / 10  ████████░░░")
@@ -77,7 +77,7 @@ def test_the_head_says_lesson_score_device_and_seed():
 
 def test_what_did_not_pass_comes_first_with_its_message():
     """Failures first with sign, word and message, then what was not run, then what passed."""
-    lines = assessment(FAILED, Page()).splitlines()
+    lines = assessment(FAILED, Layout()).splitlines()
     heads = [line.split()[:2] for line in lines if re.match(r"  [✗·✓] \w+ +\S", line) and line[4:12].strip() in (
         "failed", "raised", "skipped", "passed")]  # fmt: skip
 
@@ -87,7 +87,7 @@ def test_what_did_not_pass_comes_first_with_its_message():
 
 def test_below_the_checks_stand_the_most_useful_things():
     """Prints, the failing input as it can be typed, strengths, named weaknesses with their id, and the next steps."""
-    text = assessment(FAILED, Page())
+    text = assessment(FAILED, Layout())
     headings = [line for line in text.splitlines() if line in (
         "Your prints", "Smallest failing input", "Strengths", "Weaknesses", "Next")]  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_below_the_checks_stand_the_most_useful_things():
 
 def test_nothing_is_said_twice():
     """A traceback that stands under its check is not repeated under Weaknesses."""
-    assert assessment(FAILED, Page()).count("core/attention.py:7 in attention") == 1
+    assert assessment(FAILED, Layout()).count("core/attention.py:7 in attention") == 1
 
 
 def test_a_check_on_several_inputs_is_one_line():
@@ -108,7 +108,7 @@ def test_a_check_on_several_inputs_is_one_line():
     outcomes = ("passed", "failed", "failed")
     many = [check(f"axis[{i}]", outcome, says="Is right.") for i, outcome in enumerate(outcomes)]
 
-    assert "  ✗ failed   Is right. (2 of 3 inputs)" in assessment(result(*many), Page())
+    assert "  ✗ failed   Is right. (2 of 3 inputs)" in assessment(result(*many), Layout())
 
 
 def test_the_count_of_checks_agrees_with_the_lines():
@@ -116,14 +116,14 @@ def test_the_count_of_checks_agrees_with_the_lines():
     many = [check(f"axis[{i}]", outcome, says="Is right.") for i, outcome in enumerate(("passed", "failed"))]
     more = [check(f"size[{i}]", says="Is right too.") for i in range(3)]
 
-    assert "  1 of 2 checks passed" in assessment(result(*many, *more), Page())
-    assert "  1 of 2 checks passed" in summary([result(*many, *more)], Page())
+    assert "  1 of 2 checks passed" in assessment(result(*many, *more), Layout())
+    assert "  1 of 2 checks passed" in summary([result(*many, *more)], Layout())
 
 
 @pytest.mark.parametrize("outcome", ["failed", "timed-out", "out-of-memory"])
 def test_sentences_stand_under_each_other(outcome):
     """The column of the outcomes is as wide as its longest word, also above a message."""
-    text = assessment(result(check("a", outcome, "The message."), check("b")), Page())
+    text = assessment(result(check("a", outcome, "The message."), check("b")), Layout())
     parts = ("Is right", "The message")
     columns = {line.index(part) for line in text.splitlines()[3:6] for part in parts if part in line}
 
@@ -132,13 +132,13 @@ def test_sentences_stand_under_each_other(outcome):
 
 def test_nothing_earned_fills_nothing():
     """The bar shows the share of the points that was earned: 1.0, the lowest score, is an empty bar."""
-    assert "1.0 / 10  ░░░" in assessment(result(check("a", "failed", "No."), score=1.0), Page())
+    assert "1.0 / 10  ░░░" in assessment(result(check("a", "failed", "No."), score=1.0), Layout())
     assert [score_bar(score, 9, PLAIN_SIGNS).count("#") for score in (None, 1.0, 5.5, 9.9, 10.0)] == [0, 0, 4, 8, 9]
 
 
 def test_functions_have_their_own_headings():
     """In a lesson of several functions each has its checks; one with failures comes first."""
-    text = assessment(result(check("a", function="split"), check("b", "failed", "No.", function="merge")), Page())
+    text = assessment(result(check("a", function="split"), check("b", "failed", "No.", function="merge")), Layout())
 
     assert text.index("\nmerge\n") < text.index("\nsplit\n")
 
@@ -146,7 +146,7 @@ def test_functions_have_their_own_headings():
 def test_long_messages_are_cut_unless_all_is_asked_for():
     """A message of many lines is cut to a few, and the way to all of it is named; the fourth gets one line."""
     checks = [check(f"no {i}", "failed", "\n".join(f"line {i}.{n}" for n in range(30))) for i in range(4)]
-    short, whole = (assessment(result(*checks), Page(everything=everything)) for everything in (False, True))
+    short, whole = (assessment(result(*checks), Layout(everything=everything)) for everything in (False, True))
 
     assert "line 0.6" in short
     assert "line 0.7" not in short
@@ -159,7 +159,7 @@ def test_long_messages_are_cut_unless_all_is_asked_for():
 def test_a_file_that_could_not_be_loaded_shows_no_checks():
     """Checks that never ran are not listed one by one."""
     skipped = [check(f"a{i}", "skipped", "Your file could not be loaded.") for i in range(5)]
-    text = assessment(result(*skipped, state="would-not-import", score=1.0), Page())
+    text = assessment(result(*skipped, state="would-not-import", score=1.0), Layout())
 
     assert "could not be loaded, so nothing was checked" in text
     assert "skipped" not in text
@@ -168,7 +168,7 @@ def test_a_file_that_could_not_be_loaded_shows_no_checks():
 def test_a_fault_of_ours_is_told_as_ours():
     """A grader error has its own word, costs nothing, and names the doctor."""
     broken = check("b", "grader-error", "The check itself failed.")
-    text = assessment(result(check("a"), broken, state="grader-error"), Page())
+    text = assessment(result(check("a"), broken, state="grader-error"), Layout())
 
     assert "1 of 1 check passed" in text
     assert "! grader error" in text
@@ -177,13 +177,13 @@ def test_a_fault_of_ours_is_told_as_ours():
 
 def test_no_score_is_said_in_words():
     """Where nothing could be scored, there is no number."""
-    assert "No score" in assessment(result(state="grader-error", score=None), Page())
+    assert "No score" in assessment(result(state="grader-error", score=None), Layout())
 
 
 @pytest.mark.parametrize("width", [60, 80, 140])
 def test_lines_fit_the_width(width):
     """No line is longer than the terminal, and none ends in spaces."""
-    lines = assessment(FAILED, Page(width)).splitlines()
+    lines = assessment(FAILED, Layout(width)).splitlines()
 
     assert max(map(len, lines)) <= width
     assert all(line == line.rstrip() for line in lines)
@@ -192,7 +192,7 @@ def test_lines_fit_the_width(width):
 def test_words_longer_than_the_width_are_not_broken():
     """A long path stays whole, so that it can be copied and clicked."""
     path = "/a/" + "very/" * 30 + "deep.py"
-    text = assessment(result(check("a", "raised", f"ValueError: no\n  {path}:3 in f\n    code"), file=path), Page(80))
+    text = assessment(result(check("a", "raised", f"ValueError: no\n  {path}:3 in f\n    code"), file=path), Layout(80))
 
     assert f"               {path}:3\n               in f\n" in text
     assert f"  {path}\n" in text
@@ -200,21 +200,21 @@ def test_words_longer_than_the_width_are_not_broken():
 
 def test_colour_changes_no_word():
     """With colour and links the same text is there."""
-    colourful = assessment(FAILED, Page(colour=True, links=True))
+    colourful = assessment(FAILED, Layout(colour=True, links=True))
 
     assert "\x1b[31m" in colourful
     assert "\x1b]8;" in colourful
-    assert [line.rstrip() for line in plain(colourful).splitlines()] == assessment(FAILED, Page()).splitlines()
+    assert [line.rstrip() for line in plain(colourful).splitlines()] == assessment(FAILED, Layout()).splitlines()
 
 
 def test_without_colour_there_is_no_escape_sequence():
     """A pipe gets text only."""
-    assert "\x1b" not in assessment(FAILED, Page(links=True))
+    assert "\x1b" not in assessment(FAILED, Layout(links=True))
 
 
 def test_ascii_signs():
     """Where the encoding has no better signs, letters and punctuation stand in."""
-    text = assessment(FAILED, Page(signs=PLAIN_SIGNS))
+    text = assessment(FAILED, Layout(signs=PLAIN_SIGNS))
 
     assert "  x failed" in text
     assert " ########..." in text
@@ -226,7 +226,7 @@ def test_what_a_learner_printed_is_shown_harmless():
     """Control characters of prints and messages never reach the terminal."""
     evil = "\x1b[2J\x1b]0;title\x07\x1b[31mred\x1b[0m \x07\x08\x9b31m\u202eabc"
     text = assessment(
-        result(check("a", "failed", evil, output=evil), output=evil, weaknesses=(evil,)), Page(colour=True)
+        result(check("a", "failed", evil, output=evil), output=evil, weaknesses=(evil,)), Layout(colour=True)
     )
 
     assert "\x1b[2J" not in text
@@ -238,7 +238,7 @@ def test_what_a_learner_printed_is_shown_harmless():
 def test_prints_are_cut():
     """Of many printed lines a few are shown, with the number of the rest."""
     printed = "".join(f"step {i}\n" for i in range(100))
-    text = assessment(result(check("a", "failed", "No.", output=printed), output=printed), Page())
+    text = assessment(result(check("a", "failed", "No.", output=printed), output=printed), Layout())
 
     assert "step 11\n" in text
     assert "step 12\n" not in text
@@ -247,7 +247,7 @@ def test_prints_are_cut():
 
 def test_several_lessons_are_summed_up():
     """A line for each lesson, then what is wrong with those that did not pass, each with its command."""
-    text = summary([FAILED, result(check("a"))], Page())
+    text = summary([FAILED, result(check("a"))], Layout())
 
     assert re.search(r"^✗ attention   4\.6  █+░+  1 of 4 checks passed$", text, re.MULTILINE)
     assert re.search(r"^✓ attention  10\.0  █{10}  1 of 1 check passed$", text, re.MULTILINE)
@@ -256,7 +256,7 @@ def test_several_lessons_are_summed_up():
 
 def test_a_missing_lesson_is_summed_up():
     """A lesson without a file has no score and says so."""
-    assert "no file for this lesson" in summary([result(state="missing", score=None, passed=False)], Page())
+    assert "no file for this lesson" in summary([result(state="missing", score=None, passed=False)], Layout())
 
 
 # ---- JSON -----------------------------------------------------------------------------------------------------------
@@ -318,6 +318,6 @@ def test_small_words():
     now = datetime(2026, 1, 31, 12, tzinfo=UTC)
     times = {0: "just now", 300: "5 min ago", 7200: "2 h ago", 3 * 86400: "3 days ago", 90 * 86400: "2025-11-02"}
 
-    assert [counted(1, "check"), counted(0, "check")] == ["1 check", "0 checks"]
+    assert [plural(1, "check"), plural(0, "check")] == ["1 check", "0 checks"]
     assert [score_text(10.0), score_text(5.4), score_text(None)] == ["10.0", "5.4", "-"]
     assert {ago(now - timedelta(seconds=s), now) for s in times} == set(times.values())

@@ -1,4 +1,4 @@
-"""`learn doctor`: is everything here that the program needs?"""
+"""`learn doctor` and `grader doctor`: is everything here that the program needs?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from grader.cli.context import Here, here
+from grader.cli.context import CourseContext, find_context
 from grader.cli.doctor.finding import Finding
 from grader.cli.main import OUR_FAULT
 from grader.cli.options import course_option, json_option
@@ -17,13 +17,21 @@ from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 OLDEST_PYTHON = (3, 11)
 NEEDED = ("torch", "numpy", "pytest", "click", "rich", "jinja2")
 
 
-@click.command("doctor")
+class _DoctorCommand(click.Command):
+    """Shows its examples under the name of the program that was called: learn or grader."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.help = (self.help or "").replace("learn doctor", ctx.command_path)
+        super().format_help_text(ctx, formatter)
+
+
+@click.command("doctor", cls=_DoctorCommand)
 @json_option
 @course_option
 @click.pass_context
@@ -50,7 +58,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         click.echo(dump({"schema": SCHEMA, "ok": not broken, "findings": [asdict(finding) for finding in findings]}))
     else:
         put()
-        put("Everything needed works." if not broken else f"{counted(len(broken), 'thing')} broken.")
+        put("Everything needed works." if not broken else f"{plural(len(broken), 'thing')} broken.")
     ctx.exit(OUR_FAULT if broken else 0)
 
 
@@ -65,7 +73,7 @@ def _show(finding: Finding) -> None:
 
 def _examine(ctx: click.Context) -> Iterator[Finding]:
     yield from _programs()
-    places: list[Here] = []
+    places: list[CourseContext] = []
     yield _tried("course", lambda: _course(ctx, places))
     if places:
         from grader.cli.doctor.isolation import findings
@@ -105,13 +113,13 @@ def _programs() -> Iterator[Finding]:
 # --- the course and the learner's own ---------------------------------------------------------------------------------
 
 
-def _course(ctx: click.Context, places: list[Here]) -> Finding:
-    place = here(ctx)
+def _course(ctx: click.Context, places: list[CourseContext]) -> Finding:
+    place = find_context(ctx)
     places.append(place)
     course = place.course
-    says = f"{course.title}, {course.version}, {counted(len(course.lessons), 'lesson')} ({course.root})"
+    says = f"{course.title}, {course.version}, {plural(len(course.lessons), 'lesson')} ({course.root})"
     if release := release_of(course):
-        inputs = counted(len(release.seeds), "recorded input")
+        inputs = plural(len(release.seeds), "recorded input")
         return Finding("course", "ok", f"{says}: a release, whose checks are the public ones, on {inputs}")
     without = [lesson.name for lesson in course.lessons.values() if not lesson.checks_path.is_file()]
     if without:
@@ -119,7 +127,7 @@ def _course(ctx: click.Context, places: list[Here]) -> Finding:
     return Finding("course", "ok", says)
 
 
-def _workspace(place: Here) -> Finding:
+def _workspace(place: CourseContext) -> Finding:
     if place.workspace is None:
         return Finding("workspace", "note", "this folder is not a workspace", "learn start")
     if place.workspace.course_version != place.course.version:
@@ -127,8 +135,8 @@ def _workspace(place: Here) -> Finding:
     return Finding("workspace", "ok", str(place.workspace.root))
 
 
-def _progress(place: Here) -> Finding:
+def _progress(place: CourseContext) -> Finding:
     if place.workspace is None:
         return Finding("progress", "note", "kept only in a workspace")
     attempts = sum(known.attempts for known in place.progress().values())
-    return Finding("progress", "ok", f"{counted(attempts, 'attempt')} kept ({place.workspace.store_path})")
+    return Finding("progress", "ok", f"{plural(attempts, 'attempt')} kept ({place.workspace.store_path})")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.cli.doctor.finding import Finding
 from grader.errors import IsolationError, SelfattendError
 from grader.model import Course
-from grader.terminal.spinner import Working
+from grader.terminal.spinner import Spinner
 
 if TYPE_CHECKING:
     from grader.isolation_selftest.selftest import Together, Trial
@@ -21,7 +21,7 @@ ON_TRUST = "--isolation process, if you trust the code; docs/isolation.md says m
 def findings(course: Course, *, for_class: bool) -> Iterator[Finding]:
     """All of it, once everything was tried. `for_class`: it is broken, not only a note, if a class cannot be graded."""
     try:
-        with Working("Trying the isolation"):
+        with Spinner("Trying the isolation"):
             found = _try(course, for_class)
     except (SelfattendError, ImportError) as error:
         found = [Finding("worker", "broken", str(error).split("\n")[0], REINSTALL)]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import course_of
+from grader.cli.context import load_course
 from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
 from grader.cli.options import COURSE, course_option, json_option
 from grader.model import Course, Lesson
 from grader.reports.formats.audit_table import asked, conclusion, first_column, head, row, to_object
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.spinner import Working
+from grader.terminal.spinner import Spinner
 
 if TYPE_CHECKING:
     from grader.authoring.audit import LessonAudit
@@ -43,7 +43,7 @@ def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_jso
     """
     if folder is not None:
         ctx.meta[COURSE] = folder
-    the_course = course_of(ctx)
+    the_course = load_course(ctx)
     chosen = chosen_lessons(the_course, lessons)
     clean = _as_json(the_course, chosen, not lessons) if as_json else _as_table(the_course, chosen, not lessons)
     ctx.exit(0 if clean else 1)
@@ -84,7 +84,7 @@ def _as_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
 def _questions(course: Course) -> BankAudit | None:
     from grader.quiz.bank.lint import audit_bank
 
-    with Working("Auditing the questions"):
+    with Spinner("Auditing the questions"):
         return audit_bank(course.root / "lessons")
 
 
@@ -95,6 +95,6 @@ def _audited(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]
         from grader.authoring.audit import audit  # not before the launcher has started: it imports pytest
 
         for lesson in lessons:
-            with Working(f"Auditing {lesson.name}"):
+            with Spinner(f"Auditing {lesson.name}"):
                 reports = list(audit(course, [lesson], launcher))
             yield from reports

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import course_of, shown
+from grader.cli.context import load_course, short_path
 from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.cli.version import version
 from grader.errors import UsageError
 from grader.terminal.console import paint, put, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 MOST_MINUTES = 40  # that Gradescope allows
 
@@ -84,7 +84,7 @@ def gradescope(
     from grader.gradescope.settings import BundleSettings
     from grader.judge.session import random_seed
 
-    course = course_of(ctx)
+    course = load_course(ctx)
     chosen = chosen_lessons(course, lessons)
     if out.exists() and not force:
         raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
@@ -93,7 +93,7 @@ def gradescope(
         missing == "zero", visibility, reveal,
     )  # fmt: skip
     write_bundle(course, chosen, out, settings, minutes)
-    put(paint(f"{shown(out.absolute())}: an autograder for {counted(len(chosen), 'lesson')}, "
+    put(paint(f"{short_path(out.absolute())}: an autograder for {plural(len(chosen), 'lesson')}, "
               f"{(out.stat().st_size + 1023) // 1024} kB, seed {settings.seed}.", "strong"))  # fmt: skip
     put(wrap("Keep it to yourself: the hidden checks and the solutions are in it. README.md in it says how to set up "
              "the assignment."))  # fmt: skip

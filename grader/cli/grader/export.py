@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import shown
+from grader.cli.context import short_path
 from grader.cli.options import json_option
 from grader.errors import UsageError
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, warn, wrap
-from grader.terminal.text import clean, counted
+from grader.terminal.text import clean, plural
 
 if TYPE_CHECKING:
     from grader.reports.gradebook.csv_sheet import Sheet
@@ -137,7 +137,7 @@ def _filled(
 
 
 def _lacking(unfinished: int | None) -> str:
-    how_many = counted(unfinished, "submission") if unfinished else "some submissions"
+    how_many = plural(unfinished, "submission") if unfinished else "some submissions"
     return f"this run is not finished: {how_many} {'is' if unfinished == 1 else 'are'} not graded yet"
 
 
@@ -175,17 +175,17 @@ def _write(out: Path, content: bytes) -> None:
 
 def _say(filled: Filled, out: Path, platform: str) -> None:
     worth = " or ".join(f"{points:g}" for points in filled.out_of) or "no"
-    grades = counted(filled.filled + len(filled.replaced), "grade")
+    grades = plural(filled.filled + len(filled.replaced), "grade")
     put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
     if filled.unchanged:
-        put(wrap(f"{counted(filled.unchanged, 'grade')} stood there already as they are.", 2))
+        put(wrap(f"{plural(filled.unchanged, 'grade')} stood there already as they are.", 2))
     _list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
     _list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
     _list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])
     _list("In the results, and nobody in the file", filled.not_in_file)
     _list("In the file, and not in the results", filled.not_in_results)
     _list("Earlier attempts, not exported", filled.older)
-    put(f"Written to {shown(out.absolute())}.")
+    put(f"Written to {short_path(out.absolute())}.")
     put()
     put(wrap(f"Next  {IMPORT[platform]}"))
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "items": "grader.cli.grader.items",
     "audit": "grader.cli.grader.audit",
     "new": "grader.cli.grader.new",
-    "doctor": "grader.cli.grader.doctor",
+    "doctor": "grader.cli.doctor.doctor",
 }
 
 

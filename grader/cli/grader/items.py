@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from grader.cli.context import course_of, shown
+from grader.cli.context import load_course, short_path
 from grader.cli.options import course_option, json_option
 from grader.errors import SelfattendError, UsageError
 from grader.reports.statistics.item_analysis import LEAST_TRIED
 from grader.terminal.console import paint, put, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 WIDEST_NAME = 38
 MOST_TAGS = 4  # of one item in the terminal
@@ -55,7 +55,7 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
     for line in _lines(table):
         put(line)
     if page:
-        put(f"Written to {shown(page.absolute())}.")
+        put(f"Written to {short_path(page.absolute())}.")
 
 
 def _misconceptions(ctx: click.Context) -> Mapping[str, str]:
@@ -63,7 +63,7 @@ def _misconceptions(ctx: click.Context) -> Mapping[str, str]:
     from grader.quiz.bank.bank import Bank
 
     try:
-        bank = Bank(course_of(ctx).root / "lessons")
+        bank = Bank(load_course(ctx).root / "lessons")
         return {each.id: each.says for topic in bank.topics() for each in topic.misconceptions}
     except SelfattendError:
         return {}
@@ -83,7 +83,7 @@ def _write_page(page: Path, table: Mapping[str, Any], says: Mapping[str, str]) -
 
 
 def _lines(table: Mapping[str, Any]) -> Iterator[str]:
-    people, answers = counted(table["learners"], "learner"), counted(table["answers"], "answer")
+    people, answers = plural(table["learners"], "learner"), plural(table["answers"], "answer")
     yield paint(f"{people}, {answers}, {table['first_answers']} of them first ones", "strong")
     if table["reason"]:
         yield wrap(f"Counts only: {table['reason']}.")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import course_of
+from grader.cli.context import load_course
 from grader.cli.grader.run_result import ending, some
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import put, warn
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 if TYPE_CHECKING:
     from grader.batch.merge import Merged
@@ -44,7 +44,7 @@ def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool
     merge = Merge(parts, out, reveal=reveal)
     try:
         merged = merge.join()
-        course = course_of(ctx)
+        course = load_course(ctx)
         same = merge.is_of(course)
         merge.results.finish(course if same else None)
         if not same:
@@ -52,7 +52,7 @@ def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool
         for text in _said(merged):
             warn(text)
         if not as_json:
-            put(f"{counted(merged.parts, 'part')} joined, {counted(merged.added, 'result')} added.")
+            put(f"{plural(merged.parts, 'part')} joined, {plural(merged.added, 'result')} added.")
         code = ending(merge.results, out, as_json)
     finally:
         merge.close()

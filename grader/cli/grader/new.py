@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from grader.cli.context import course_of, shown
+from grader.cli.context import load_course, short_path
 from grader.cli.options import course_option
 from grader.terminal.console import paint, put, signs, wrap
 
@@ -26,11 +26,11 @@ def command(ctx: click.Context, lesson: str, track: str | None) -> None:
     """
     from grader.authoring.lesson_template import write_lesson
 
-    course = course_of(ctx)
+    course = load_course(ctx)
     *files, syllabus = write_lesson(course.root, lesson, track)
     for path in files:
-        put(f"{paint(signs().passed, 'good')} {shown(path)}")
-    put(f"{paint(signs().passed, 'good')} {shown(syllabus)}: the lesson stands last in its track.")
+        put(f"{paint(signs().passed, 'good')} {short_path(path)}")
+    put(f"{paint(signs().passed, 'good')} {short_path(syllabus)}: the lesson stands last in its track.")
     put()
     put(wrap("The files are a skeleton that works: the function gives back its input. Write the statement and the "
              "reference first, then checks and mistakes; the audit says what is missing."))  # fmt: skip

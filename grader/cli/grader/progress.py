@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.reports.formats.run_summary import trouble_of
-from grader.terminal.console import colourful, is_terminal
+from grader.terminal.console import has_colour, is_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -95,7 +95,7 @@ class Bar(Lines):
                 wait = self.wait(now)
                 return Text(f"{duration(now - self.began)} so far{', ' if wait else ''}{wait}")
 
-        colour: dict[str, Any] = {} if colourful(sys.stderr) else {"color_system": None}
+        colour: dict[str, Any] = {} if has_colour(sys.stderr) else {"color_system": None}
         self.progress: Progress = Progress(
             TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"), Times(),

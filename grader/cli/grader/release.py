@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import course_of, shown
+from grader.cli.context import load_course, short_path
 from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
 from grader.cli.options import course_option, json_option
 from grader.course.learner_copy import Release, public_answers, public_checks
@@ -14,7 +14,7 @@ from grader.course.questions import topics_in
 from grader.errors import CourseError, UsageError
 from grader.model import SCHEMA, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 MOST_SEEDS = 50
 
@@ -49,7 +49,7 @@ def command(
       grader release --out for-learners
       grader release --out week-1 --lessons softmax,attention --wheel
     """
-    course = course_of(ctx)
+    course = load_course(ctx)
     chosen = chosen_lessons(course, lessons)
     if not course.has_solutions:
         raise CourseError("this course has no solutions, so nothing can be recorded", where=str(course.root),
@@ -79,9 +79,9 @@ def _check_wheel(out: Path, force: bool) -> None:
 
 def _made(course: Course, lessons: list[Lesson], out: Path, seeds: int, force: bool, quiet: bool) -> Release:
     from grader.judge.session import with_workers
-    from grader.terminal.spinner import Working
+    from grader.terminal.spinner import Spinner
 
-    with Working("Starting") as working, with_workers(course, "cpu") as (launcher, _):
+    with Spinner("Starting") as working, with_workers(course, "cpu") as (launcher, _):
         from grader.authoring.release.record_answers import (
             make_release,  # not before the launcher has started: it imports pytest
         )
@@ -126,16 +126,18 @@ def _say(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None)
     for lesson in lessons:
         public, every = release.checks[lesson.name]
         size = _kilobytes(public_answers(out, lesson), public_checks(out, lesson))
-        counts = f"{public} of {counted(every, 'check')} public, {size} kB"
+        counts = f"{public} of {plural(every, 'check')} public, {size} kB"
         put(f"{paint(signs().passed, 'good')} {lesson.name:<{longest}}  {counts}")
     put()
-    where = f"{counted(len(lessons), 'lesson')} in {shown(out.absolute())} ({_kilobytes(out)} kB), without solutions"
-    put(wrap(f"{where}: on {counted(len(release.seeds), 'seed')} the reference passes and no stub does."))
+    where = (
+        f"{plural(len(lessons), 'lesson')} in {short_path(out.absolute())} ({_kilobytes(out)} kB), without solutions"
+    )
+    put(wrap(f"{where}: on {plural(len(release.seeds), 'seed')} the reference passes and no stub does."))
     topics = len(topics_in(out / "lessons"))
     if topics:
-        put(wrap(f"The quiz goes along, with its answers: {counted(topics, 'topic')}."))
+        put(wrap(f"The quiz goes along, with its answers: {plural(topics, 'topic')}."))
     if wheel is not None:
-        put(wrap(f"{shown(wheel)} is the program with this release in it, and without solutions."))
+        put(wrap(f"{short_path(wheel)} is the program with this release in it, and without solutions."))
     else:
         put(wrap("Learners need the program too. The published one carries the bundled course with its solutions; "
                  "--wheel makes one for them that does not."))  # fmt: skip

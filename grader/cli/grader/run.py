@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import course_of, shown
+from grader.cli.context import load_course, short_path
 from grader.cli.grader.lesson_option import chosen_lessons
 from grader.cli.grader.options import GroupedCommand, options
 from grader.cli.grader.progress import progress_of
@@ -21,8 +21,8 @@ from grader.cli.main import STOPPED
 from grader.cli.version import version
 from grader.errors import UsageError
 from grader.reports.formats.run_summary import RunSummary
-from grader.terminal.spinner import Working
-from grader.terminal.text import counted
+from grader.terminal.spinner import Spinner
+from grader.terminal.text import plural
 
 if TYPE_CHECKING:
     from grader.batch.run import Run
@@ -57,7 +57,7 @@ def command(
       grader run submissions --out results --regrade --only alice
       grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
-    course = course_of(ctx)
+    course = load_course(ctx)
     chosen = chosen_lessons(course, lessons)
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
@@ -66,7 +66,7 @@ def command(
         what = "--resume grades what is not done, and --regrade what is"
         raise UsageError(what, next_step="leave out one of them; --resume also goes on with a regrade that was stopped")
     part = Shard.parse(shard) if shard else None
-    with Working("Starting to grade"):
+    with Spinner("Starting to grade"):
         run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **asked))
     summary = RunSummary(run.settings.seed)
     try:
@@ -81,18 +81,18 @@ def _announce(run: Run) -> None:
     """What is going to be done, on standard error: the results are not yet there."""
     settings, plan, found = run.settings, run.plan, run.found
     part = f", part {plan.shard} of the class" if plan.shard else ""
-    lines = [f"Grading {counted(len(run.todo), 'submission')} on {counted(len(settings.lessons), 'lesson')}, "
+    lines = [f"Grading {plural(len(run.todo), 'submission')} on {plural(len(settings.lessons), 'lesson')}, "
              f"seed {settings.seed}{part}."]  # fmt: skip
     if run.before:
-        lines.append(f"{counted(run.before, 'submission')} graded before, on the same hand-in and settings: kept.")
+        lines.append(f"{plural(run.before, 'submission')} graded before, on the same hand-in and settings: kept.")
     if run.kept:
-        lines.append(f"{counted(len(run.kept), 'learner')} graded before {_are(run.kept)} not among these hand-ins: "
+        lines.append(f"{plural(len(run.kept), 'learner')} graded before {_are(run.kept)} not among these hand-ins: "
                      f"{'their results are' if len(run.kept) > 1 else 'the result is'} kept.")  # fmt: skip
     if run.otherwise:
-        before = counted(run.otherwise, "submission")
+        before = plural(run.otherwise, "submission")
         lines.append(f"{before} graded before, with another course or other settings: again now, old scores are kept.")
     if run.results.put_aside:
-        lines.append(f"Earlier results were put aside: {shown(run.results.put_aside.absolute())}.")
+        lines.append(f"Earlier results were put aside: {short_path(run.results.put_aside.absolute())}.")
     if run.changed:
         lines.append(f"Changed since they were graded, and left out until --resume: {some(run.changed)}.")
     if found.ignored:
@@ -122,8 +122,8 @@ def _grade(run: Run, summary: RunSummary) -> int:
             run.grade(add)
     except KeyboardInterrupt:
         again = shlex.join(["grader", *(word for word in sys.argv[1:] if word not in NOT_AGAIN), "--resume"])
-        done = f"{progress.done} of {counted(len(run.todo), 'submission')}"
-        click.echo(f"Stopped. {done} graded, and kept in {shown(run.plan.out.absolute())}.", err=True)
+        done = f"{progress.done} of {plural(len(run.todo), 'submission')}"
+        click.echo(f"Stopped. {done} graded, and kept in {short_path(run.plan.out.absolute())}.", err=True)
         click.echo(f"Next:  {again}", err=True)
         return STOPPED
     finally:

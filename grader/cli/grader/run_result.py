@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import shown
+from grader.cli.context import short_path
 from grader.cli.main import OUR_FAULT
 from grader.reports.formats.run_summary import RunSummary, changes, lack, looks, sentence, to_object
 from grader.terminal.console import paint, put, signs, wrap
@@ -45,9 +45,11 @@ def ending(results: Results, out: Path, as_json: bool, summary: RunSummary | Non
 
 def _where(results: Results, out: Path) -> str:
     if results.outputs is None:  # a part of a class
-        place = shown(out.absolute())
-        return f"Results in {shown(results.path.absolute())}. With all parts done: grader merge {place} --out {place}"
-    return f"Results in {shown(out.absolute())}: report.html, gradebook.csv, results.json, feedback/."
+        place = short_path(out.absolute())
+        return (
+            f"Results in {short_path(results.path.absolute())}. With all parts done: grader merge {place} --out {place}"
+        )
+    return f"Results in {short_path(out.absolute())}: report.html, gradebook.csv, results.json, feedback/."
 
 
 def some(names: Sequence[str]) -> str:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import Here, current_folder, here, shown
+from grader.cli.context import CourseContext, current_folder, find_context, short_path
 from grader.cli.learn.next_step import show_worth
+from grader.cli.lesson_argument import lesson_argument
 from grader.cli.main import OUR_FAULT
-from grader.cli.options import course_option, json_option, lesson_argument
+from grader.cli.options import course_option, json_option
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.submission import read_submission
-from grader.terminal.console import is_terminal, page, put, warn, wrap
+from grader.terminal.console import is_terminal, make_layout, put, warn, wrap
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
@@ -43,7 +44,7 @@ class Request:
 class Round:
     """One run of the command: what is judged, and what has come out."""
 
-    place: Here
+    place: CourseContext
     request: Request
     progress: dict[str, LessonProgress]
     jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
@@ -84,7 +85,7 @@ def command(
       learn check --all
     """
     _refuse_contradictions(lessons, file, everything, debug, as_json)
-    place = here(ctx)
+    place = find_context(ctx)
     request = Request(device, _seed(place, seed), as_json, verbose)
     this = Round(place, request, place.progress())
     chosen = list(place.course.lessons.values()) if everything else _chosen(this, lessons, file)
@@ -109,7 +110,7 @@ def _refuse_contradictions(
         raise click.UsageError("--pdb needs a terminal: the debugger asks what to do.")
 
 
-def _seed(place: Here, asked: int | None) -> int:
+def _seed(place: CourseContext, asked: int | None) -> int:
     """The seed asked for, or a fresh one. A release for learners has answers for its own only. Raises UsageError."""
     release = release_of(place.course)
     if release is not None:
@@ -132,7 +133,7 @@ def _chosen(this: Round, lessons: Sequence[str], file: Path | None) -> list[Less
     return [place.lesson(None, this.progress)]
 
 
-def _lesson_of(place: Here, file: Path) -> Lesson:
+def _lesson_of(place: CourseContext, file: Path) -> Lesson:
     """The lesson that a file is named after. Raises UsageError if it is named after none."""
     try:
         return place.lesson(file.name)
@@ -143,7 +144,7 @@ def _lesson_of(place: Here, file: Path) -> Lesson:
         ) from None
 
 
-def _file_of(place: Here, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
+def _file_of(place: CourseContext, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
     """The file given, else the lesson if that was a file's path, else the workspace's."""
     if file is not None:
         return file
@@ -156,7 +157,7 @@ def _file_of(place: Here, lesson: Lesson, file: Path | None, lessons: Sequence[s
             where=str(current_folder()),
             next_step=f"learn start, or learn check {lesson.name} --file YOUR_FILE.py",
         )
-    return Path(shown(place.workspace.exercise_path(lesson)))
+    return Path(short_path(place.workspace.exercise_path(lesson)))
 
 
 def _add(this: Round, lesson: Lesson, path: Path, several: bool) -> None:
@@ -184,10 +185,10 @@ def _missing(lesson: Lesson, request: Request, path: str, error: SubmissionError
 
 def _judge(this: Round, several: bool) -> None:
     from grader.judge.session import judge_with
-    from grader.terminal.spinner import Working
+    from grader.terminal.spinner import Spinner
 
     chosen = {lesson.name: lesson for lesson, _, _ in this.jobs}.values()
-    with Working("Starting PyTorch" if this.place.course.arrays == "torch" else "Starting") as working:
+    with Spinner("Starting PyTorch" if this.place.course.arrays == "torch" else "Starting") as working:
 
         def take(result: LessonResult) -> None:
             this.results.append(result)
@@ -254,7 +255,7 @@ def _show(this: Round, several: bool) -> None:
 def _show_several(this: Round) -> None:
     from grader.reports.formats.to_terminal import assessment, summary
 
-    look = page(this.request.verbose)
+    look = make_layout(this.request.verbose)
     if this.request.verbose:
         for result in this.results:
             title = this.place.course.lessons[result.lesson].title
@@ -272,7 +273,7 @@ def _show_one(this: Round, result: LessonResult) -> None:
 
     lesson = this.place.course.lessons[result.lesson]
     known = this.progress[lesson.name]
-    text = assessment(result, page(this.request.verbose), title=lesson.title, before=known.last_score)
+    text = assessment(result, make_layout(this.request.verbose), title=lesson.title, before=known.last_score)
     click.echo(text, nl=False, color=True)
     if result.passed and not known.solved and this.place.workspace is not None:
         solved = 1 + sum(other.solved for other in this.progress.values())

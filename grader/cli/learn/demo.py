@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import course_of, shown
+from grader.cli.context import load_course, short_path
 from grader.cli.options import course_option
 from grader.course.learner_copy import release_of
 from grader.errors import UsageError
 from grader.files import is_file
 from grader.model import Course, Lesson, LessonResult
 from grader.submission import read_submission
-from grader.terminal.console import page, paint, put, signs, wrap
+from grader.terminal.console import make_layout, paint, put, signs, wrap
 
 SEED = 1  # always the same numbers: the demo may stand in a document. A release has seeds of its own
 
@@ -32,7 +32,7 @@ def command(ctx: click.Context) -> None:
     Example:
       learn demo
     """
-    course = course_of(ctx)
+    course = load_course(ctx)
     lesson, file = _demo_of(course)
     release = release_of(course)
     seed = release.seeds[0] if release else SEED
@@ -41,7 +41,7 @@ def command(ctx: click.Context) -> None:
 
     from grader.reports.formats.to_terminal import assessment
 
-    click.echo(assessment(result, page(), title=lesson.title), nl=False, color=True)
+    click.echo(assessment(result, make_layout(), title=lesson.title), nl=False, color=True)
     put()
     put(wrap("That was somebody else's attempt. Begin your own with `learn start`."))
 
@@ -62,17 +62,21 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     put()
     put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
     put()
-    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(shown(file))} --seed {seed}", "command"))
+    put(
+        paint(
+            f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(short_path(file))} --seed {seed}", "command"
+        )
+    )
     put()
     sys.stdout.flush()
 
 
 def _judged(course: Course, lesson: Lesson, file: Path, seed: int) -> LessonResult:
     from grader.judge.session import check_lessons
-    from grader.terminal.spinner import Working
+    from grader.terminal.spinner import Spinner
 
-    submission = read_submission(Path(shown(file)), lesson, course)
+    submission = read_submission(Path(short_path(file)), lesson, course)
     results: list[LessonResult] = []
-    with Working("Starting"):
+    with Spinner("Starting"):
         check_lessons(course, [(lesson, submission, 0)], seed=seed, device="cpu", on_result=results.append)
     return results[0]

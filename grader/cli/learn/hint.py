@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 
 import click
 
-from grader.cli.context import Here, here
-from grader.cli.options import course_option, json_option, lesson_argument
+from grader.cli.context import CourseContext, find_context
+from grader.cli.lesson_argument import lesson_argument
+from grader.cli.options import course_option, json_option
 from grader.errors import UsageError
 from grader.files import is_file
 from grader.model import SCHEMA, Lesson
 from grader.store import Store
 from grader.terminal.console import paint, put, warn, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 
 @click.command("hint")
@@ -34,7 +35,7 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
       learn hint softmax
       learn hint multi-head --function merge_heads
     """
-    place = here(ctx)
+    place = find_context(ctx)
     chosen = place.lesson(lesson)
     ladders = {name: ladder for name, ladder in chosen.hints.items() if ladder}
     if not ladders:
@@ -57,13 +58,13 @@ def _on_the_ladder(lesson: Lesson, function: str, number: int, *, asked: bool) -
     last = len(lesson.hints[function])
     if asked and number > last:
         raise UsageError(
-            f"there {'is' if last == 1 else 'are'} only {counted(last, 'hint')} for `{function}`",
+            f"there {'is' if last == 1 else 'are'} only {plural(last, 'hint')} for `{function}`",
             next_step=f"learn hint {lesson.name} --function {function} --rung {last}",
         )
     return min(number, last)
 
 
-def _next(place: Here, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
+def _next(place: CourseContext, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
     """The function and the rung to show: what was asked for, else the next ones."""
     if place.workspace is None:
         return function or next(iter(lesson.hints)), rung or 1

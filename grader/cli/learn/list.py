@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from grader.cli.context import Here, here
+from grader.cli.context import CourseContext, find_context
 from grader.cli.learn.next_step import next_step, show_next, show_worth
 from grader.cli.options import course_option, json_option
 from grader.model import SCHEMA, Course, Lesson, LessonProgress
@@ -27,7 +27,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn list
       learn list --json
     """
-    place = here(ctx)
+    place = find_context(ctx)
     progress = place.progress()
     if as_json:
         from grader.reports.formats.to_json import dump
@@ -45,7 +45,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     show_next(*next_step(place, progress))
 
 
-def _object(place: Here, lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
+def _object(place: CourseContext, lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
     return {
         "lesson": lesson.name,
         "track": lesson.track,

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import click
 
-from grader.cli.context import Here, here
+from grader.cli.context import CourseContext, find_context
 from grader.course.learner_copy import release_of
 from grader.model import Course, Lesson, LessonProgress
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import bar, counted, score_text
+from grader.terminal.text import bar, plural, score_text
 
 
 def show_position(ctx: click.Context) -> None:
     """Print the position and the next step."""
-    place = here(ctx)
+    place = find_context(ctx)
     progress = place.progress()
     put(paint(place.course.title, "strong"))
     if place.workspace is None:
         total = len(place.course.lessons)
         put(
             wrap(
-                f"{counted(total, 'lesson')}. This folder is not a workspace yet: that is where your work will be kept."
+                f"{plural(total, 'lesson')}. This folder is not a workspace yet: that is where your work will be kept."
             )
         )
         show_next(*next_step(place, progress))
         return
     solved = sum(known.solved for known in progress.values())
-    put(f"{bar(solved / len(progress), 20, signs())}  {solved} of {counted(len(progress), 'lesson')} solved")
+    put(f"{bar(solved / len(progress), 20, signs())}  {solved} of {plural(len(progress), 'lesson')} solved")
     says, command = next_step(place, progress)
     show_next(says, command)
     if place.workspace.course_version != place.course.version:
@@ -48,7 +48,7 @@ def show_worth(course: Course) -> None:
         put(wrap(release.worth))
 
 
-def next_step(place: Here, progress: dict[str, LessonProgress]) -> tuple[str, str]:
+def next_step(place: CourseContext, progress: dict[str, LessonProgress]) -> tuple[str, str]:
     """What to do next and the command for it."""
     if place.workspace is None:
         return "make a workspace, here or in a new folder", "learn start my-transformer"
@@ -69,7 +69,7 @@ def _begin(course: Course, lesson: Lesson) -> tuple[str, str]:
     return f"{what}: read it, then write {lesson.track}/{lesson.name}.py", f"learn read {lesson.name}"
 
 
-def _go_on(place: Here, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
+def _go_on(place: CourseContext, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
     command = f"learn check {lesson.name}"
     file = f"{lesson.track}/{lesson.name}.py"
     if known.last_when is None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from grader.cli.context import Here, here
+from grader.cli.context import CourseContext, find_context
 from grader.cli.learn.next_step import next_step, show_next, show_worth
 from grader.cli.learn.progress_quiz import quiz_lines, quiz_state
 from grader.cli.options import course_option, json_option
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import ago, bar, counted, score_bar, score_text
+from grader.terminal.text import ago, bar, plural, score_bar, score_text
 from grader.workspace import Workspace
 
 LAST_MISTAKES = 3
@@ -36,7 +36,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn progress
       learn progress --json
     """
-    place = here(ctx)
+    place = find_context(ctx)
     workspace = place.needed_workspace()
     progress = place.progress()
     with place.store() as store:
@@ -65,11 +65,11 @@ def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
     return name != "stub" and lesson in progress and not progress[lesson].solved
 
 
-def _show_track(place: Here, track: Track, progress: dict[str, LessonProgress]) -> None:
+def _show_track(place: CourseContext, track: Track, progress: dict[str, LessonProgress]) -> None:
     solved = sum(progress[name].solved for name in track.lessons)
     filled = bar(solved / len(track.lessons), 20, signs()) if track.lessons else ""
     put(paint(track.title, "strong"))
-    put(f"{filled}  {solved} of {counted(len(track.lessons), 'lesson')} solved")
+    put(f"{filled}  {solved} of {plural(len(track.lessons), 'lesson')} solved")
     put()
     longest = max((len(name) for name in track.lessons), default=0)
     bars, hints = (" " * 12, "  hints") if width() >= NARROW else ("", "")
@@ -110,7 +110,7 @@ def _show_mistakes(mistakes: list[Mistake]) -> None:
 
 
 def _object(
-    place: Here, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
+    place: CourseContext, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
 ) -> dict[str, Any]:
     says, command_text = next_step(place, progress)
     current = place.current(progress)

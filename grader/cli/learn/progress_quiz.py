@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from grader.cli.context import Here
+from grader.cli.context import CourseContext
 from grader.model import LessonProgress
 from grader.store import Store
 from grader.terminal.console import paint, signs, wrap
-from grader.terminal.text import bar, counted
+from grader.terminal.text import bar, plural
 
 TREND = 5  # sittings
 
 
-def quiz_state(place: Here, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
+def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
     """{"answers", "verified", "reason", "predicted", "due", "next_due", "missed", "unfinished", "history"}; None before
     the first answer. What reads the questions is imported only then."""
     from grader.store.quiz_log import QuizLog
@@ -56,7 +56,7 @@ def quiz_lines(state: Mapping[str, Any] | None) -> Iterator[str]:
         filled = bar(verified["score"] / 10, 10, signs())
         yield f"  {verified['score']:.1f}  {filled}  {verified['low']:.1f} to {verified['high']:.1f}, verified"
     else:
-        yield wrap(f"{counted(state['answers'], 'checked answer')}; {state['reason']}", 2)
+        yield wrap(f"{plural(state['answers'], 'checked answer')}; {state['reason']}", 2)
     if trend := _trend(state["history"]):
         yield wrap(trend, 2)
     yield from _waiting(state)
@@ -73,10 +73,10 @@ def _trend(history: list[dict[str, Any]]) -> str:
 
 def _waiting(state: Mapping[str, Any]) -> Iterator[str]:
     if state["unfinished"]:
-        yield f"  {counted(state['unfinished'], 'sitting')} not finished    {paint('learn quiz', 'command')}"
+        yield f"  {plural(state['unfinished'], 'sitting')} not finished    {paint('learn quiz', 'command')}"
     if state["due"]:
-        yield f"  {counted(state['due'], 'question')} due for review    {paint('learn review', 'command')}"
+        yield f"  {plural(state['due'], 'question')} due for review    {paint('learn review', 'command')}"
     elif state["next_due"]:
-        yield f"  Nothing is due; {counted(state['next_due']['questions'], 'question')} on {state['next_due']['day']}"
+        yield f"  Nothing is due; {plural(state['next_due']['questions'], 'question')} on {state['next_due']['day']}"
     if state["missed"]:
-        yield f"  {counted(state['missed'], 'question')} missed last time    {paint('learn quiz redo', 'command')}"
+        yield f"  {plural(state['missed'], 'question')} missed last time    {paint('learn quiz redo', 'command')}"

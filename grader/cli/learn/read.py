@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from grader.cli.context import Here, here, shown
-from grader.cli.options import course_option, lesson_argument, pager_option
+from grader.cli.context import CourseContext, find_context, short_path
+from grader.cli.lesson_argument import lesson_argument
+from grader.cli.options import course_option, pager_option
 from grader.model import Lesson
 from grader.terminal.console import show_paged
 
@@ -26,13 +27,13 @@ def command(ctx: click.Context, lesson: str | None, pager: bool) -> None:
     from grader.course import read_text
     from grader.terminal.markdown import markdown
 
-    place = here(ctx)
+    place = find_context(ctx)
     chosen = place.lesson(lesson)
     show_paged(f"{markdown(read_text(chosen))}\n{_footer(place, chosen)}", pager)
 
 
-def _footer(place: Here, lesson: Lesson) -> str:
+def _footer(place: CourseContext, lesson: Lesson) -> str:
     """Where to write, for whoever has just read."""
     if place.workspace is None:
         return f"Your own copy of the exercise:  learn start\nYour work, assessed:  learn check {lesson.name}\n"
-    return f"Your file:  {shown(place.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"
+    return f"Your file:  {short_path(place.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"

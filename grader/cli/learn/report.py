@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grader.cli.context import here, shown
+from grader.cli.context import find_context, short_path
 from grader.cli.learn.next_step import show_worth
 from grader.cli.learn.report_explained import explained
 from grader.cli.options import course_option, json_option
@@ -19,7 +19,7 @@ from grader.quiz.assessment.calibration import LAST
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import bar, counted
+from grader.terminal.text import bar, plural
 
 Assessment = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
       learn report --explain
       learn report --html report.html
     """
-    place = here(ctx)
+    place = find_context(ctx)
     bank = bank_of(place.course)
     progress = place.progress()
     with place.store() as store:
@@ -66,7 +66,7 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
         put(line)
     show_worth(place.course)
     if page:
-        put(f"Written to {shown(page.absolute())}.")
+        put(f"Written to {short_path(page.absolute())}.")
 
 
 def _write_page(page: Path, assessment: Assessment, course: str) -> None:
@@ -89,7 +89,7 @@ def _lines(assessment: Assessment) -> Iterator[str]:
 
 
 def _numbers(assessment: Assessment) -> Iterator[str]:
-    checked = counted(assessment["answers"], "checked answer")
+    checked = plural(assessment["answers"], "checked answer")
     yield f"{paint('Self-assessment', 'strong')}  {checked}"
     yield ""
     verified = assessment["verified"]

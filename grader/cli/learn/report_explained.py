@@ -9,7 +9,7 @@ from typing import Any
 from grader.quiz.assessment.evidence import EXERCISE_ITEMS
 from grader.quiz.assessment.scoring import FEWEST_ITEMS, SCALE, SLIP, Z90
 from grader.terminal.console import paint, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 Topic = Mapping[str, Any]
 
@@ -79,7 +79,7 @@ def _claims(assessment: Mapping[str, Any]) -> Iterator[str]:
         marks = f"{each['yes']} yes, {each['partly']} partly, {each['no']} no"
         yield wrap(f"{each['topic']}: {marks}: {each['share']:.4f}", 2)
     shares = [each["share"] for each in assessment["claims"]]
-    yield wrap(f"the mean over {counted(len(shares), 'open answer')} that you marked to the end: "
+    yield wrap(f"the mean over {plural(len(shares), 'open answer')} that you marked to the end: "
                f"{sum(shares) / len(shares):.4f}; times {SCALE:g}: {assessment['claimed']:.1f}", 2)  # fmt: skip
 
 

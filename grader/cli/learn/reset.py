@@ -6,8 +6,9 @@ import sys
 
 import click
 
-from grader.cli.context import here, shown
-from grader.cli.options import course_option, lesson_argument
+from grader.cli.context import find_context, short_path
+from grader.cli.lesson_argument import lesson_argument
+from grader.cli.options import course_option
 from grader.errors import UsageError
 from grader.terminal.console import paint, put, signs
 
@@ -27,17 +28,17 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
       learn reset softmax
       learn reset softmax --yes
     """
-    place = here(ctx)
+    place = find_context(ctx)
     chosen = place.lesson(lesson)
     workspace = place.needed_workspace()
     path = workspace.exercise_path(chosen)
-    if not yes and not _agreed(shown(path), chosen.name):
+    if not yes and not _agreed(short_path(path), chosen.name):
         put("Nothing was changed.")
         return
     backup = workspace.reset(chosen)
-    put(f"{paint(signs().passed, 'good')} {shown(path)} is the empty exercise again.")
+    put(f"{paint(signs().passed, 'good')} {short_path(path)} is the empty exercise again.")
     if backup is not None:
-        put(f"  Your work: {shown(backup)}")
+        put(f"  Your work: {short_path(backup)}")
 
 
 def _agreed(file: str, lesson: str) -> bool:

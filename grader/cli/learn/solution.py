@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import click
 
-from grader.cli.context import Here, here
-from grader.cli.options import course_option, lesson_argument, pager_option
+from grader.cli.context import CourseContext, find_context
+from grader.cli.lesson_argument import lesson_argument
+from grader.cli.options import course_option, pager_option
 from grader.course.learner_copy import release_of
 from grader.errors import UsageError
 from grader.files import is_file, read_file
@@ -30,7 +31,7 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
       learn solution softmax
       learn solution softmax --give-up
     """
-    place = here(ctx)
+    place = find_context(ctx)
     chosen = place.lesson(lesson)
     if not is_file(chosen.solution_path):
         who = "; your instructor has them" if release_of(place.course) else ""
@@ -48,7 +49,7 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
         warn(trouble)
 
 
-def _may_see(place: Here, lesson: Lesson, give_up: bool) -> bool:
+def _may_see(place: CourseContext, lesson: Lesson, give_up: bool) -> bool:
     """Whether the lesson is solved. Raises UsageError if it is not, and the learner has not given up."""
     known = place.progress()[lesson.name]
     if not known.solved and not known.gave_up and not give_up:

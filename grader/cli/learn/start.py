@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import course_of, current_folder, shown
+from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.options import course_option
 from grader.errors import WorkspaceError
 from grader.files import is_file
 from grader.model import Course
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 from grader.workspace import FOLDER, MARK, Workspace, create, find
 
 
@@ -32,20 +32,20 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     """
     folder = current_folder()
     target = folder / directory if directory else folder
-    course = course_of(ctx, _begun(target))
+    course = load_course(ctx, _begun(target))
     changes = create(target, course)
     root = changes.workspace.root
-    where = "this folder" if root == folder else shown(root)
+    where = "this folder" if root == folder else short_path(root)
     if changes.written:
         kept = f", {_kept(len(changes.kept))}" if changes.kept else ""
-        put(f"{paint(signs().passed, 'good')} {counted(len(changes.written), 'exercise')} written to {where}{kept}.")
+        put(f"{paint(signs().passed, 'good')} {plural(len(changes.written), 'exercise')} written to {where}{kept}.")
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
     for path in changes.carried:
-        put(wrap(f"{shown(path)} begins with your work on the lesson's former name.", 2))
+        put(wrap(f"{short_path(path)} begins with your work on the lesson's former name.", 2))
     put()
     if root != folder:
-        put("Next  " + paint(f"cd {shlex.quote(shown(root))}", "command"))
+        put("Next  " + paint(f"cd {shlex.quote(short_path(root))}", "command"))
         put("      " + paint(f"learn read {_first(course)}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
@@ -62,7 +62,7 @@ def _begun(folder: Path) -> Workspace | None:
 
 
 def _kept(number: int) -> str:
-    return f"{counted(number, 'file')} of yours kept as {'it is' if number == 1 else 'they are'}"
+    return f"{plural(number, 'file')} of yours kept as {'it is' if number == 1 else 'they are'}"
 
 
 def _first(course: Course) -> str:

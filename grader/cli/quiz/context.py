@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from grader.cli.context import here
+from grader.cli.context import find_context
 from grader.cli.quiz.dialogue import NOT_YET, Desk
 from grader.cli.quiz.prompt import Dialogue
 from grader.cli.quiz.render import prose
@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.model import Course
 from grader.quiz.bank.bank import Bank
 from grader.store.quiz_log import Planned, QuizLog
-from grader.terminal.text import ago, counted
+from grader.terminal.text import ago, plural
 
 if TYPE_CHECKING:
     from grader.cli.quiz.view import Face
@@ -57,7 +57,7 @@ def bank_of(course: Course) -> Bank:
 @contextmanager
 def room(ctx: click.Context, as_json: bool, prove: bool = False) -> Iterator[Room]:
     """A room in the learner's workspace. Raises WorkspaceError, CourseError, StoreError."""
-    place = here(ctx)
+    place = find_context(ctx)
     place.needed_workspace()
     bank = bank_of(place.course)
     with place.store() as store:
@@ -88,7 +88,7 @@ def goes_on(room: Room, planned: Planned, title: str, anew: bool) -> bool:
     yes = not anew
     if yes and room.reader is not None:
         done = len(room.desk.sitting(planned).first)
-        state = f"{done} of {counted(len(planned.plan), 'question')} answered, begun {ago(planned.session.started)}"
+        state = f"{done} of {plural(len(planned.plan), 'question')} answered, begun {ago(planned.session.started)}"
         room.reader.show(prose(f"You are in the middle of {title}: {state}. {ENDING}"))
         prompt = "Go on with it? (Enter: yes; n ends it as it stands, and begins another) "
         yes = room.reader.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y") == "y"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import here, shown
+from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
 from grader.cli.quiz.context import bank_of
 from grader.errors import UsageError
@@ -14,7 +14,7 @@ from grader.quiz.export import FORMATS, export
 from grader.quiz.export.cards import Exported
 from grader.quiz.session.plan import find_topic
 from grader.terminal.console import put, warn, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 MOST = 50  # variants of one family
 
@@ -45,7 +45,7 @@ def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | 
       learn quiz export heads softmax --format gift --out heads.gift
       learn quiz export --format markdown > questions.md
     """
-    bank = bank_of(here(ctx).course)
+    bank = bank_of(find_context(ctx).course)
     names = [find_topic(bank, topic) for topic in topics] or bank.names
     made = export(bank, list(dict.fromkeys(names)), form, variants)
     if out is None:
@@ -54,7 +54,7 @@ def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | 
             warn(note)
         return
     _write(out, made)
-    put(f"{counted(made.questions, 'question')} written to {shown(out.absolute())}.")
+    put(f"{plural(made.questions, 'question')} written to {short_path(out.absolute())}.")
     for note in made.notes:
         put(wrap(note))
 

@@ -16,7 +16,7 @@ from grader.cli.quiz.resume import choices, choose_one, go_on
 from grader.errors import SelfattendError
 from grader.quiz.session.plan import LENGTHS, choose, find_topic, fresh
 from grader.store.quiz_log import Planned
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 COMMANDS = {
     "list": "grader.cli.quiz.list",
@@ -32,10 +32,10 @@ TELLING = 0.25  # a bias below this is none
 
 
 def _topics(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from grader.cli.context import here
+    from grader.cli.context import find_context
 
     try:
-        bank = bank_of(here(ctx).course)
+        bank = bank_of(find_context(ctx).course)
     except SelfattendError:
         return []  # a shell that completes has no room for messages
     begun = incomplete.lower().replace("-", "_")
@@ -125,7 +125,7 @@ def _introduce(here: Room, topics: Sequence[str], count: int, mode: str) -> None
     minutes = max(5, 5 * round(count * SECONDS_EACH / 60 / 5))
     marks = "The marks come at the end." if mode == "exam" else "You see each mark at once."
     text = (
-        f"{counted(count, 'question')}{on}, about {minutes} minutes. {marks} Every answer is kept: stop with Ctrl-C "
+        f"{plural(count, 'question')}{on}, about {minutes} minutes. {marks} Every answer is kept: stop with Ctrl-C "
         f"whenever you like, and `{command_of(topics)}` goes on."
     )
     assert here.reader is not None

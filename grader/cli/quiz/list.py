@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from grader.cli.context import Here, here
+from grader.cli.context import CourseContext, find_context
 from grader.cli.options import course_option
 from grader.cli.quiz.context import bank_of
 from grader.cli.quiz.render import cut, next_lines
@@ -17,7 +17,7 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Topic
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 STYLES = {SOLID: ("passed", "good"), WEAK: ("failed", "bad")}
 
@@ -40,7 +40,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn quiz list
       learn quiz list --json
     """
-    place = here(ctx)
+    place = find_context(ctx)
     bank = bank_of(place.course)
     if as_json:
         from grader.reports.formats.to_json import dump
@@ -72,7 +72,7 @@ def _families(bank: Bank) -> list[dict[str, object]]:
     ]
 
 
-def _answers(place: Here) -> list[Answered]:
+def _answers(place: CourseContext) -> list[Answered]:
     if place.workspace is None:
         return []
     with place.store() as store:
@@ -89,7 +89,7 @@ def _groups(bank: Bank) -> dict[str, list[str]]:
 def _line(topic: Topic, score: TopicScore | None, longest: int) -> str:
     sign, style, says = _state(score)
     count = len(topic.families)
-    questions = f"{counted(count, 'question'):>12}" if width() >= NARROW else f"{count:>3}"
+    questions = f"{plural(count, 'question'):>12}" if width() >= NARROW else f"{count:>3}"
     line = f"{topic.name:<{longest}}  {questions}  {says:<12}"
     room = width() - len(line) - 6
     title = cut(topic.title, room) if room >= LEAST_TITLE else ""
@@ -118,8 +118,8 @@ def _next(bank: Bank, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
     first = next(iter(bank.names))
     opened = sum(topic.open is not None for topic in bank.topics())
     missed = any(answer.credit < 1 for answer in answers.values())
-    assessed = f"the assessment, {counted(len(bank.assessed or bank.names), 'topic')}"
+    assessed = f"the assessment, {plural(len(bank.assessed or bank.names), 'topic')}"
     found = [("learn quiz", assessed), (f"learn quiz {first}", "one topic")]
     if opened:
-        found.append(("learn quiz open", counted(opened, "question") + " to answer in your own words"))
+        found.append(("learn quiz open", plural(opened, "question") + " to answer in your own words"))
     return [*found, *[("learn quiz redo", "what you missed")] * missed]

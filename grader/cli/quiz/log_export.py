@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.context import here, shown
+from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
 from grader.cli.quiz.context import bank_of
 from grader.errors import UsageError
@@ -15,7 +15,7 @@ from grader.quiz.export.answers import lines
 from grader.reports.statistics.quiz_logs import FORMAT
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import put, wrap
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 LEARNER = "export-id"  # the fact that holds the random id
 
@@ -40,7 +40,7 @@ def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
     import json
     import secrets
 
-    place = here(ctx)
+    place = find_context(ctx)
     place.needed_workspace()
     bank = bank_of(place.course)
     with place.store() as store:
@@ -62,4 +62,5 @@ def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
         what = f"the answers cannot be written: {error.strerror or error}"
         raise UsageError(what, where=str(out), next_step="name another file with --out") from None
     typed = "what you typed is in it" if with_answers else "nothing that you typed is in it"
-    put(wrap(f"{counted(len(answers), 'answer')} written to {shown(out.absolute())}: your name is not in it, {typed}."))
+    where = short_path(out.absolute())
+    put(wrap(f"{plural(len(answers), 'answer')} written to {where}: your name is not in it, {typed}."))

@@ -10,7 +10,7 @@ from grader.cli.quiz.dialogue import hold
 from grader.cli.quiz.render import cut, prose
 from grader.store.quiz_log import Planned
 from grader.terminal.console import paint, width
-from grader.terminal.text import ago, counted
+from grader.terminal.text import ago, plural
 
 ALONE = ("quiz", "exam")  # modes of which a single sitting is simply offered
 COMMANDS = {"redo": "learn quiz redo", "review": "learn review"}
@@ -32,7 +32,7 @@ def choose_one(here: Room, left: Sequence[Planned]) -> Planned | None:
     waiting = list(left)
     while waiting:
         here.reader.clear()
-        here.reader.show([paint(f"{counted(len(waiting), 'sitting')} not finished", "strong"), ""])
+        here.reader.show([paint(f"{plural(len(waiting), 'sitting')} not finished", "strong"), ""])
         here.reader.show([_line(here, number, planned) for number, planned in enumerate(waiting, 1)])
         here.reader.show(["", *(paint(line, "quiet") for line in prose(ENDING)), ""])
         chosen, ends = _asked(here, len(waiting))
@@ -73,7 +73,7 @@ def _line(here: Room, number: int, planned: Planned) -> str:
     session = planned.session
     title = NAMES.get(session.mode, title_of(here, session.topics))
     title = {"audit": "your own words on ", "exam": "exam: "}.get(session.mode, "") + title
-    done = f"{len(here.desk.sitting(planned).first)} of {counted(len(planned.plan), 'question')} answered, "
+    done = f"{len(here.desk.sitting(planned).first)} of {plural(len(planned.plan), 'question')} answered, "
     state = f"{done if planned.plan else ''}begun {ago(session.started)}"
     return f"  {number:>2}  {cut(title, max(20, width() - len(state) - 8))}: {state}"
 

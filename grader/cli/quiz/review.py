@@ -13,7 +13,7 @@ from grader.cli.quiz.repeat import ask_again, nothing
 from grader.model import Answered
 from grader.quiz.session.plan import still_there
 from grader.quiz.session.schedule import due, next_due
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 MOST = 20  # questions at once
 
@@ -48,7 +48,7 @@ def command(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: boo
 
 
 def _commands(left: int) -> Sequence[tuple[str, str]]:
-    more = ("learn review", f"{counted(left, 'question')} more {'is' if left == 1 else 'are'} due")
+    more = ("learn review", f"{plural(left, 'question')} more {'is' if left == 1 else 'are'} due")
     return [*[more] * (left > 0), REPORT]
 
 
@@ -58,7 +58,7 @@ def _nothing_due(here: Room, answers: Sequence[Answered], now: datetime, as_json
         nothing(as_json, "Nothing is due: no question was answered yet.", ("learn quiz", "asks some"), due=None)
         return
     day, count = coming
-    says = f"Nothing is due. Next: {counted(count, 'question')} {_when(day, now.date())}."
+    says = f"Nothing is due. Next: {plural(count, 'question')} {_when(day, now.date())}."
     nothing(as_json, says, ("learn quiz", "asks more in the meantime"), due=day.isoformat())
 
 

@@ -22,7 +22,7 @@ from grader.model import Answered
 from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.session import Sitting, Turn
 from grader.terminal.console import paint
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 TITLES = {"exam": "Exam", "redo": "Missed before", "review": "Review", "audit": "Check of what you claimed"}
 FAIRLY = "fairly"
@@ -45,7 +45,7 @@ class Words:
     def begins(self, sitting: Sitting, resumed: bool) -> None:
         if not self._reader:
             done = f", {len(sitting.first)} answered before" if resumed else ""
-            self.dialogue.show([f"{counted(len(sitting.plan), 'question')}{done}."])
+            self.dialogue.show([f"{plural(len(sitting.plan), 'question')}{done}."])
 
     def asks(self, sitting: Sitting, turn: Turn) -> None:
         title = sitting.bank.topic(turn.question.topic).title
@@ -106,7 +106,7 @@ class Words:
 
     def stops(self, sitting: Sitting, command: str) -> None:
         done, count = len(sitting.first), len(sitting.plan)
-        kept = f"{done} of {counted(count, 'question')} answered and kept."
+        kept = f"{done} of {plural(count, 'question')} answered and kept."
         self.dialogue.end([f"Stopped. {kept}", *next_lines([(command, "goes on where you are")])])
 
     def ends(self, result: dict[str, Any], commands: Commands) -> None:

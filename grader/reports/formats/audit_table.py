@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from grader.model import SCHEMA
-from grader.terminal.text import Signs, counted
+from grader.terminal.text import Signs, plural
 
 COLUMNS = ("checks", "mistakes rejected", "named", "alternatives passed")
 NARROWEST = 6  # the word "lesson"
@@ -61,15 +61,15 @@ def row(proofs: Proofs, width: int, signs: Signs) -> str:
 def conclusion(audits: Sequence[Proofs]) -> str:
     """One sentence about all of it."""
     wrong = sum(len(proofs.problems) for proofs in audits)
-    lessons = counted(len(audits), "lesson")
-    return f"{lessons}: {counted(wrong, 'problem')}." if wrong else f"{lessons}: everything is proved."
+    lessons = plural(len(audits), "lesson")
+    return f"{lessons}: {plural(wrong, 'problem')}." if wrong else f"{lessons}: everything is proved."
 
 
 def asked(questions: Asked) -> str:
     """One sentence about the quiz."""
-    counts = f"{counted(questions.families, 'question')} on {counted(questions.topics, 'topic')}"
+    counts = f"{plural(questions.families, 'question')} on {plural(questions.topics, 'topic')}"
     generated = f"{questions.generated} with numbers that are drawn"
-    wrong = counted(len(questions.problems), "problem") if questions.problems else "none is ambiguous"
+    wrong = plural(len(questions.problems), "problem") if questions.problems else "none is ambiguous"
     return f"{counts}, {generated}: {wrong}."
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import SCHEMA
-from grader.terminal.text import PLAIN_SIGNS, Signs, clean, counted, score_text
+from grader.terminal.text import PLAIN_SIGNS, Signs, clean, plural, score_text
 
 FINE = ("graded", "missing")
 MOST_LOOKS, MOST_CHANGES = 20, 60
@@ -81,7 +81,7 @@ def sentence(summary: RunSummary) -> str:
     """The whole run in one sentence."""
     incomplete = f", {summary.incomplete} of them incomplete" if summary.incomplete else ""
     mean = f"mean score {score_text(summary.mean)}{incomplete}" if summary.scores else "no score"
-    return f"{counted(summary.submissions, 'submission')} graded (seed {summary.seed}): {mean}."
+    return f"{plural(summary.submissions, 'submission')} graded (seed {summary.seed}): {mean}."
 
 
 def lack(summary: RunSummary) -> str:
@@ -105,10 +105,10 @@ def changes(summary: RunSummary, signs: Signs = PLAIN_SIGNS) -> list[str]:
     if not summary.again:
         return []
     if not summary.changes:
-        return [f"None of {counted(summary.again, 'score')} changed."]
+        return [f"None of {plural(summary.again, 'score')} changed."]
     shown = sorted(summary.changes, key=lambda change: change.id)[:MOST_CHANGES]
     width = max(len(clean(change.id)) for change in shown)
-    lines = [f"{len(summary.changes)} of {counted(summary.again, 'score')} changed:"]
+    lines = [f"{len(summary.changes)} of {plural(summary.again, 'score')} changed:"]
     for change in shown:
         parts = [f"{name} {_arrow(pair, signs).strip()}" for name, pair in change.lessons.items()]
         whole = _arrow((change.before, change.after), signs)

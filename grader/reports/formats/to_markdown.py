@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from grader.reports.record_view import STATES, CheckLine, check_lines, learner_of, lessons_of, number
-from grader.terminal.text import clean, counted, score_text
+from grader.terminal.text import clean, plural, score_text
 
 SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
 MOST_LINES = 40  # of one message or of what was printed
@@ -67,7 +67,7 @@ def code(text: str) -> str:
 def block(text: str, indent: str = "") -> list[str]:
     """A text as a fenced block, line by line; what is very long is cut."""
     lines = clean(text).rstrip().split("\n")
-    more = [f"... {counted(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
+    more = [f"... {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
     fence = "`" * max(3, _longest_run("\n".join(lines)) + 1)
     return [f"{indent}{line}".rstrip() for line in (f"{fence}text", *lines[:MOST_LINES], *more, fence)]
 
@@ -83,7 +83,7 @@ def _escaped(text: str) -> str:
 def _overview(head: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
     lessons = list(lessons_of(head, record))
     scored = sum(lesson["score"] is not None for _, _, lesson in lessons)
-    of_these = "" if scored == len(lessons) else f", over {scored} of {counted(len(lessons), 'lesson')}"
+    of_these = "" if scored == len(lessons) else f", over {scored} of {plural(len(lessons), 'lesson')}"
     yield f"**Score: {_score(record)}**{of_these if scored else ''}"
     yield ""
     yield "| lesson | score | checks passed |"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named
-from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, TROUBLE, Page, heading, prose
-from grader.terminal.text import clean, counted, score_bar, score_text
+from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, TROUBLE, Layout, heading, prose
+from grader.terminal.text import clean, plural, score_bar, score_text
 
 BAR_CELLS = 20
 SHORTEST_COLUMN = 8  # of the outcomes' words
@@ -36,7 +36,7 @@ STATES = {
 _PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 
 
-def assessment(result: LessonResult, page: Page, *, title: str = "", before: float | None = None) -> str:
+def assessment(result: LessonResult, page: Layout, *, title: str = "", before: float | None = None) -> str:
     """The whole assessment of one lesson. `before` is the score of the attempt before this one."""
     said = _Said(page, indent=_word_column(result.checks) + 5)
     lines = [*_head(result, page, title), *_score(result, page, before), *_notes(result, page)]
@@ -50,7 +50,7 @@ def assessment(result: LessonResult, page: Page, *, title: str = "", before: flo
     return page.render(lines)
 
 
-def summary(results: Sequence[LessonResult], page: Page) -> str:
+def summary(results: Sequence[LessonResult], page: Layout) -> str:
     """Several lessons: a line each with score and checks passed, then what is wrong with those that did not pass."""
     longest = max(len(result.lesson) for result in results)
     lines = []
@@ -72,7 +72,7 @@ def summary(results: Sequence[LessonResult], page: Page) -> str:
 # --- the head ---------------------------------------------------------------------------------------------------------
 
 
-def _head(result: LessonResult, page: Page, title: str) -> list[Text]:
+def _head(result: LessonResult, page: Layout, title: str) -> list[Text]:
     name = Text.assemble((title or result.lesson, STRONG))
     if result.file:
         name.append("  ").append(clean(result.file), page.link(result.file))
@@ -82,7 +82,7 @@ def _head(result: LessonResult, page: Page, title: str) -> list[Text]:
     return [name, how]
 
 
-def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]:
+def _score(result: LessonResult, page: Layout, before: float | None) -> list[Text]:
     if result.score is None:
         line = Text("No score", STRONG)
     else:
@@ -94,7 +94,7 @@ def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]
     if before is not None and before != result.score:
         facts.append(f"before: {score_text(before)}")
     if result.hints_used:
-        facts.append(f"{counted(result.hints_used, 'hint')} used")
+        facts.append(f"{plural(result.hints_used, 'hint')} used")
     said = Text(", ".join(facts))
     return [line.append("  ").append_text(said)] if line.cell_len + said.cell_len + 2 <= page.columns else [line, said]
 
@@ -102,10 +102,10 @@ def _score(result: LessonResult, page: Page, before: float | None) -> list[Text]
 def _counts(checks: Sequence[CheckResult]) -> str:
     """How many checks passed, counted as they are listed: one that runs on several inputs is one, and passes on all."""
     groups = _groups(checks)
-    return f"{sum(all(check.passed for check in group) for group in groups)} of {counted(len(groups), 'check')} passed"
+    return f"{sum(all(check.passed for check in group) for group in groups)} of {plural(len(groups), 'check')} passed"
 
 
-def _notes(result: LessonResult, page: Page) -> list[Text]:
+def _notes(result: LessonResult, page: Layout) -> list[Text]:
     texts = [text for text in (STATES[result.state], *result.notes) if text]
     return [line for text in texts for line in page.item(f"{page.signs.trouble} ", STRONG, prose(text))]
 
@@ -113,7 +113,7 @@ def _notes(result: LessonResult, page: Page) -> list[Text]:
 # --- the checks -------------------------------------------------------------------------------------------------------
 
 
-def _checks(result: LessonResult, page: Page, said: _Said) -> list[Text]:
+def _checks(result: LessonResult, page: Layout, said: _Said) -> list[Text]:
     if not result.checks or result.state == "would-not-import":
         return []
     lines = [Text()]
@@ -162,7 +162,7 @@ def _word_column(checks: Sequence[CheckResult]) -> int:
     return max([SHORTEST_COLUMN, *(len(_word(check.outcome)) for check in checks)])
 
 
-def _check_line(group: Sequence[CheckResult], page: Page, column: int) -> list[Text]:
+def _check_line(group: Sequence[CheckResult], page: Layout, column: int) -> list[Text]:
     outcome = _worst(group).outcome
     signs = {"passed": page.signs.passed, "skipped": page.signs.skipped, "grader-error": page.signs.trouble}
     says = prose(group[0].says)
@@ -179,7 +179,7 @@ def _check_line(group: Sequence[CheckResult], page: Page, column: int) -> list[T
 class _Said:
     """What stands above already: no message is given twice, and only the first ones at length."""
 
-    def __init__(self, page: Page, indent: int) -> None:
+    def __init__(self, page: Layout, indent: int) -> None:
         self._page = page
         self._indent = indent  # of the messages: where the checks' sentences begin
         self._lines: set[str] = set()
@@ -195,7 +195,7 @@ class _Said:
         self._lines.update(line.strip() for line in lines[:room])
         shown = [self._line(line, quiet=check.outcome == "skipped") for line in lines[:room]]
         if 1 < room < len(lines):
-            shown.append(Text(f"... {counted(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
+            shown.append(Text(f"... {plural(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
         return [part for text in shown for part in self._page.paragraph(self._indent, text)]
 
     def _room(self, check: CheckResult) -> int:
@@ -226,7 +226,7 @@ class _Said:
 # --- below the checks -------------------------------------------------------------------------------------------------
 
 
-def _prints(result: LessonResult, page: Page) -> list[Text]:
+def _prints(result: LessonResult, page: Layout) -> list[Text]:
     """What the learner's code printed: in the first check that failed, or in all."""
     failing = next((check.output for check in result.checks if check.output and not check.passed), "")
     text = clean(result.output if page.everything else failing or result.output).rstrip()
@@ -236,11 +236,11 @@ def _prints(result: LessonResult, page: Page) -> list[Text]:
     room = len(lines) if page.everything else PRINT_LINES
     shown = [Text(line if page.everything else line[:PRINT_COLUMNS]) for line in lines[:room]]
     if len(lines) > room:
-        shown.append(Text(f"... {counted(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
+        shown.append(Text(f"... {plural(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
     return [*heading("Your prints"), *(part for line in shown for part in page.paragraph(2, line))]
 
 
-def _counterexamples(examples: Sequence[Counterexample], page: Page) -> list[Text]:
+def _counterexamples(examples: Sequence[Counterexample], page: Layout) -> list[Text]:
     if not examples:
         return []
     lines = heading("Smallest failing input" if len(examples) == 1 else "Smallest failing inputs")
@@ -251,12 +251,12 @@ def _counterexamples(examples: Sequence[Counterexample], page: Page) -> list[Tex
     return lines
 
 
-def _list(title: str, items: Sequence[Text], sign: str, style: str, page: Page) -> list[Text]:
+def _list(title: str, items: Sequence[Text], sign: str, style: str, page: Layout) -> list[Text]:
     lines = [line for item in items for line in page.item(f"  {sign} ", style, item)]
     return [*heading(title), *lines] if lines else []
 
 
-def _next(result: LessonResult, page: Page) -> list[Text]:
+def _next(result: LessonResult, page: Layout) -> list[Text]:
     lines = heading("Next") if result.suggestions else []
     for number, suggestion in enumerate(result.suggestions, 1):
         said = prose(suggestion.says)

@@ -16,7 +16,7 @@ from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
 from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.reports.statistics.item_analysis import FLAGS, LEAST_TRIED, Item
-from grader.terminal.text import counted, score_text
+from grader.terminal.text import plural, score_text
 
 MOST_LISTED = 60  # names in a list of those who are missing, or of files left out
 MOST_PAIRS = 50
@@ -100,14 +100,14 @@ def _head(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
     """The whole class in one or two sentences."""
     scores = class_findings.summary_of(tally.scores)
-    said = f"{counted(len(tally.rows), 'submission')} graded"
+    said = f"{plural(len(tally.rows), 'submission')} graded"
     if scores.count:
         said += f": mean score {score_text(scores.mean)}, median {score_text(scores.median)}"
     parts = []
     if incomplete := sum(not row.complete for row in tally.rows):
         parts.append(f"{incomplete} {'is' if incomplete == 1 else 'are'} incomplete")
     if missing := len(head.get("missing") or ()):
-        parts.append(f"{counted(missing, 'learner')} handed nothing in")
+        parts.append(f"{plural(missing, 'learner')} handed nothing in")
     if unread := sum(row.unread for row in tally.rows):
         parts.append(f"{unread} could not be read")
     if failed := len(class_learners.grader_failed(tally)):
@@ -121,7 +121,7 @@ def _capital(text: str) -> str:
 
 def _facts(head: Mapping[str, Any]) -> list[str]:
     course = head.get("course") or {}
-    facts = [f"course {course.get('version', '')}", f"{counted(len(head['lessons']), 'lesson')}"]
+    facts = [f"course {course.get('version', '')}", f"{plural(len(head['lessons']), 'lesson')}"]
     facts += [f"seed {head.get('seed')}", str(head.get("device", ""))]
     return [fact for fact in [*facts, _when(head.get("finished") or head.get("started"))] if fact]
 

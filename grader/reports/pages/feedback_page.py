@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.reports import charts, html_document
 from grader.reports.record_view import STATES, CheckLine, check_lines, learner_of, lessons_of
-from grader.terminal.text import counted
+from grader.terminal.text import plural
 
 MOST_LINES = 12  # of one check's message
 IN_FULL = 2  # checks of a lesson whose message is shown at once; of the others the first line
@@ -74,7 +74,7 @@ def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
     missing = sum(lesson["state"] == "missing" for lesson in lessons)
     if passed == len(lessons):
         return "Every check of every lesson passes. Well done!"
-    said = f"{passed} of {counted(len(lessons), 'lesson')} {'passes' if passed == 1 else 'pass'} every check"
+    said = f"{passed} of {plural(len(lessons), 'lesson')} {'passes' if passed == 1 else 'pass'} every check"
     return f"{said}; {missing} {'was' if missing == 1 else 'were'} not handed in." if missing else f"{said}."
 
 
@@ -113,7 +113,7 @@ def _counts(lines: Sequence[CheckLine]) -> str:
     if not lines:
         return ""
     passed = sum(line.outcome == "passed" for line in lines)
-    return f"{passed} of {counted(len(lines), 'check')}"
+    return f"{passed} of {plural(len(lines), 'check')}"
 
 
 def _check(line: CheckLine) -> dict[str, Any]:

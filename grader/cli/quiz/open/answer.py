@@ -17,7 +17,7 @@ from grader.quiz.open_answers import SHORTEST, Marking, audits, given, marking
 from grader.quiz.session.plan import fresh
 from grader.store.quiz_log import Planned
 from grader.terminal.console import WIDEST, paint, width
-from grader.terminal.text import ago, counted
+from grader.terminal.text import ago, plural
 
 MODE = "audit"
 FULL = "What a full answer says"
@@ -99,7 +99,7 @@ class OwnWords:
         if not resumed and self.dialogue.terminal:
             says = (
                 "Write as you would explain it to somebody. Afterwards you mark your own text against "
-                f"{counted(len(self.question.key_points), 'key point')}."
+                f"{plural(len(self.question.key_points), 'key point')}."
             )
             self.dialogue.show([*(paint(line, "quiet") for line in prose(says)), ""])
 
@@ -158,7 +158,7 @@ class OwnWords:
     def _end(self) -> None:
         marks, log = self.marks, self.here.log
         self.dialogue.clear()
-        says = f"Claimed: {marks.credit:g} of {counted(len(self.question.key_points), 'key point')}."
+        says = f"Claimed: {marks.credit:g} of {plural(len(self.question.key_points), 'key point')}."
         self.dialogue.show([header(self.title, ""), "", says])
         self.dialogue.show(
             [paint(line, "quiet") for line in prose("Claims stand beside the checked score, never in it.")]
@@ -171,7 +171,7 @@ class OwnWords:
             self.dialogue.show(["", paint("Check this again", "strong")])
             self.dialogue.show([line for point in again for line in prose(f"- {point.says}", 2)])
         elif answers:
-            self.dialogue.show(["", f"{len(answers)} of {counted(len(answers), 'question')} on it right."])
+            self.dialogue.show(["", f"{len(answers)} of {plural(len(answers), 'question')} on it right."])
         commands = [(f"learn quiz {self.topic.name}", "questions on the same topic"), REPORT]
         self.dialogue.show(["", *next_lines([*self._next_question(), *commands])])
 

@@ -14,7 +14,7 @@ from grader.cli.quiz.prompt import Dialogue
 from grader.cli.quiz.render import prose
 from grader.quiz.open_answers import SHORTEST
 from grader.terminal.console import WIDEST, paint, width
-from grader.terminal.text import clean, counted
+from grader.terminal.text import clean, plural
 
 BELOW = "# ---- your answer: below this line ----"
 END = "."
@@ -45,7 +45,7 @@ def write(dialogue: Dialogue, asks: str, text: str, keep: Keep, draft: Path, by_
             draft.unlink(missing_ok=True)
             return text
         had = (
-            f"It has {counted(len(text), 'character')}; {SHORTEST} are the least. `{SKIP}` leaves it out."
+            f"It has {plural(len(text), 'character')}; {SHORTEST} are the least. `{SKIP}` leaves it out."
             if text
             else ""
         )

@@ -7,7 +7,7 @@ from datetime import UTC
 
 import click
 
-from grader.cli.context import Here, here
+from grader.cli.context import CourseContext, find_context
 from grader.cli.options import course_option
 from grader.cli.quiz.context import bank_of, room
 from grader.cli.quiz.render import cut, next_lines
@@ -54,10 +54,10 @@ def command(
       learn quiz open 1 --prompt > prompt.txt
     """
     if prompt:
-        _print_prompt(here(ctx), number, as_json)
+        _print_prompt(find_context(ctx), number, as_json)
         return
     if number is None or as_json:
-        _show(here(ctx), number, as_json)
+        _show(find_context(ctx), number, as_json)
         return
     from grader.cli.quiz.open.answer import answer_open
 
@@ -66,7 +66,7 @@ def command(
     ctx.exit(code)
 
 
-def _print_prompt(place: Here, number: str | None, as_json: bool) -> None:
+def _print_prompt(place: CourseContext, number: str | None, as_json: bool) -> None:
     from grader.quiz.open_prompt import make_prompt
 
     if number is None or as_json:
@@ -86,7 +86,7 @@ def _print_prompt(place: Here, number: str | None, as_json: bool) -> None:
 # --- the list ---------------------------------------------------------------------------------------------------------
 
 
-def _show(place: Here, number: str | None, as_json: bool) -> None:
+def _show(place: CourseContext, number: str | None, as_json: bool) -> None:
     bank = bank_of(place.course)
     topics = open_questions(bank)
     if number is not None:
@@ -110,7 +110,7 @@ def _show(place: Here, number: str | None, as_json: bool) -> None:
 
 
 def _known(
-    place: Here, bank: Bank, topics: Mapping[int, Topic]
+    place: CourseContext, bank: Bank, topics: Mapping[int, Topic]
 ) -> tuple[dict[str, Given], dict[str, int]]:  # fmt: skip
     """The latest answer by topic, and how many of its claims are in doubt."""
     if place.workspace is None:
