@@ -14,7 +14,7 @@ from grader.batch.processes.process_pool import Grader
 from grader.batch.record import Graded
 from grader.batch.settings import Settings
 from grader.errors import UsageError
-from grader.intake.discover import Learner
+from grader.intake.learner import Learner
 from grader.model import Course
 
 LOCAL = "local"

@@ -15,7 +15,7 @@ from grader.batch.results_folder import store_path
 from grader.batch.settings import differences, key_of, settings_for
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
-from grader.intake.roster import folded
+from grader.intake.roster import fold_id
 from grader.model import Course
 from grader.store.class_store import ClassStore, Result
 
@@ -89,8 +89,8 @@ class Merge:
         found = {
             key: _united(facts["found"][key] for facts in self.facts) for key in ("ignored", "missing", "unlisted")
         }
-        graded = {folded(result.learner) for part in self.parts for result in part.results()}
-        found["missing"] = [one for one in found["missing"] if folded(one["id"]) not in graded]
+        graded = {fold_id(result.learner) for part in self.parts for result in part.results()}
+        found["missing"] = [one for one in found["missing"] if fold_id(one["id"]) not in graded]
         started = min(facts["started"] for facts in self.facts)
         parts = _united(facts["parts"] for facts in self.facts)
         self.results.begin(self.facts[0]["titles"], expected, found, parts=parts, started=started)

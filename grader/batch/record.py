@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.batch.settings import Settings
-from grader.intake.discover import Learner
+from grader.intake.learner import Learner
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult, SubmissionResult
 

@@ -14,7 +14,7 @@ from grader.batch.results_folder import explained, now, opened_folder, put_aside
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
-from grader.intake.discover import Learner
+from grader.intake.learner import Learner
 from grader.model import SCHEMA, Course
 from grader.store.class_store import CHANGED, ClassStore, Result, State
 

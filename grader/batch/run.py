@@ -17,9 +17,10 @@ from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, settings_for
 from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
-from grader.intake.discover import Found, Learner, discover
-from grader.intake.formats.repositories import moment
+from grader.intake.discover import Discovery, discover
+from grader.intake.formats.repositories import parse_deadline
 from grader.intake.hand_in import read_hand_in
+from grader.intake.learner import Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 from grader.judge.session import random_seed
@@ -206,14 +207,14 @@ class Run:
         self.results.close()
 
 
-def _found(plan: Plan, roster: Roster | None) -> Found:
+def _found(plan: Plan, roster: Roster | None) -> Discovery:
     return discover(
         plan.submissions,
         plan.out,
         names=NamePattern.parse(plan.names) if plan.names else None,
         roster=roster,
         attempts=plan.attempts,
-        before=moment(plan.before) if plan.before else 0,
+        before=parse_deadline(plan.before) if plan.before else 0,
     )
 
 

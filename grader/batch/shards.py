@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.intake.discover import Learner
+from grader.intake.learner import Learner
 
 FOLDER = "shards"
 FILE = re.compile(r"(\d+)-of-(\d+)\.sqlite")

@@ -1,132 +1,99 @@
-"""From names to hand-ins: which files are one hand-in, whose it is, and which of a learner's attempts is graded."""
+"""From entries to hand-ins: which files are one hand-in, whose it is, and which attempt is the newest."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from grader.intake.folder_listing import Entry
+from grader.intake.learner import Entry, Learner
 from grader.intake.limits import kind_of
-from grader.intake.name_patterns import Claim, judged, original_names, uploads_of
-from grader.intake.roster import Person, Roster, folded
+from grader.intake.name_patterns import choice_note, original_names, upload_names
+from grader.intake.roster import Person, Roster, fold_id
 
 
-@dataclass(frozen=True)
-class Delivery:
-    """One hand-in before it has an id of its own: its entries, each with its name inside it.
-
-    `certain` means that `id` is known to be a person's: several deliveries of one id are then attempts of theirs.
-    """
-
-    id: str
-    entries: tuple[tuple[str, Entry], ...]
-    name: str = ""
-    keys: tuple[str, ...] = ()
-    attempt: int | None = None
-    late: bool = False
-    when: float | None = None
-    together: tuple[str, ...] = ()
-    certain: bool = True
-    commit: str = ""
-    notes: tuple[str, ...] = ()
-    listed: bool = field(default=False)  # whether the roster names them
-
-    @property
-    def first(self) -> Entry:
-        """The entry that it is called by."""
-        return self.entries[0][1]
+def group_entries(entries: Iterable[Entry]) -> list[Learner]:
+    """Group entries that join by owner and attempt; every other entry is a hand-in by itself."""
+    groups: dict[object, list[Entry]] = defaultdict(list)
+    for number, entry in enumerate(entries):
+        groups[(fold_id(entry.owner), entry.attempt) if entry.joins else number].append(entry)
+    return [_make_learner(group) for group in groups.values()]
 
 
-def gathered(claims: Iterable[tuple[Entry, Claim]]) -> list[Delivery]:
-    """The hand-ins that the claims make, in their order: of one id and attempt, files that join are one."""
-    groups: dict[object, list[tuple[Entry, Claim]]] = defaultdict(list)
-    for number, (entry, claim) in enumerate(claims):
-        groups[(folded(claim.id), claim.attempt) if claim.joins else number].append((entry, claim))
-    return [_delivery(group) for group in groups.values()]
-
-
-def _delivery(group: Sequence[tuple[Entry, Claim]]) -> Delivery:
-    claim = group[0][1]
-    written = [one.file or entry.name for entry, one in group]
-    files = original_names(written) if claim.renamed else written
+def _make_learner(group: Sequence[Entry]) -> Learner:
+    first = group[0]
+    written = [entry.file or entry.name for entry in group]
+    files = original_names(written) if first.renamed else written
     taken = dict(zip(files, written, strict=True))
-    older = [(plain, old) for file, plain, old in zip(files, uploads_of(written), written, strict=True) if not file]
-    notes = [judged(taken[plain], [old]) for plain, old in older if kind_of(old)]
-    times = [one.when for _, one in group if one.when is not None]
-    return Delivery(
-        claim.id,
-        tuple((file, entry) for file, (entry, _) in zip(files, group, strict=True) if file),
-        name=claim.name,
-        keys=claim.keys,
-        attempt=claim.attempt,
-        late=any(one.late for _, one in group),
-        when=max(times) if times else None,
-        together=claim.together,
-        notes=tuple(notes),
+    older = [(plain, old) for file, plain, old in zip(files, upload_names(written), written, strict=True) if not file]
+    return Learner(
+        first.owner or first.stem,
+        tuple(replace(entry, file=file) for file, entry in zip(files, group, strict=True) if file),
+        name=first.owner_name,
+        late=any(entry.late for entry in group),
+        together=first.together,
+        notes=tuple(choice_note(taken[plain], [old]) for plain, old in older if kind_of(old)),
+        known=bool(first.owner),
     )
 
 
-def joined(deliveries: Iterable[Delivery], roster: Roster) -> list[Delivery]:
-    """Each hand-in with the id and name of the person in the roster whom it is found to be of: by any of its ids, else
-    by a name that one person and one hand-in alone have."""
-    deliveries = list(deliveries)
-    found = [roster.find((one.id, *one.keys)) for one in deliveries]
+def match_roster(learners: Sequence[Learner], roster: Roster) -> list[Learner]:
+    """Give each hand-in the id and name of its person in the roster.
+
+    A person is found by any of the hand-in's ids, else by a name that only one person and one hand-in have.
+    """
+    found = [roster.find((one.id, *one.first.keys)) for one in learners]
     taken = {person.id for person in found if person}
-    by_name = [None if person else roster.find_by_name(one.name) for one, person in zip(deliveries, found, strict=True)]
+    by_name = [None if person else roster.find_by_name(one.name) for one, person in zip(learners, found, strict=True)]
     owners: dict[str, set[str]] = defaultdict(set)
-    for one, named in zip(deliveries, by_name, strict=True):
+    for one, named in zip(learners, by_name, strict=True):
         if named:
-            owners[named.id].add(folded(one.id))
-    result = []
-    for one, person, named in zip(deliveries, found, by_name, strict=True):
-        alone = named is not None and named.id not in taken and len(owners[named.id]) == 1
-        person = person or (named if alone else None)
-        result.append(_of_person(one, person) if person else one)
-    return [replace(one, together=tuple(_id_of(other, roster) for other in one.together)) for one in result]
+            owners[named.id].add(fold_id(one.id))
+    matched = []
+    for one, person, named in zip(learners, found, by_name, strict=True):
+        if named and named.id not in taken and len(owners[named.id]) == 1:
+            person = named
+        together = tuple(_roster_id(other, roster) for other in one.together)
+        matched.append(replace(_assign_person(one, person) if person else one, together=together))
+    return matched
 
 
-def _of_person(delivery: Delivery, person: Person) -> Delivery:
-    return replace(delivery, id=person.id, name=person.name or delivery.name, certain=True, listed=True)
+def _assign_person(learner: Learner, person: Person) -> Learner:
+    return replace(learner, id=person.id, name=person.name or learner.name, known=True)
 
 
-def _id_of(other: str, roster: Roster) -> str:
+def _roster_id(other: str, roster: Roster) -> str:
     person = roster.find([other])
     return person.id if person else other
 
 
-def absent(roster: Roster, deliveries: Iterable[Delivery]) -> tuple[dict[str, str], ...]:
-    """The people of the roster who have handed in nothing, in its order."""
-    there = {folded(one.id) for one in deliveries}
-    return tuple({"id": one.id, "name": one.name} for one in roster.people if folded(one.id) not in there)
+def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str, str], ...]:
+    """Return the people of the roster without a hand-in, in its order."""
+    present = {fold_id(one.id) for one in learners}
+    return tuple({"id": one.id, "name": one.name} for one in roster.people if fold_id(one.id) not in present)
 
 
-def numbered(deliveries: Sequence[Delivery]) -> list[tuple[Delivery, int, bool]]:
-    """Each hand-in with the number of the attempt, and whether it is the learner's newest; in the order given.
+def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
+    """Number each person's hand-ins, and say which is the newest; the order stays.
 
-    Attempts are ordered by their number where the names give one, else by time: what the platform says, or when the
-    files were last changed.
+    Attempts are ordered by the number in their names, else by time: the platform's, or when files were last changed.
     """
     attempts: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(deliveries):
-        if one.certain:
-            attempts[folded(one.id)].append(place)
-    owners = [one.id for one in deliveries]
-    numbers, newest = [1] * len(deliveries), [True] * len(deliveries)
-    for places in attempts.values():
-        ordered = sorted(places, key=lambda place: _age(deliveries[place])) if len(places) > 1 else places
-        given = [deliveries[place].attempt for place in ordered]
-        counted = range(1, len(ordered) + 1)
-        own = [number for number in given if number is not None]
-        owner = deliveries[places[0]].id  # one of several ways to write it
-        for place, number in zip(ordered, own if len(set(own)) == len(ordered) else counted, strict=True):
-            numbers[place], newest[place], owners[place] = number, place == ordered[-1], owner
-    return [
-        (replace(one, id=owner), number, last)
-        for one, owner, number, last in zip(deliveries, owners, numbers, newest, strict=True)
-    ]
+    for index, one in enumerate(learners):
+        if one.known:
+            attempts[fold_id(one.id)].append(index)
+    numbered = [(replace(one, attempt=1), True) for one in learners]
+    for indices in attempts.values():
+        ordered = sorted(indices, key=lambda index: _age(learners[index])) if len(indices) > 1 else indices
+        own = [number for index in ordered if (number := learners[index].first.attempt) is not None]
+        numbers = own if len(set(own)) == len(ordered) else range(1, len(ordered) + 1)
+        owner = learners[indices[0]].id  # one of several ways to write it
+        for index, number in zip(ordered, numbers, strict=True):
+            numbered[index] = replace(learners[index], id=owner, attempt=number), index == ordered[-1]
+    return numbered
 
 
-def _age(delivery: Delivery) -> tuple[float, float, str]:
-    when = delivery.when if delivery.when is not None else max(entry.when() for _, entry in delivery.entries)
-    return (-1.0 if delivery.attempt is None else float(delivery.attempt), when, delivery.first.name)
+def _age(learner: Learner) -> tuple[float, float, str]:
+    times = [entry.submitted for entry in learner.entries if entry.submitted is not None]
+    when = max(times or (entry.modified() for entry in learner.entries))
+    return (-1.0 if learner.first.attempt is None else float(learner.first.attempt), when, learner.first.name)

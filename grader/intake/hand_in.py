@@ -12,17 +12,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.intake.discover import Learner, Part, printable
-from grader.intake.explain_unreadable import nothing_to_read
-from grader.intake.folder_listing import opened_file, read_file
+from grader.intake.explain_unreadable import explain_unreadable
+from grader.intake.folder_listing import open_file, read_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.git import GitError
 from grader.intake.formats.repositories import read_repository
 from grader.intake.formats.tar import read_tar
 from grader.intake.formats.zip_member import ArchiveError, read_zip
-from grader.intake.limits import ARCHIVES, KEPT, LIBRARIES, MOST_BYTES, MOST_ENTRIES, MOST_FILES, is_noise, limit_for
+from grader.intake.learner import Entry, Learner, printable
+from grader.intake.limits import (
+    LIBRARY_FOLDERS,
+    MAX_ENTRIES,
+    MAX_FILES,
+    MAX_HAND_IN_BYTES,
+    is_archive,
+    is_noise,
+    is_source,
+    limit_for,
+)
 
-MOST_NOTES = 20
+MAX_NOTES = 20
 
 
 @dataclass
@@ -32,7 +41,7 @@ class HandIn:
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problem: str = ""
-    room: int = MOST_BYTES
+    bytes_left: int = MAX_HAND_IN_BYTES
 
     @property
     def digest(self) -> str:
@@ -44,93 +53,93 @@ class HandIn:
         return sha.hexdigest()
 
     def keep(self, path: str, content: bytes) -> bool:
-        """Take a file in, if there is room for it; otherwise a note says that it was left out."""
+        """Add a file if it fits. Return False, with a note, once the hand-in is full."""
         if path in self.files:
             self.note(f"{path} was handed in twice; one of them was left out.")
             return True
-        if len(self.files) >= MOST_FILES or len(content) > self.room:
+        if len(self.files) >= MAX_FILES or len(content) > self.bytes_left:
             self.note(f"{path} and what comes after it were left out: the hand-in is too large.")
             return False
-        self.room -= len(content)
+        self.bytes_left -= len(content)
         self.files[path] = content
         return True
 
     def note(self, text: str) -> None:
-        """Something that the reader of the results should know; each is said once, and there are not endlessly many."""
+        """Add something that readers of the results should know, once, up to MAX_NOTES."""
         text = printable(text)
-        if text not in self.notes and len(self.notes) < MOST_NOTES:
+        if text not in self.notes and len(self.notes) < MAX_NOTES:
             self.notes.append(text)
 
     def note_of(self, path: str) -> Callable[[str], None]:
-        """As `note`, for what is to be said of one file."""
+        """Return `note` for texts about one file."""
         return lambda text: self.note(f"{path}: {text}")
 
 
 def read_hand_in(learner: Learner) -> HandIn:
-    """Everything of a learner's hand-in that may be judged. Never raises for anything a learner handed in."""
+    """Read everything of a hand-in that may be judged. Never raises because of what a learner handed in."""
     hand_in = HandIn()
     for text in learner.notes:
         hand_in.note(text)
     try:
         if learner.kind == "git":
-            read_repository(learner.path, learner.commit, learner.before, hand_in.keep, hand_in.note)
-        elif learner.parts:
-            _read_parts(learner.parts, hand_in)
-        else:
+            read_repository(learner.first.path, learner.first.commit, learner.before, hand_in.keep, hand_in.note)
+        elif learner.is_whole:
             _read_whole(learner, hand_in)
+        else:
+            _read_parts(learner.entries, hand_in)
     except (ArchiveError, GitError) as error:
         hand_in.problem = printable(str(error))
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
         hand_in.problem = printable(f"{learner.source} cannot be read: {getattr(error, 'strerror', None) or error}.")
     if not hand_in.files and not hand_in.problem:
-        hand_in.problem = nothing_to_read(learner, hand_in.notes)
+        hand_in.problem = explain_unreadable(learner, hand_in.notes)
     return hand_in
 
 
 def _read_whole(learner: Learner, hand_in: HandIn) -> None:
-    """A hand-in that is one folder or one file. Raises OSError, ArchiveError."""
-    path = learner.path.resolve(strict=True)  # a link here was put by whoever collected the submissions
+    """Read a hand-in that is one folder or one file. Raises OSError, ArchiveError."""
+    path = learner.first.path.resolve(strict=True)  # a link here was made by whoever collected the submissions
     if learner.kind == "folder":
-        _read_folder(path, learner.inside, hand_in)
+        _read_folder(path, learner.first.inside, hand_in)
     elif learner.kind in ("zip", "tar"):
-        _read_archive(path, learner.inside, learner.source, "", hand_in)
+        _read_archive(path, learner.first.inside, learner.source, "", hand_in)
     else:
-        _read_file(path, learner.inside, learner.source, hand_in)
+        _read_file(path, learner.first.inside, learner.source, hand_in)
 
 
-def _read_parts(parts: tuple[Part, ...], hand_in: HandIn) -> None:
-    """A hand-in of several files or folders, each of which may be unreadable without harm to the others."""
-    for part in parts:
+def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
+    """Read a hand-in of several files or folders, each of which may be unreadable without harm to the others."""
+    for entry in entries:
         try:
-            path = part.path.resolve(strict=True)
-            if part.inside.endswith("/") or (not part.inside and path.is_dir()):
-                _read_folder(path, part.inside, hand_in)
-            elif part.name.lower().endswith((*KEPT, *ARCHIVES)):
-                _read_one(path, part.inside, part.name, hand_in)
+            path = entry.path.resolve(strict=True)
+            if entry.inside.endswith("/") or (not entry.inside and path.is_dir()):
+                _read_folder(path, entry.inside, hand_in)
+            elif is_source(entry.file) or is_archive(entry.file):
+                _read_one(path, entry.inside, entry.file, hand_in)
         except (OSError, RuntimeError) as error:
-            hand_in.note(f"{part.name} cannot be read: {getattr(error, 'strerror', None) or error}.")
+            hand_in.note(f"{entry.file} cannot be read: {getattr(error, 'strerror', None) or error}.")
 
 
 def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
-    """The folder at `path`, or the one named `inside` in the archive there. Raises OSError if it cannot be listed."""
+    """Read the folder at *path*, or *inside* the archive there. Raises OSError if it cannot be listed."""
     if not inside:
         for file, name in _walk(path, hand_in):
             if not _read_one(file, "", name, hand_in):
                 return
         return
     for number, member in enumerate(open_class(path).below(inside)):
-        if number >= MOST_ENTRIES:
-            hand_in.note(f"Only the first {MOST_ENTRIES} files were looked at.")
+        if number >= MAX_ENTRIES:
+            hand_in.note(f"Only the first {MAX_ENTRIES} files were looked at.")
             return
         name = member[len(inside) :]
-        if name.lower().endswith((*KEPT, *ARCHIVES)) and not _read_one(path, member, name, hand_in):
+        if (is_source(name) or is_archive(name)) and not _read_one(path, member, name, hand_in):
             return
 
 
 def _read_one(path: Path, inside: str, name: str, hand_in: HandIn) -> bool:
-    """One of several files; whether there is room for more."""
+    """Read one of several files. Return False once the hand-in is full."""
     try:
-        if name.lower().endswith(ARCHIVES):
+        if is_archive(name):
             return _read_archive(path, inside, name, f"{name}/", hand_in)
         return _read_file(path, inside, name, hand_in)
     except ArchiveError as error:
@@ -146,34 +155,34 @@ def _read_file(path: Path, inside: str, name: str, hand_in: HandIn) -> bool:
 
 
 def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: HandIn) -> bool:
-    """The files of an archive; whether there was room for them all. Raises OSError, ArchiveError."""
+    """Read the files of an archive. Return False once the hand-in is full. Raises OSError, ArchiveError."""
     read = read_zip if name.lower().endswith(".zip") else read_tar
-    with opened_file(path, inside, hand_in.note) as file:
+    with open_file(path, inside, hand_in.note) as file:
         return all(hand_in.keep(prefix + name, content) for name, content in read(file, hand_in.note))
 
 
 def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:
-    """The files to read, folders near the top first: if there is too much, what lies deep is left out."""
+    """Yield the files to read, folders near the top first: if there is too much, what lies deep is left out."""
     waiting = deque([(folder, "")])
     seen = 0
     while waiting:
-        here, prefix = waiting.popleft()
-        for entry in _entries(here, prefix, hand_in):
+        current, prefix = waiting.popleft()
+        for entry in _scan(current, prefix, hand_in):
             seen += 1
-            if seen > MOST_ENTRIES:
-                hand_in.note(f"Only the first {MOST_ENTRIES} files and folders were looked at.")
+            if seen > MAX_ENTRIES:
+                hand_in.note(f"Only the first {MAX_ENTRIES} files and folders were looked at.")
                 return
             name = prefix + entry.name
             if entry.is_symlink():
-                if entry.name.lower().endswith(KEPT):
+                if is_source(name):
                     hand_in.note(f"{name} was left out: it is a link.")
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append((Path(entry.path), f"{name}/"))
-            elif entry.name.lower().endswith((*KEPT, *ARCHIVES)):
+            elif is_source(name) or is_archive(name):
                 yield Path(entry.path), name
 
 
-def _entries(folder: Path, prefix: str, hand_in: HandIn) -> list[os.DirEntry[str]]:
+def _scan(folder: Path, prefix: str, hand_in: HandIn) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as listing:
             found = sorted(listing, key=lambda entry: entry.name)
@@ -182,4 +191,4 @@ def _entries(folder: Path, prefix: str, hand_in: HandIn) -> list[os.DirEntry[str
             raise
         hand_in.note(f"{prefix} cannot be listed: {error.strerror or error}.")
         return []
-    return [entry for entry in found if not is_noise(entry.name) and entry.name not in LIBRARIES]
+    return [entry for entry in found if not is_noise(entry.name) and entry.name not in LIBRARY_FOLDERS]

@@ -1,67 +1,60 @@
-"""Which file of a hand-in is meant for which lesson. Names decide; where they do not, what a file defines decides."""
+"""Which file of a hand-in is meant for which lesson: by its name, else by what it defines."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from grader.intake.name_patterns import UNDECIDED, judged
+from grader.intake.name_patterns import UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.parse import parse
 
-MOST_NAMED = 5  # file names in one note
-# what systems and browsers make of the name of a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
+MAX_NAMES_SHOWN = 5  # file names in one note
+# how systems and browsers name a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
 _COPY = re.compile(r"^copy of |[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$")
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The path of a lesson's file inside the hand-in, empty where there is none, and what is to be said about it."""
-
-    path: str = ""
-    notes: tuple[str, ...] = field(default_factory=tuple)
-
-
-class Chooser:
-    """Finds lessons among a hand-in's sources: Python text by path, notebooks as Python already."""
+class LessonMatcher:
+    """Finds the file of each lesson among a hand-in's sources: Python text by path, notebooks as Python already."""
 
     def __init__(self, course: Course, sources: Mapping[str, str], *, only_lesson: bool = False) -> None:
         self.sources = sources
-        self.only_lesson = only_lesson  # one lesson was asked for: a lone file is meant for it, whatever its name
+        self.only_lesson = only_lesson  # then a hand-in's only file is meant for it, whatever its name
         self.names = {lesson.name: {lesson.name, *lesson.aliases} for lesson in course.lessons.values()}
-        self.tracks = {track.name for track in course.tracks}
-        self.base = _common_folder(sources, self.tracks)
+        self.all_names = {name for names in self.names.values() for name in names}
+        self.base = _common_folder(sources, {track.name for track in course.tracks})
         self._defined: dict[str, frozenset[str]] = {}
 
-    def choose(self, lesson: Lesson) -> Choice:
-        """The file of `lesson`: `<track>/<lesson>.py`, else `<lesson>.py` at the top, else the one deeper; else what
-        defines the lesson's functions: a notebook, or a Python file that is named for no lesson."""
-        named = [path for path in self.sources if _stem(path) in self.names[lesson.name]]
-        for paths in (_of_python(named), [path for path in named if not _is_python(path)], self._defining(lesson)):
-            if paths:
-                return self._best(lesson, paths, self._beside(lesson, paths) if set(paths) <= set(named) else [])
-        return Choice()
+    def match(self, lesson: Lesson) -> tuple[str, str]:
+        """Return the path of a lesson's file, empty if there is none, and a note where several were possible.
 
-    def _beside(self, lesson: Lesson, paths: list[str]) -> list[str]:
-        """What else is there by the lesson's name, or as a copy of its file, and says something else."""
+        `<track>/<lesson>.py` comes first, then `<lesson>.py` at the top, then one deeper; else a notebook, or a Python
+        file that is named for no lesson, that defines the lesson's functions.
+        """
+        named = [path for path in self.sources if _stem(path) in self.names[lesson.name]]
+        for paths in ([path for path in named if _is_python(path)], named):
+            if paths:
+                return self._choose(lesson, paths, self._find_similar(lesson, paths))
+        paths = self._find_defining(lesson)
+        return self._choose(lesson, paths, []) if paths else ("", "")
+
+    def _find_similar(self, lesson: Lesson, paths: list[str]) -> list[str]:
+        """Return other files with the lesson's name, or the name of a copy, whose content differs."""
         names = self.names[lesson.name]
-        taken = {name for own in self.names.values() for name in own} - names
         texts = {self.sources[path] for path in paths}
         like = [path for path in self.sources if path not in paths and _stem(_COPY.sub("", _bare(path))) in names]
-        return [path for path in like if _stem(path) not in taken and self.sources[path] not in texts]
+        return [path for path in like if _stem(path) not in self.all_names - names and self.sources[path] not in texts]
 
-    def _best(self, lesson: Lesson, paths: list[str], beside: list[str]) -> Choice:
-        """The one path of the best rank. Two of the same rank are two answers, unless they say the same."""
+    def _choose(self, lesson: Lesson, paths: list[str], similar: list[str]) -> tuple[str, str]:
+        """Take the path of the best rank. Several of it are no answer, unless they are equal."""
         ranked = sorted(paths, key=lambda path: (self._rank(lesson, path), path))
         best = [path for path in ranked if self._rank(lesson, path) == self._rank(lesson, ranked[0])]
         if len({self.sources[path] for path in best}) > 1:
-            shown = ", ".join(best[:MOST_NAMED])
-            return Choice("", (f"{lesson.name}: several files could be meant ({shown}){UNDECIDED}",))
-        others = [*ranked[1:], *sorted(beside)][:MOST_NAMED]
-        return Choice(ranked[0], (judged(ranked[0], others),) if others else ())
+            return "", f"{lesson.name}: several files could be meant ({', '.join(best[:MAX_NAMES_SHOWN])}){UNDECIDED}"
+        others = [*ranked[1:], *sorted(similar)][:MAX_NAMES_SHOWN]
+        return ranked[0], choice_note(ranked[0], others) if others else ""
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[int, int]:
         parts = PurePosixPath(path.removeprefix(self.base)).parts
@@ -69,9 +62,8 @@ class Chooser:
             return 0, 0
         return (1, 0) if len(parts) == 1 else (2, len(parts))
 
-    def _defining(self, lesson: Lesson) -> list[str]:
-        taken = {name for names in self.names.values() for name in names}
-        unnamed = [path for path in self.sources if _stem(path) not in taken]
+    def _find_defining(self, lesson: Lesson) -> list[str]:
+        unnamed = [path for path in self.sources if _stem(path) not in self.all_names]
         if self.only_lesson and len(self.sources) == 1:
             return unnamed
         wanted = {function.name for function in lesson.functions}
@@ -84,12 +76,12 @@ class Chooser:
 
 
 def _bare(path: str) -> str:
-    """The name of a file without its folders and its suffix, in small letters."""
+    """Return a file's name without folders and suffix, in lower case."""
     return PurePosixPath(path).stem.lower()
 
 
 def _stem(path: str) -> str:
-    """The name of a file as lessons are named: `core/Multi-Head.py` is multi_head."""
+    """Return a file's name as lessons are named: `core/Multi-Head.py` is multi_head."""
     return _bare(path).replace("-", "_").replace(" ", "_")
 
 
@@ -97,12 +89,8 @@ def _is_python(path: str) -> bool:
     return path.lower().endswith(".py")
 
 
-def _of_python(paths: list[str]) -> list[str]:
-    return [path for path in paths if _is_python(path)]
-
-
 def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:
-    """The folder that holds everything, as zipping a folder makes it; a track's folder is not taken away."""
+    """Return the folder that holds everything, as zipping a folder makes it; a track's folder is no such folder."""
     base = ""
     while True:
         firsts = {path.removeprefix(base).partition("/")[::2] for path in paths}

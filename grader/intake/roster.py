@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.errors import UsageError
 from grader.intake.limits import read_bounded
 
-LARGEST = 32 << 20
+MAX_ROSTER_BYTES = 32 << 20
 MOST_SHOWN = 5  # line numbers in one note
 
 # What a heading, in small letters and without its signs, says that its column holds. Of the ids, those that come first
@@ -67,7 +67,7 @@ class Roster:
         people, more = _people(rows[1:], columns)
         if not people:
             raise UsageError("the roster names nobody", where=str(path), next_step=HEADINGS)
-        first = {folded(person.id): person for person in people}
+        first = {fold_id(person.id): person for person in people}
         others, shared = _index((key, person) for person in people for key in sorted(person.keys) if key not in first)
         taken = first.keys() | others.keys() | shared.keys()
         weak, _ = _index((key, person) for person in people for key in _local_parts(person) - taken)
@@ -79,7 +79,7 @@ class Roster:
 
     def find(self, ids: Iterable[str]) -> Person | None:
         """The person whom the first of these ids that is known at all belongs to."""
-        return next((self._by_key[key] for key in map(folded, ids) if key in self._by_key), None)
+        return next((self._by_key[key] for key in map(fold_id, ids) if key in self._by_key), None)
 
     def find_by_name(self, name: str) -> Person | None:
         """The only person of that name, in any order of its words and without its signs."""
@@ -87,7 +87,7 @@ class Roster:
         return self._by_name.get(form) if form else None
 
 
-def folded(text: str) -> str:
+def fold_id(text: str) -> str:
     """An id as it is compared: no matter its capitals, how its accents are written, and zeros in front of a number."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
     return plain.lstrip("0") or "0" if plain.isascii() and plain.isdigit() else plain
@@ -116,12 +116,12 @@ def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
 
 def _text(path: Path) -> tuple[str, list[str]]:
     try:
-        raw = read_bounded(path.resolve(), LARGEST + 1)
+        raw = read_bounded(path.resolve(), MAX_ROSTER_BYTES + 1)
     except (OSError, RuntimeError) as error:
         what = f"the roster cannot be read: {getattr(error, 'strerror', None) or error}"
         raise UsageError(what, where=str(path), next_step="give the path of a CSV file with --roster") from None
-    if len(raw) > LARGEST or raw[:4] == b"PK\3\4":
-        what = "the roster is no CSV file" if len(raw) <= LARGEST else "the roster is larger than 32 MB"
+    if len(raw) > MAX_ROSTER_BYTES or raw[:4] == b"PK\3\4":
+        what = "the roster is no CSV file" if len(raw) <= MAX_ROSTER_BYTES else "the roster is larger than 32 MB"
         raise UsageError(what, where=str(path), next_step="save the class list as CSV")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):  # a spreadsheet's "Unicode text"
         return raw.decode("utf-16", "replace").replace("\0", ""), []
@@ -154,12 +154,12 @@ def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]
             continue
         if not person.id:
             without.append(line)
-        elif (first := people.get(folded(person.id))) is not None:
+        elif (first := people.get(fold_id(person.id))) is not None:
             notes.append(
                 f"Line {line} of the roster: {person.id!a} stands in line {first.line} already; that one counts."
             )
         else:
-            people[folded(person.id)] = person
+            people[fold_id(person.id)] = person
     if without:
         notes.append(f"{_numbered(without)} of the roster: no id, passed over.")
     return list(people.values()), notes
@@ -180,7 +180,7 @@ def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Per
     keys = [*cells("id"), *cells("login"), *cells("email")]
     if not keys and not name:
         return None
-    return Person(keys[0] if keys else "", name, frozenset(map(folded, keys)), ", ".join(cells("section")), line)
+    return Person(keys[0] if keys else "", name, frozenset(map(fold_id, keys)), ", ".join(cells("section")), line)
 
 
 def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict[str, list[Person]]]:

@@ -1,4 +1,4 @@
-"""Names that no two hand-ins of a run share: their ids, and the names of the files that are written for them."""
+"""Ids and file names that no two hand-ins of a run share."""
 
 from __future__ import annotations
 
@@ -6,32 +6,65 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-LONGEST_NAME = 100  # bytes of a feedback file's name; file systems take 255
+from grader.intake.learner import Entry, Learner, printable
+
+MAX_NAME_BYTES = 100  # of a feedback file's name; file systems take 255
+
+
+def assign_ids(learners: Sequence[Learner], *, with_attempts: bool, before: int) -> list[Learner]:
+    """Give each hand-in a unique id (`ann@2` with attempts) and file name, and keep only what reading it needs."""
+    owners = [printable(one.id) for one in learners]
+    wanted = [f"{owner}@{one.attempt}" if with_attempts else owner for owner, one in zip(owners, learners, strict=True)]
+    ids = unique(wanted, [printable(one.first.name) for one in learners])
+    files = [file_name(own_id) for own_id in ids]
+    named = zip(learners, ids, owners, unique(files, files, fold=True), strict=True)
+    return [
+        replace(
+            _finish(one, before),
+            id=own_id,
+            feedback=file,
+            owner=owner if with_attempts and owner != own_id else "",
+        )
+        for one, own_id, owner, file in named
+    ]
+
+
+def _finish(learner: Learner, before: int) -> Learner:
+    together = tuple(map(printable, learner.together))
+    note = [f"Handed in together with {', '.join(together)}."] if together else []
+    entries = (Entry(one.name, one.path, one.kind, one.inside, one.file, one.commit) for one in learner.entries)
+    return replace(
+        learner,
+        entries=tuple(entries),
+        name=printable(learner.name),
+        before=before if learner.kind == "git" else 0,
+        together=together,
+        notes=(*learner.notes, *note),
+    )
 
 
 def file_name(own_id: str) -> str:
-    """Letters, digits and `_.@+-` only, and nothing that a file system would hide or refuse."""
+    """Return *own_id* in letters, digits and `_.@+-`, with nothing that a file system hides or refuses."""
     plain = re.sub(r"[^\w.@+-]", "_", unicodedata.normalize("NFC", own_id)).strip(".")
-    return plain.encode()[:LONGEST_NAME].decode("utf-8", "ignore") or "_"
+    return plain.encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore") or "_"
 
 
 def unique(names: Sequence[str], others: Sequence[str], *, fold: bool = False) -> list[str]:
-    """The names, made different where two are equal: first by taking the other name, then by a number. With `fold`,
-    names that differ only in capitals count as equal."""
-    counts = Counter(_key(name, fold) for name in names)
-    taken: dict[str, int] = {}  # each name, and how often it was wanted
+    """Make equal names different: take the other name first, then add a number. With *fold*, case is ignored."""
+
+    def key(name: str) -> str:
+        return name.casefold() if fold else name
+
+    counts = Counter(map(key, names))
+    used: dict[str, int] = {}  # how often each name was wanted
     chosen = []
     for name, other in zip(names, others, strict=True):
-        base = name if counts[_key(name, fold)] == 1 else other
-        new = base
-        while _key(new, fold) in taken:
-            taken[_key(base, fold)] = number = taken.get(_key(base, fold), 1) + 1
+        base = new = name if counts[key(name)] == 1 else other
+        while key(new) in used:
+            used[key(base)] = number = used.get(key(base), 1) + 1
             new = f"{base}-{number}"
-        taken[_key(new, fold)] = 1
+        used[key(new)] = 1
         chosen.append(new)
     return chosen
-
-
-def _key(name: str, fold: bool) -> str:
-    return name.casefold() if fold else name

@@ -26,7 +26,7 @@ from grader.batch.settings import settings_for
 from grader.batch.shards import Shard
 from grader.course import load
 from grader.errors import CourseError, StoreError, UsageError
-from grader.intake.discover import Learner
+from grader.intake.learner import Entry, Learner
 from grader.model import LessonResult
 from grader.reports.formats.run_summary import RunSummary
 from grader.reports.formats.to_csv import gradebook_lines
@@ -65,7 +65,7 @@ def test_a_submission_scores_the_mean_of_the_scores_it_has(scores):
 def test_what_was_not_graded_is_no_zero(course, folder):
     """A missing lesson and a failure of the grader leave empty cells; formulas in names are made harmless."""
     run = settings_for(course, list(course.lessons.values()), 1, "cpu", "1")
-    learner = Learner("=cmd()", folder / "=cmd()", "folder", "_cmd__")
+    learner = Learner("=cmd()", (Entry("=cmd()", folder / "=cmd()", "folder"),), "_cmd__")
     lessons = [without_score("moving_average", "missing", run), result(None, "grader-error", "argmax_2d")]
     record = record_of(learner, lessons, digest="d")
     lines = list(gradebook_lines(["moving_average", "argmax_2d"], [record]))
@@ -89,7 +89,7 @@ FOUND = {"ignored": [], "missing": [], "unlisted": []}
 
 
 def learner(learner_id: str) -> Learner:
-    return Learner(learner_id, Path(learner_id), "folder", learner_id)
+    return Learner(learner_id, (Entry(learner_id, Path(learner_id), "folder"),), learner_id)
 
 
 def graded_as(learner_id: str, score: float | None = 10.0, *, state: str = "graded", digest: str = "d") -> Graded:

@@ -18,13 +18,13 @@ from grader.batch.shards import Shard
 from grader.cli.grader.group import grader
 from grader.course import load
 from grader.errors import UsageError
-from grader.intake.discover import Learner
+from grader.intake.learner import Entry, Learner
 
 IDS = st.lists(st.text(min_size=1, max_size=12), unique=True, max_size=30)
 
 
-def learner(learner_id: str, whose: str = "") -> Learner:
-    return Learner(learner_id, Path("x"), "folder", "x", whose)
+def learner(learner_id: str, owner: str = "") -> Learner:
+    return Learner(learner_id, (Entry("x", Path("x"), "folder"),), "x", owner)
 
 
 @given(IDS, st.integers(1, 9))

@@ -15,9 +15,10 @@ from support.hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_t
 from grader.course import load
 from grader.errors import SubmissionError
 from grader.intake import limits
-from grader.intake.discover import discover, printable
+from grader.intake.discover import discover
 from grader.intake.hand_in import read_hand_in
-from grader.intake.match_lessons import Chooser
+from grader.intake.learner import printable
+from grader.intake.match_lessons import LessonMatcher
 from grader.intake.unique_ids import file_name, unique
 
 
@@ -115,7 +116,7 @@ def test_a_pipe_in_a_hand_in_does_not_stop_the_grader(folder):
 
 def test_what_is_read_of_a_hand_in_is_bounded(folder, monkeypatch):
     """Too many files or too large ones are left out, those nearest the top last."""
-    monkeypatch.setattr("grader.intake.hand_in.MOST_FILES", 3)
+    monkeypatch.setattr("grader.intake.hand_in.MAX_FILES", 3)
     write(folder / "eve", {"moving_average.py": SUMS, **{f"deep/er/{n}.py": "" for n in range(5)}, "venv/lib/x.py": ""})
     hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
 
@@ -216,7 +217,7 @@ def test_names_and_kinds_in_a_tar_lead_nowhere(folder):
 
 def test_a_tar_bomb_does_not_go_off(folder, monkeypatch):
     """What a .tar.gz unpacks to is bounded, and so is what is kept of one file."""
-    monkeypatch.setattr("grader.intake.formats.tar.ARCHIVE_BYTES", 8 << 20)
+    monkeypatch.setattr("grader.intake.formats.tar.MAX_ARCHIVE_BYTES", 8 << 20)
     small = make_tar(folder / "ann.tar.gz", {"moving_average.py": b" " * (4 << 20)})
     large = make_tar(folder / "eve.tar.gz", {"rest.bin": b" " * (9 << 20), "moving_average.py": SUMS})
 
@@ -228,8 +229,8 @@ def test_a_tar_bomb_does_not_go_off(folder, monkeypatch):
 @pytest.mark.parametrize("make, name, kind", [(make_zip, "eve.zip", "zip"), (make_tar, "eve.tar.gz", "tar")])
 def test_a_hundred_thousand_members_are_too_many(folder, make, name, kind):
     """An archive of endlessly many files is refused, in a sentence; one with a virtual environment is not."""
-    eve = make(folder / name, {f"{n}.py": b"" for n in range(limits.MOST_ENTRIES + 1)})
-    ann = make(folder / f"ann-{name}", {f"venv/{n}.py": b"" for n in range(limits.MOST_ENTRIES + 1)} | {"a.py": SUMS})
+    eve = make(folder / name, {f"{n}.py": b"" for n in range(limits.MAX_ENTRIES + 1)})
+    ann = make(folder / f"ann-{name}", {f"venv/{n}.py": b"" for n in range(limits.MAX_ENTRIES + 1)} | {"a.py": SUMS})
 
     assert "more than 20000 files" in read_hand_in(learner_of(eve, kind)).problem
     assert list(read_hand_in(learner_of(ann, kind)).files) == ["a.py"]
@@ -297,16 +298,16 @@ def test_the_file_of_a_lesson_is_found_by_its_name(course, files, expected):
     """The track's folder goes first, then the top, then the one nearest to it; two that differ are no answer."""
     sources = {path: f"def moving_average(x, window): return {number}" for number, path in enumerate(files)}
 
-    assert Chooser(course, sources).choose(course.lessons["moving_average"]).path == expected
+    assert LessonMatcher(course, sources).match(course.lessons["moving_average"])[0] == expected
 
 
 def test_equal_files_are_no_contradiction(course):
     """Two copies of one file are one answer, and the reader is told."""
     sources = dict.fromkeys(["a/moving_average.py", "b/moving_average.py"], SUMS)
-    choice = Chooser(course, sources).choose(course.lessons["moving_average"])
+    path, note = LessonMatcher(course, sources).match(course.lessons["moving_average"])
 
-    assert choice.path == "a/moving_average.py"
-    assert "b/moving_average.py was not" in choice.notes[0]
+    assert path == "a/moving_average.py"
+    assert "b/moving_average.py was not" in note
 
 
 def test_a_file_of_any_name_serves_the_lessons_whose_functions_it_defines(course):
@@ -314,12 +315,12 @@ def test_a_file_of_any_name_serves_the_lessons_whose_functions_it_defines(course
     whole = {"ann.py": ANSWERS["moving_average"] + "\n\nif True:\n    argmax_2d = lambda grid: (0, 0)\n"}
     broken = {"ann.py": "def moving_average(x, window):\n    return (\n"}
 
-    assert [Chooser(course, whole).choose(lesson).path for lesson in course.lessons.values()] == ["ann.py"] * 2
-    assert [Chooser(course, broken).choose(lesson).path for lesson in course.lessons.values()] == ["ann.py", ""]
+    assert [LessonMatcher(course, whole).match(lesson)[0] for lesson in course.lessons.values()] == ["ann.py"] * 2
+    assert [LessonMatcher(course, broken).match(lesson)[0] for lesson in course.lessons.values()] == ["ann.py", ""]
 
 
 def test_with_one_lesson_a_lone_file_may_have_any_name(course):
     """Where one lesson was asked for, a single file is meant for it whatever it defines."""
-    chooser = Chooser(course, {"homework.py": "x = 1"}, only_lesson=True)
+    matcher = LessonMatcher(course, {"homework.py": "x = 1"}, only_lesson=True)
 
-    assert chooser.choose(course.lessons["moving_average"]).path == "homework.py"
+    assert matcher.match(course.lessons["moving_average"])[0] == "homework.py"

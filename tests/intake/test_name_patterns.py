@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from support.hand_ins import SUMS, make_zip, write
 
 from grader.errors import SubmissionError, UsageError
-from grader.intake.discover import Learner, discover
+from grader.intake.discover import discover
 from grader.intake.formats.gradescope_metadata import read_metadata
 from grader.intake.hand_in import read_hand_in
-from grader.intake.name_patterns import LONGEST, NamePattern, canvas, gradescope, moodle, original_names
+from grader.intake.learner import Learner
+from grader.intake.name_patterns import MAX_NAME_LENGTH, NamePattern, canvas, gradescope, moodle, original_names
 
 CANVAS, MOODLE, GRADESCOPE = map(NamePattern.parse, ("canvas", "moodle", "gradescope"))
 METADATA = """\
@@ -75,8 +76,8 @@ def rows(found) -> list[tuple[str, str, int, bool, str]]:
 ])  # fmt: skip
 def test_names_as_canvas_makes_them(name, expected):
     """Name, lateness, Canvas's number of the person and the file's own name, whatever underscores are in them."""
-    claim = canvas(name)
-    assert (claim.id, claim.name, claim.late, claim.file) == expected
+    entry = canvas(name)
+    assert (entry.owner, entry.owner_name, entry.late, entry.file) == expected
 
 
 @pytest.mark.parametrize("name", ["softmax.py", "leeann", "leeann_1234_softmax.py", "_", "1_2", "anon__3_x.py", ""])
@@ -95,14 +96,14 @@ def test_names_that_canvas_does_not_make(name):
 ])  # fmt: skip
 def test_names_as_moodle_makes_them(name, expected):
     """The participant's or group's number, the full name, and the file's own name if the download has no folders."""
-    claim = moodle(name)
-    assert (claim.id, claim.name, claim.file) == expected
+    entry = moodle(name)
+    assert (entry.owner, entry.owner_name, entry.file) == expected
     assert moodle("Ann Lee_1234_softmax.py") is None
 
 
 def test_names_as_gradescope_makes_them():
     """The number of the submission, and nothing else."""
-    assert gradescope("submission_123").id == "123"
+    assert gradescope("submission_123").owner == "123"
     assert gradescope("submission_x") is None and gradescope("123") is None
 
 
@@ -127,28 +128,28 @@ WORD = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_char
 @settings(deadline=None)
 def test_a_canvas_name_is_read_back(name, late, user, attachment, file):
     """What Canvas puts together comes apart again, for every name that it can make."""
-    claim = canvas("_".join([name, *(["LATE"] if late else []), str(user), str(attachment), file]))
+    entry = canvas("_".join([name, *(["LATE"] if late else []), str(user), str(attachment), file]))
 
-    assert (claim.id, claim.name, claim.late, claim.file) == (str(user), name, late, file)
+    assert (entry.owner, entry.owner_name, entry.late, entry.file) == (str(user), name, late, file)
 
 
 @given(WORD.filter(lambda name: name.strip() and "_" not in name), st.integers(1, 10**12), WORD, st.booleans())
 @settings(deadline=None)
 def test_a_moodle_name_is_read_back(name, number, file, in_folder):
     """What Moodle puts together comes apart again."""
-    claim = moodle(f"{name}_{number}_assignsubmission_file{'' if in_folder else '_' + file}")
+    entry = moodle(f"{name}_{number}_assignsubmission_file{'' if in_folder else '_' + file}")
 
-    assert (claim.id, claim.name, claim.file) == (str(number), name.strip(), "" if in_folder else file)
+    assert (entry.owner, entry.owner_name, entry.file) == (str(number), name.strip(), "" if in_folder else file)
 
 
 @given(st.text(max_size=300), st.sampled_from([CANVAS, MOODLE, GRADESCOPE]))
 @settings(deadline=None)
 def test_any_name_is_read_without_harm(name, pattern):
     """Whatever a learner calls a file: it is somebody's, with an id, or nobody's."""
-    (claim,) = pattern.read([name])
+    (entry,) = pattern.read([name])
 
-    assert claim is None or claim.id
-    assert claim is None or len(name) <= LONGEST
+    assert entry is None or entry.owner
+    assert entry is None or len(name) <= MAX_NAME_LENGTH
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------
@@ -159,7 +160,7 @@ def test_a_regular_expression_says_id_name_attempt_lateness_and_file():
     pattern = NamePattern.parse(r"(?P<id>\w+?)-(?P<name>\w+)(?P<late>!?)@(?P<attempt>\d+)_(?P<file>.+)")
     first, second, none = pattern.read(["ann-Ann!@3_a.py", "bob-Bob@10_b.py", "xann-Ann@3"])
 
-    assert (first.id, first.name, first.late, first.attempt, first.file) == ("ann", "Ann", True, 3, "a.py")
+    assert (first.owner, first.owner_name, first.late, first.attempt, first.file) == ("ann", "Ann", True, 3, "a.py")
     assert (second.late, second.attempt, none) == (False, 10, None)
 
 
@@ -177,7 +178,7 @@ def test_an_expression_that_cannot_be_used_is_explained(text, says):
 
 def test_an_expression_that_takes_for_ever_is_given_up(monkeypatch):
     """A name made to keep an expression busy costs a limited time, and the message says which it is."""
-    monkeypatch.setattr("grader.intake.expression.SECONDS", 2.0)
+    monkeypatch.setattr("grader.intake.name_patterns.MATCH_SECONDS", 2.0)
     with pytest.raises(UsageError, match="too long on the name 'aaaa"):
         NamePattern.parse("(?P<id>(a+)+)b").read(["b", "aab", "a" * 60])
 
@@ -392,7 +393,9 @@ def test_names_that_are_no_ascii_are_read_whether_or_not_the_archive_says_how(tm
     assert discover(path, names=CANVAS).learners[0].name == "löpez"
 
 
-@pytest.mark.parametrize("name, says", [("all.zip", "no .zip"), ("all.rar", "no folder"), ("all.tar.gz", "no folder")])
+@pytest.mark.parametrize(
+    "name, says", [("all.zip", "no .zip"), ("all.rar", "this is a file"), ("all.tar.gz", "this is a file")]
+)
 def test_a_file_that_is_no_download_is_an_error(tmp_path, name, says):
     """What cannot be read as a class's archive is said, with what to do."""
     (tmp_path / name).write_bytes(b"hello")

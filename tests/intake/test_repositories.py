@@ -11,9 +11,10 @@ import pytest
 from support.hand_ins import SUMS, write
 
 from grader.errors import SubmissionError, UsageError
-from grader.intake.discover import Learner, discover
-from grader.intake.formats.repositories import moment, read_list
+from grader.intake.discover import discover
+from grader.intake.formats.repositories import parse_deadline, read_list
 from grader.intake.hand_in import read_hand_in
+from grader.intake.learner import Entry, Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 
@@ -60,7 +61,8 @@ def commit(where: Path, files: dict[str, str | bytes], when: str = "2026-03-01T1
 
 def read(path: Path, commit: str = "", before: int = 0):
     """What is read of a repository."""
-    return read_hand_in(Learner(path.name, path, "git", path.name, commit=commit, before=before))
+    entry = Entry(path.name, path, "git", commit=commit)
+    return read_hand_in(Learner(path.name, (entry,), path.name, before=before))
 
 
 @pytest.fixture
@@ -98,10 +100,10 @@ def test_a_commit_or_a_deadline_can_be_asked_for(repository):
 
     assert read(repository, "hand-in").files == read(repository, first[:8]).files
     assert read(repository, "HEAD~1").files["moving_average.py"] == b"x = 2"
-    by_noon = read(repository, before=moment("2026-03-02 12:00+00:00"))
+    by_noon = read(repository, before=parse_deadline("2026-03-02 12:00+00:00"))
     assert by_noon.files["moving_average.py"] == b"x = 2"
     assert "were left out" in by_noon.notes[0] and second[:12] in by_noon.notes[1]
-    assert "no commit by" in read(repository, before=moment("2026-02-01")).problem
+    assert "no commit by" in read(repository, before=parse_deadline("2026-02-01")).problem
     assert "no commit nowhere" in read(repository, "nowhere").problem
 
 
@@ -334,7 +336,7 @@ def test_a_list_that_cannot_be_used_is_an_error(repository, text, says):
 
 def test_a_day_is_meant_to_its_end():
     """A date without a time is the end of that day; what is no date is an error."""
-    assert moment("2026-03-01") - moment("2026-03-01 23:59") == 59
-    assert moment("2026-03-01T12:00:00+00:00") == 1772366400
+    assert parse_deadline("2026-03-01") - parse_deadline("2026-03-01 23:59") == 59
+    assert parse_deadline("2026-03-01T12:00:00+00:00") == 1772366400
     with pytest.raises(UsageError, match="no date"):
-        moment("yesterday")
+        parse_deadline("yesterday")

@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from grader.intake.discover import Learner
+from grader.intake.learner import Entry, Learner
 from support.course_files import ROOT
 
 TINY = ROOT / "tests" / "courses" / "tiny"
@@ -66,4 +66,4 @@ def make_notebook(*cells: str, **metadata: object) -> str:
 
 def learner_of(path: Path, kind: str) -> Learner:
     """The learner who handed in what lies at `path`."""
-    return Learner(path.stem, path, kind, path.stem)
+    return Learner(path.stem, (Entry(path.name, path, kind),), path.stem)

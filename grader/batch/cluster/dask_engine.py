@@ -32,8 +32,8 @@ from grader.batch.processes.serialize import pack
 from grader.batch.record import Graded, grader_failed
 from grader.batch.settings import Settings
 from grader.errors import GraderError, SelfattendError, UsageError
-from grader.intake.discover import Learner
 from grader.intake.hand_in import read_hand_in
+from grader.intake.learner import Learner
 from grader.model import Course
 
 MOST_HAND_INS = 50  # in a parcel

@@ -27,7 +27,7 @@ from grader.batch.processes.temp_folder import Scratch
 from grader.batch.record import Graded
 from grader.batch.settings import Settings
 from grader.errors import GraderError
-from grader.intake.discover import Learner
+from grader.intake.learner import Learner
 from grader.model import Course
 
 IDLE_SECONDS = 60.0  # after which the grading processes of a node end

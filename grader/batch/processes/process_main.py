@@ -24,7 +24,7 @@ from grader.batch.processes.temp_folder import Scratch
 from grader.batch.settings import Settings
 from grader.course.discover import load
 from grader.errors import SelfattendError
-from grader.intake.discover import Learner
+from grader.intake.learner import Learner
 from grader.judge.session import judge_with
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ def main(settings: Settings) -> int:
 
 
 def _serve(judge: Judge, settings: Settings, answers: BinaryIO) -> None:
-    from grader.batch.grade_learner import Grading  # not before the launcher has started: it imports pytest
+    from grader.batch.grade_learner import LearnerGrader  # not before the launcher has started: it imports pytest
 
     scratch, busy = Scratch(), threading.Event()
     threading.Thread(target=_end_with_parent, args=(scratch, busy), daemon=True).start()
     try:
-        grading = Grading(judge, settings, scratch.root)
+        grading = LearnerGrader(judge, settings, scratch.root)
         _send(answers, {"ready": True})
         for line in sys.stdin.buffer:
             busy.set()

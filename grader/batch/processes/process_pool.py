@@ -23,8 +23,8 @@ from grader.batch.processes.temp_folder import sweep
 from grader.batch.record import Graded, grader_failed
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
-from grader.intake.discover import Learner
 from grader.intake.hand_in import HandIn
+from grader.intake.learner import Learner
 from grader.judge.processes.launcher import THREADS
 
 ENGINE = Path(__file__).resolve().parents[3]

@@ -1,4 +1,4 @@
-"""The .zip of a whole class, as Canvas, Moodle and Gradescope give it out: read where it lies, never unpacked."""
+"""The .zip of a whole class, as Canvas, Moodle and Gradescope export it: read in place, never unpacked."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from grader.intake.formats.zip_member import (
     Note,
     is_own,
     leads_out,
+    list_members,
     member_name,
-    members_of,
     parts_of,
     read_member,
 )
-from grader.intake.limits import DIRECTORY_BYTES, KEPT, read_bounded
+from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source, read_bounded
 
 
 class ClassArchive:
-    """What an archive holds: `members` are its files by name; names of folders end with "/". `outside` are the names
-    that lead out of it, which are nobody's."""
+    """The contents of an archive. `members` are its files by name; `outside` are names that lead out of it.
+
+    Names of folders end with "/".
+    """
 
     def __init__(self, path: Path) -> None:
-        """Raises ArchiveError, OSError."""
+        """Read the list of members. Raises ArchiveError, OSError."""
         self.path = path
         read_bounded(path, 1)  # refuses pipes and what may not be read
         with path.open("rb") as file:
-            members = [(member_name(info), info) for info in members_of(file, DIRECTORY_BYTES) if not info.is_dir()]
+            members = [
+                (member_name(info), info) for info in list_members(file, MAX_DIRECTORY_BYTES) if not info.is_dir()
+            ]
         self.members = {"/".join(parts_of(name)): info for name, info in members if not leads_out(name)}
         self.outside = [name for name, _ in members if leads_out(name)]
         self._children: dict[str, dict[str, None]] = {}
         for name in self.members:
-            self._enter(name)
+            self._list(name)
 
-    def _enter(self, name: str) -> None:
-        """Put a file into the listing of its folder, and its folders into theirs."""
+    def _list(self, name: str) -> None:
+        """Add a file to the listing of its folder, and its folders to theirs."""
         while name:
             folder = name.rstrip("/").rpartition("/")[0]
             folder = f"{folder}/" if folder else ""
@@ -48,27 +52,26 @@ class ClassArchive:
             name = folder
 
     def children(self, folder: str = "") -> list[str]:
-        """The names of what lies directly in a folder, sorted; those of folders end with "/"."""
+        """Return the names of what lies directly in a folder, sorted."""
         return sorted(self._children.get(folder, ()), key=lambda name: name.rstrip("/"))
 
     def below(self, folder: str) -> Iterator[str]:
-        """The learner's own files below a folder, those near the top first."""
+        """Yield the learner's own files below a folder, those near the top first."""
         waiting = [folder]
         while waiting:
-            names = [name for here in waiting for name in self.children(here) if is_own(name[len(folder) :])]
+            names = [name for parent in waiting for name in self.children(parent) if is_own(name[len(folder) :])]
             yield from (name for name in names if not name.endswith("/"))
             waiting = [name for name in names if name.endswith("/")]
 
-    def when(self, name: str) -> float:
-        """When a file was last changed, or the newest file of a folder: the archive's own clock, to compare with
-        others of the same archive; 0.0 if it does not say."""
+    def modified(self, name: str) -> float:
+        """Return when a file, or the newest of a folder, was last changed, comparable within this archive."""
         names = self.below(name) if name.endswith("/") else [name]
-        times = [self.members[one].date_time for one in names if one.lower().endswith(KEPT) or one == name]
+        times = [self.members[one].date_time for one in names if is_source(one) or one == name]
         year, month, day, hour, minute, second = max(times, default=(0, 0, 0, 0, 0, 0))
         return ((((year * 12.0 + month) * 31 + day) * 24 + hour) * 60 + minute) * 60 + second
 
     def read(self, name: str, limit: int, note: Note) -> bytes | None:
-        """At most `limit` bytes of a file; None, and a note, if it cannot be had. Raises OSError."""
+        """Read at most *limit* bytes of a file; None, and a note, if it cannot be read. Raises OSError."""
         if name not in self.members:
             raise FileNotFoundError(f"the archive does not hold {name} any more")
         with self.path.open("rb") as file:
@@ -76,19 +79,22 @@ class ClassArchive:
 
 
 def open_class(path: Path) -> ClassArchive:
-    """The archive at `path`; while it stays the same, its list is read only once. Raises ArchiveError, OSError."""
+    """Open the archive at *path*; its list of members is read again only once it changed.
+
+    Raises ArchiveError, OSError.
+    """
     path = path.resolve(strict=True)
     status = path.stat()
-    return _opened(path, status.st_size, status.st_mtime_ns)
+    return _read_archive(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=1)
-def _opened(path: Path, size: int, changed: int) -> ClassArchive:
+def _read_archive(path: Path, size: int, changed: int) -> ClassArchive:
     return ClassArchive(path)
 
 
 def require_class(path: Path) -> ClassArchive:
-    """As `open_class`, for the archive that the instructor named. Raises SubmissionError."""
+    """Open the archive that the instructor named. Raises SubmissionError."""
     try:
         return open_class(path)
     except ArchiveError as error:

@@ -1,9 +1,9 @@
-"""The git program as a reader of objects in a clone that may be hostile. Nothing is checked out, nothing is fetched.
+"""Read objects of a clone that may be hostile with the git program. Nothing is checked out or fetched.
 
 The configuration of a clone can name programs that git then runs (hooks, fsmonitor, filters, ssh), and its files can
-lead into somebody else's clone. So only commands that read objects are run, with the git folder named outright, with no
-configuration but the clone's own, with no way to a remote, and not at all where a file in that folder is a link or says
-that the repository lies elsewhere.
+lead into another learner's clone. So only commands that read objects are run, with an explicit git folder, no
+configuration but the clone's, and no access to remotes; and none at all if a file in that folder is a link or says that
+the repository lies elsewhere.
 """
 
 from __future__ import annotations
@@ -21,27 +21,35 @@ from typing import NamedTuple
 
 from grader.intake.limits import read_bounded
 
-SECONDS = 60.0  # for all that git does about one hand-in
-MEMORY_BYTES = 2 << 30
-LONGEST_LINE = 1 << 16
-MOST_FILES = 200_000  # in a git folder
-# GIT_ALLOW_PROTOCOL overrules the clone's configuration: no transport may be used at all, so that a missing object is
-# not fetched from a promisor remote, which can be a command. With the git folder given, git does not ask who owns it.
+SECONDS = 60.0  # for all git commands of one hand-in
+MAX_MEMORY_BYTES = 2 << 30
+MAX_LINE_BYTES = 1 << 16
+MAX_FILES = 200_000  # in a git folder
+# GIT_ALLOW_PROTOCOL overrules the clone's configuration: without any transport, a missing object is not fetched from a
+# promisor remote, which can be a command. With an explicit git folder, git does not check who owns it.
 ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1", "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat",
-    "LC_ALL": "C", "HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull,
-}  # fmt: skip
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+    "HOME": os.devnull,
+    "XDG_CONFIG_HOME": os.devnull,
+}
 OPTIONS = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 DAMAGED = "The repository is damaged, or not all of it was cloned."
 
 
 class GitError(Exception):
-    """The repository cannot be read; the text is a sentence for the reader of the results."""
+    """The repository cannot be read; the text is a sentence for readers of the results."""
 
 
 class Listing(NamedTuple):
-    """A file, link or submodule of a commit; `size` is empty where there is none to be had."""
+    """A file, link or submodule of a commit; `size` is empty where git does not know it."""
 
     mode: str
     kind: str
@@ -51,23 +59,23 @@ class Listing(NamedTuple):
 
 
 class Git:
-    """One repository, to be read for a bounded time."""
+    """One repository, read for a bounded time."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is a working copy or a bare repository. Raises GitError, OSError."""
+        """Open a working copy or a bare repository. Raises GitError, OSError."""
         self.folder = _git_folder(path)
         self._deadline = time.monotonic() + SECONDS
 
-    def say(self, *arguments: str) -> str | None:
-        """The line that a command prints; None if it fails. Raises GitError."""
-        with self._run(arguments) as answers:
-            said = answers.line()
-            return said.decode("ascii", "replace") if answers.ended_well() else None
+    def query(self, *arguments: str) -> str | None:
+        """Return the line that a command prints; None if it fails. Raises GitError."""
+        with self._run(arguments) as output:
+            line = output.line()
+            return line.decode("ascii", "replace") if output.succeeded() else None
 
     def tree(self, commit: str) -> Iterator[Listing]:
-        """Everything in a commit, as git comes to it. Raises GitError."""
-        with self._run(("ls-tree", "-r", "-l", "-z", "--full-tree", commit)) as answers:
-            while line := answers.line(b"\0"):
+        """Yield everything in a commit, in git's order. Raises GitError."""
+        with self._run(("ls-tree", "-r", "-l", "-z", "--full-tree", commit)) as output:
+            while line := output.line(b"\0"):
                 about, _, path = line.partition(b"\t")
                 fields = about.decode("ascii", "replace").split()
                 if len(fields) != 4:
@@ -75,67 +83,71 @@ class Git:
                 size = fields[3] if fields[3].isdigit() else ""
                 mode, kind, name = fields[:3]
                 yield Listing(mode, kind, name, size, path.decode("utf-8", "surrogateescape"))
-            if not answers.ended_well():
+            if not output.succeeded():
                 raise GitError(DAMAGED)
 
     def contents(self, objects: Iterable[str], limit: int) -> Iterator[bytes | None]:
-        """The content of each object in turn, of at most `limit` bytes; None where it is not there. Raises GitError."""
+        """Yield the content of each object, of at most *limit* bytes; None where it is missing. Raises GitError."""
         objects = list(objects)
-        with self._run(("cat-file", "--batch"), "".join(f"{name}\n" for name in objects)) as answers:
+        with self._run(("cat-file", "--batch"), "".join(f"{name}\n" for name in objects)) as output:
             for _ in objects:
-                about = answers.line().split()
+                about = output.line().split()
                 if len(about) != 3:
                     yield None
                     continue
                 if not about[2].isdigit() or int(about[2]) > limit:
                     raise GitError(DAMAGED)
-                yield answers.exactly(int(about[2]) + 1)[:-1]
+                yield output.exactly(int(about[2]) + 1)[:-1]
 
     @contextlib.contextmanager
-    def _run(self, arguments: tuple[str, ...], asked: str = "") -> Iterator[_Answers]:
-        with tempfile.TemporaryFile() as questions:  # a pipe could fill up while git waits for us to read
-            questions.write(asked.encode())
-            questions.seek(0)
+    def _run(self, arguments: tuple[str, ...], standard_input: str = "") -> Iterator[_Output]:
+        with tempfile.TemporaryFile() as stdin:  # a pipe could fill up while git waits for us to read
+            stdin.write(standard_input.encode())
+            stdin.seek(0)
             try:
                 process = subprocess.Popen(
-                    ["git", *OPTIONS, f"--git-dir={self.folder}", *arguments], bufsize=0, cwd=self.folder,
+                    ["git", *OPTIONS, f"--git-dir={self.folder}", *arguments],
+                    bufsize=0,
+                    cwd=self.folder,
                     env={"PATH": os.environ.get("PATH", os.defpath), **ENVIRONMENT},
-                    stdin=questions, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                )  # fmt: skip
+                    stdin=stdin,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
             except FileNotFoundError:
                 raise GitError("The program git is not installed here.") from None
         with process:
             try:
-                _bound_memory(process.pid)
-                yield _Answers(process, self._deadline)
+                _limit_memory(process.pid)
+                yield _Output(process, self._deadline)
             finally:
                 process.kill()
 
 
-class _Answers:
-    """What a git process prints, read until the deadline. Its methods raise GitError."""
+class _Output:
+    """The output of a git process, read until the deadline. Its methods raise GitError."""
 
     def __init__(self, process: subprocess.Popen[bytes], deadline: float) -> None:
         self._process, self._deadline = process, deadline
         self._read = bytearray()
 
     def line(self, end: bytes = b"\n") -> bytes:
-        """The next line, without its end; the rest, or nothing, at the end of everything."""
-        while (place := self._read.find(end)) < 0 and self._more():
-            if len(self._read) > LONGEST_LINE:
+        """Return the next line without its end; at the end of the output the rest, or nothing."""
+        while (index := self._read.find(end)) < 0 and self._more():
+            if len(self._read) > MAX_LINE_BYTES:
                 raise GitError(DAMAGED)
-        return self._take(place if place >= 0 else len(self._read), len(end))
+        return self._take(index if index >= 0 else len(self._read), len(end))
 
     def exactly(self, size: int) -> bytes:
-        """The next `size` bytes."""
+        """Return the next *size* bytes."""
         while len(self._read) < size and self._more():
             pass
         if len(self._read) < size:
             raise GitError(DAMAGED)
         return self._take(size, 0)
 
-    def ended_well(self) -> bool:
-        """Whether the process ends with status 0, once it has said everything."""
+    def succeeded(self) -> bool:
+        """Read to the end, and return True if the process ended with status 0."""
         while self._more():
             self._read.clear()
         return self._process.wait() == 0
@@ -155,18 +167,18 @@ class _Answers:
         return bool(piece)
 
 
-def _bound_memory(pid: int) -> None:
-    """Let a git process have MEMORY_BYTES, where the system can say so to another process."""
+def _limit_memory(pid: int) -> None:
+    """Limit a git process to MAX_MEMORY_BYTES, where the system can limit another process."""
     try:
         import resource
 
-        resource.prlimit(pid, resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.prlimit(pid, resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     except (ImportError, AttributeError, OSError):  # not Linux, or the process has ended already
         return
 
 
 def _git_folder(path: Path) -> Path:
-    """The folder of the repository's objects: `.git`, or the path itself where it is bare. Raises GitError."""
+    """Return `.git`, or the path itself of a bare repository. Raises GitError."""
     if not path.is_dir():
         raise GitError(f"There is no folder {path.name} where the list says.")
     inner = path.resolve() / ".git"
@@ -175,21 +187,21 @@ def _git_folder(path: Path) -> Path:
         raise GitError("Its .git leads to another place: clone it anew.")
     if not ((folder / "HEAD").is_file() and (folder / "objects").is_dir()):
         raise GitError("It is no git repository.")
-    _require_own(folder)
+    _require_self_contained(folder)
     return folder
 
 
-def _require_own(folder: Path) -> None:
-    """Refuse a repository of which a part lies elsewhere: it could show another learner's work as its own."""
+def _require_self_contained(folder: Path) -> None:
+    """Refuse a repository of which a part lies elsewhere: it could pass off another learner's work."""
     for elsewhere in ("commondir", "gitdir", "objects/info/alternates", "objects/info/http-alternates"):
         if os.path.lexists(folder / elsewhere):
             raise GitError(f"It takes a part from another repository ({elsewhere}): clone it anew, without --shared.")
-    for number, path in enumerate(_read_by_git(folder)):
+    for number, path in enumerate(_files_git_reads(folder)):
         if path.is_symlink():
             raise GitError(f"{path.relative_to(folder)} in its git folder is a link: clone it anew.")
         if not (path.is_file() or path.is_dir()):
             raise GitError(f"{path.relative_to(folder)} in its git folder is no file: clone it anew.")
-        if number >= MOST_FILES:
+        if number >= MAX_FILES:
             raise GitError("Its git folder holds too many files: clone it anew.")
     for name in ("config", "config.worktree"):
         with contextlib.suppress(FileNotFoundError):
@@ -197,8 +209,8 @@ def _require_own(folder: Path) -> None:
                 raise GitError("Its configuration includes other files: clone it anew.")
 
 
-def _read_by_git(folder: Path) -> Iterator[Path]:
-    """Every file and folder of a git folder that decides which objects are found in it."""
+def _files_git_reads(folder: Path) -> Iterator[Path]:
+    """Yield every file and folder of a git folder that decides which objects are found in it."""
     parts = ("HEAD", "config", "config.worktree", "packed-refs", "shallow", "refs", "objects", "info", "reftable")
     waiting = [folder / part for part in parts if os.path.lexists(folder / part)]
     while waiting:

@@ -1,7 +1,7 @@
-"""A learner's .tar or .tar.gz: its Python files and notebooks, read in memory as the archive streams by.
+"""A learner's .tar or .tar.gz: its Python files and notebooks, read into memory as a stream.
 
-A reader of our own, because `tarfile` believes a header: it reads extended headers and maps of holes as long as they
-claim to be, and follows links. Format: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar".
+Not with `tarfile`, which believes headers: it reads extended headers and sparse maps as long as they claim to be, and
+follows links. Format: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar".
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from grader.intake.formats.zip_member import ArchiveError, Note, is_own, leads_out, note_inner, parts_of
-from grader.intake.limits import ARCHIVE_BYTES, KEPT, MOST_BYTES, MOST_ENTRIES, limit_for
+from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_source, limit_for
 
 BLOCK = 512
-LONGEST_HEADER = 64 << 10  # of what an extended header may say; names are far shorter
+MAX_HEADER_BYTES = 64 << 10  # of an extended header; names are far shorter
 FILES = (b"0", b"\0", b"7")
 FOLDER, LONG_NAME, LONG_LINK, EXTENDED, FOR_ALL, SPARSE = b"5", b"L", b"K", b"x", b"g", b"S"
 LINKS = (b"1", b"2")
@@ -25,7 +25,7 @@ NO_TAR = "The archive is damaged, or it is no .tar or .tar.gz"
 
 @dataclass
 class _Member:
-    """What a header, with those before it that extend it, says of a member."""
+    """A member as its header, and the extended headers before it, describe it."""
 
     name: str
     type: bytes
@@ -33,38 +33,38 @@ class _Member:
 
 
 def read_tar(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
+    """Yield name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
     try:
-        found = _found(_Stream(file), note)
+        found = _read_files(_Stream(file), note)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ArchiveError(f"{NO_TAR}: {error}.") from error
     yield from sorted(found.items(), key=lambda one: (one[0].count("/"), one[0]))
 
 
 class _Stream:
-    """The archive unpacked, read forwards only, and never more than ARCHIVE_BYTES of it."""
+    """The unpacked archive, read forwards only, up to MAX_ARCHIVE_BYTES."""
 
     def __init__(self, file: BinaryIO) -> None:
         file.seek(0)
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         self._file: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if packed else file
-        self._left = ARCHIVE_BYTES
+        self._left = MAX_ARCHIVE_BYTES
 
     def read(self, size: int) -> bytes:
-        """Exactly `size` bytes; fewer only at the end. Raises ArchiveError, EOFError."""
+        """Read exactly *size* bytes; fewer only at the end. Raises ArchiveError, EOFError."""
         self._left -= size
         if self._left < 0:
-            raise ArchiveError(f"The archive unpacks to more than {ARCHIVE_BYTES >> 20} MB.")
+            raise ArchiveError(f"The archive unpacks to more than {MAX_ARCHIVE_BYTES >> 20} MB.")
         content = bytearray()
         while len(content) < size and (piece := self._file.read(size - len(content))):
             content += piece
         return bytes(content)
 
-    def take(self, size: int, most: int) -> bytes:
-        """The content of a member: at most `most` bytes of it are kept, and its padding is passed over."""
-        kept = self.read(min(size, most))
-        if len(kept) < min(size, most):
+    def take(self, size: int, limit: int) -> bytes:
+        """Read a member and its padding, and return at most *limit* bytes of its content."""
+        kept = self.read(min(size, limit))
+        if len(kept) < min(size, limit):
             raise EOFError("it ends in the middle of a file")
         left = size - len(kept) + -size % BLOCK
         while left:
@@ -75,22 +75,22 @@ class _Stream:
         return kept
 
 
-def _found(stream: _Stream, note: Note) -> dict[str, bytes]:
+def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
-    room, seen = MOST_BYTES, 0
+    bytes_left, seen = MAX_HAND_IN_BYTES, 0
     for member in _members(stream):
         path = "/".join(parts_of(member.name))
         own = is_own(path)
         seen += own
-        if seen > MOST_ENTRIES:
-            raise ArchiveError(f"The archive holds more than {MOST_ENTRIES} files.")
-        wanted = own and path.lower().endswith(KEPT) and _is_readable(member, note)
+        if seen > MAX_ENTRIES:
+            raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
+        wanted = own and is_source(path) and _is_readable(member, note)
         if own and member.type in FILES:
             note_inner(path, note)
-        content = stream.take(member.size, min(limit_for(path), room + 1) if wanted else 0)
-        if wanted and len(content) <= room:
+        content = stream.take(member.size, min(limit_for(path), bytes_left + 1) if wanted else 0)
+        if wanted and len(content) <= bytes_left:
             files[path] = content  # a later member of the same name replaces an earlier one, as when it is unpacked
-            room -= len(content)
+            bytes_left -= len(content)
         elif wanted:
             note(f"{path} was left out: the hand-in is too large.")
     return files
@@ -112,7 +112,7 @@ def _is_readable(member: _Member, note: Note) -> bool:
 
 
 def _members(stream: _Stream) -> Iterator[_Member]:
-    """Every member but folders; who asks for the next one has taken the content of the last. Raises ArchiveError."""
+    """Yield every member but folders; take its content before asking for the next. Raises ArchiveError."""
     extended: dict[str, str] = {}
     empty = True
     while (header := stream.read(BLOCK)).strip(b"\0"):
@@ -121,10 +121,10 @@ def _members(stream: _Stream) -> Iterator[_Member]:
         empty = False
         kind, size = header[156:157], _number(header[124:136])
         if kind in (LONG_NAME, LONG_LINK, EXTENDED, FOR_ALL):
-            _extend(extended, kind, stream.take(size, min(size, LONGEST_HEADER)))
+            _extend(extended, kind, stream.take(size, min(size, MAX_HEADER_BYTES)))
             continue
         if kind == SPARSE:
-            _pass_map(header, stream)
+            _skip_sparse_map(header, stream)
         name = extended.get("path", _plain_name(header))
         size = int(extended.get("size", size))
         is_sparse = any(key.startswith("GNU.sparse.") for key in extended)
@@ -139,14 +139,14 @@ def _members(stream: _Stream) -> Iterator[_Member]:
 
 
 def _is_header(header: bytes) -> bool:
-    """Whether the sum of its bytes is what it says, the field of the sum itself taken as spaces."""
-    said = header[148:156].strip(b"\0 ")
+    """Return True if the sum of its bytes is the stored one, with the field of the sum read as spaces."""
+    stored = header[148:156].strip(b"\0 ")
     counted = sum(header) - sum(header[148:156]) + 8 * 0x20
-    return bool(said) and not said.strip(b"01234567") and len(said) < 8 and int(said, 8) == counted
+    return bool(stored) and not stored.strip(b"01234567") and len(stored) < 8 and int(stored, 8) == counted
 
 
 def _number(field: bytes) -> int:
-    """A size: octal digits, or binary where the first bit is set. Raises ArchiveError."""
+    """Parse a size: octal digits, or binary where the first bit is set. Raises ArchiveError."""
     if field[0] & 0x80:
         value = int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big")
     else:
@@ -168,15 +168,15 @@ def _text(field: bytes) -> str:
 
 
 def _extend(extended: dict[str, str], kind: bytes, content: bytes) -> None:
-    """Take what an extended header says of the next member: its name, its size, that it has holes."""
+    """Add what an extended header says of the next member: its name, its size, that it is sparse."""
     if kind == LONG_NAME:
         extended["path"] = _text(content)
     elif kind == EXTENDED:
-        extended.update(_records(content))
+        extended.update(_parse_pax(content))
 
 
-def _records(content: bytes) -> Iterator[tuple[str, str]]:
-    """The records `LENGTH KEY=VALUE\\n` of a pax header that we need. Raises ArchiveError."""
+def _parse_pax(content: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the records `LENGTH KEY=VALUE\\n` of a pax header that matter here. Raises ArchiveError."""
     while content:
         length, space, _ = content[:12].partition(b" ")
         if not (space and length.isdigit() and len(length) < int(length) <= len(content)):
@@ -192,8 +192,8 @@ def _records(content: bytes) -> Iterator[tuple[str, str]]:
         content = content[int(length) :]
 
 
-def _pass_map(header: bytes, stream: _Stream) -> None:
-    """Read past the further blocks of a map of holes."""
+def _skip_sparse_map(header: bytes, stream: _Stream) -> None:
+    """Skip the further blocks of a map of holes."""
     more = header[482:483]
     while more not in (b"", b"\0"):
         more = stream.read(BLOCK)[504:505]

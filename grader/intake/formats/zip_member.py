@@ -1,7 +1,7 @@
-"""Zip archives: a learner's, or of a whole class. Read in memory; whoever made the archive is not trusted.
+"""Zip archives, of a learner or of a whole class, which are not trusted and are read in memory.
 
-No member is written to disk, so no name can lead anywhere; names that try to are left out all the same. What is read
-of each member is bounded whatever size it claims, and so is the list of members, so a bomb does not go off.
+No member is written to disk, so no name can lead out; names that try to are left out all the same. What is read of each
+member and of the list of members is bounded whatever size they claim, so a zip bomb does no harm.
 """
 
 from __future__ import annotations
@@ -13,30 +13,39 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from grader.intake.limits import ARCHIVES, KEPT, LIBRARIES, MOST_ENTRIES, is_noise, limit_for
+from grader.intake.limits import LIBRARY_FOLDERS, MAX_ENTRIES, is_archive, is_noise, is_source, limit_for
 
 ENCRYPTED, UTF8 = 0x1, 0x800
-PIECE = 1 << 16  # read at once; unpacked it is a thousand times as much at most, and never more than is asked for
-LEARNERS_DIRECTORY_BYTES = 8 << 20  # the list of members of one learner's archive: some 100,000 of them
+CHUNK_BYTES = 1 << 16  # unpacks to a thousand times as much at most, and never to more than asked for
+MAX_LEARNER_DIRECTORY_BYTES = 8 << 20  # the list of members of one learner's archive: some 100,000 of them
 DAMAGED = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, ValueError, NotImplementedError, RuntimeError,
-    EOFError, IndexError, OverflowError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    OverflowError,
+    ValueError,
+    RuntimeError,
+)
 
 Note = Callable[[str], None]
 
 
 class ArchiveError(Exception):
-    """The archive as a whole cannot be used; the text is a sentence for the reader of the results."""
+    """The archive cannot be used; the text is a sentence for readers of the results."""
 
 
 def read_zip(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
-    members = [(member_name(info), info) for info in members_of(file, LEARNERS_DIRECTORY_BYTES) if not info.is_dir()]
+    """Yield name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
+    members = [
+        (member_name(info), info) for info in list_members(file, MAX_LEARNER_DIRECTORY_BYTES) if not info.is_dir()
+    ]
     own = [(name, info) for name, info in members if is_own(name)]
-    if len(own) > MOST_ENTRIES:
-        raise ArchiveError(f"The archive holds more than {MOST_ENTRIES} files.")
-    wanted = [(name, info) for name, info in own if name.lower().endswith(KEPT)]
+    if len(own) > MAX_ENTRIES:
+        raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
+    wanted = [(name, info) for name, info in own if is_source(name)]
     if any(info.flag_bits & ENCRYPTED for _, info in wanted):
         raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
     for name, _ in own:
@@ -47,10 +56,10 @@ def read_zip(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
             yield "/".join(parts_of(name)), content
 
 
-def members_of(file: BinaryIO, most: int) -> list[zipfile.ZipInfo]:
-    """The archive's list of members, which may be `most` bytes long. Raises ArchiveError, OSError."""
+def list_members(file: BinaryIO, limit: int) -> list[zipfile.ZipInfo]:
+    """Read the list of members, if it is at most *limit* bytes long. Raises ArchiveError, OSError."""
     try:
-        if _directory_bytes(file) > most:
+        if _directory_bytes(file) > limit:
             raise ArchiveError("The archive holds far too many entries.")
         with zipfile.ZipFile(file) as archive:
             return archive.infolist()
@@ -59,7 +68,7 @@ def members_of(file: BinaryIO, most: int) -> list[zipfile.ZipInfo]:
 
 
 def member_name(info: zipfile.ZipInfo) -> str:
-    """A member's name as text, `/` between folders. Many programs write UTF-8 without saying so, or backslashes."""
+    """Return a member's name with `/` between folders; many programs write backslashes, or UTF-8 without its flag."""
     name = info.filename
     if not info.flag_bits & UTF8 and not name.isascii():
         try:
@@ -70,29 +79,29 @@ def member_name(info: zipfile.ZipInfo) -> str:
 
 
 def parts_of(name: str) -> list[str]:
-    """The folders and the file of a member's name, without those that mean "here"."""
+    """Split a member's name into folders and file, without "." parts."""
     return [part for part in name.split("/") if part != "."]
 
 
 def leads_out(name: str) -> bool:
-    """Whether a member's name is none that a file inside the archive can have."""
+    """Return True if *name* could lead out of the archive: empty, absolute, with a drive, a NUL or ".."."""
     parts = parts_of(name.removesuffix("/"))
     return not parts or ":" in parts[0] or "\0" in name or any(part in ("", "..") for part in parts)
 
 
 def is_own(name: str) -> bool:
-    """Whether a member is the learner's work: not the system's leftovers, and no installed library."""
-    return not any(part in LIBRARIES or is_noise(part) for part in name.split("/") if part not in (".", ".."))
+    """Return True if a member is the learner's work: no system file and no installed library."""
+    return not any(part in LIBRARY_FOLDERS or is_noise(part) for part in name.split("/") if part not in (".", ".."))
 
 
 def note_inner(name: str, note: Note) -> None:
-    """Say so if a member is an archive itself: those are not opened."""
-    if name.lower().endswith(ARCHIVES):
+    """Add a note for an archive inside the archive, which is not opened."""
+    if is_archive(name):
         note(f"{name} was left out: it is an archive inside an archive.")
 
 
 def read_member(file: BinaryIO, info: zipfile.ZipInfo, limit: int, note: Note) -> bytes | None:
-    """At most `limit` bytes of a member; None, and a note, if it cannot be had. Raises OSError."""
+    """Read at most *limit* bytes of a member; None, and a note, if it cannot be read. Raises OSError."""
     name = member_name(info)
     if leads_out(name):
         note(f"{name} was left out: its name leads out of the archive.")
@@ -104,16 +113,16 @@ def read_member(file: BinaryIO, info: zipfile.ZipInfo, limit: int, note: Note) -
         note(f"{name} was left out: it is compressed in an unusual way.")
     else:
         try:
-            return _unpacked(file, info, limit)
+            return _unpack(file, info, limit)
         except DAMAGED as error:
             note(f"{name} was left out: it is damaged ({error}).")
     return None
 
 
-def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
-    """The first `limit` bytes of a member. APPNOTE.TXT 4.3.7: 30 bytes, a name and an extra field stand before it.
+def _unpack(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
+    """Read the first *limit* bytes of a member without `zipfile`, which would keep the archive open.
 
-    Read here and not by `zipfile`, which keeps the archive open. Raises what DAMAGED holds, OSError.
+    APPNOTE.TXT 4.3.7: 30 bytes, a name and an extra field stand before the content. Raises what DAMAGED holds, OSError.
     """
     file.seek(max(0, info.header_offset))
     header = file.read(30)
@@ -122,7 +131,7 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
     file.seek(sum(struct.unpack_from("<HH", header, 26)), 1)
     unpack = zlib.decompressobj(-zlib.MAX_WBITS) if info.compress_type == zipfile.ZIP_DEFLATED else None
     left, content = info.compress_size, bytearray()
-    while left and len(content) < limit and (packed := file.read(min(left, PIECE))):
+    while left and len(content) < limit and (packed := file.read(min(left, CHUNK_BYTES))):
         left -= len(packed)
         content += unpack.decompress(packed, limit - len(content)) if unpack else packed[: limit - len(content)]
     if len(content) < limit and (zlib.crc32(content) != info.CRC or len(content) != info.file_size):
@@ -131,10 +140,10 @@ def _unpacked(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
 
 
 def _directory_bytes(file: BinaryIO) -> int:
-    """How long the list of members says it is, found as `zipfile` finds it, which reads all of that at once.
+    """Return the length that the list of members claims; `zipfile` would read all of it at once.
 
-    APPNOTE.TXT 4.3.16: the last record is 22 bytes and a comment; 4.3.14 and 4.3.15: before it stand, in large
-    archives, 20 bytes that point to another record of 56.
+    APPNOTE.TXT 4.3.16: the last record is 22 bytes and a comment; 4.3.14 and 4.3.15: in large archives 20 bytes that
+    point to another record of 56 stand before it.
     """
     length = file.seek(0, 2)
     file.seek(max(0, length - 22 - 0xFFFF - 76))

@@ -1,0 +1,130 @@
+"""What is known of a hand-in before it is read: where its files lie, whose they are, which attempt they make."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.intake.formats.class_zip import open_class
+from grader.intake.limits import suffix_of
+
+MAX_DATED_FILES = 1_000  # of a folder, to find when it was last changed
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or folder that was handed in, and what its name says about it.
+
+    It lies at `path`, or in the archive there under the name `inside` (a folder's ends with "/"). `kind` is "folder",
+    "git", a value of `limits.KINDS`, or empty for what is not read. `file` is its name inside the hand-in, and `commit`
+    the one asked for of a repository.
+
+    The other fields come from the name, a list or the platform's metadata. `owner` is the person's id, empty if it is
+    not known; `keys` are other ids of the same person. Entries with `joins` and the same owner and attempt are one
+    hand-in. `renamed` files may have had a number added to their names. `submitted` orders attempts without a number.
+    `together` are the ids of the others of a group.
+    """
+
+    name: str
+    path: Path = Path()
+    kind: str = ""
+    inside: str = ""
+    file: str = ""
+    commit: str = ""
+    owner: str = ""
+    owner_name: str = ""
+    keys: tuple[str, ...] = ()
+    attempt: int | None = None
+    late: bool = False
+    joins: bool = False
+    renamed: bool = False
+    submitted: float | None = None
+    together: tuple[str, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """The name without the suffix of its kind."""
+        return self.name if self.kind in ("folder", "git") else self.name.removesuffix(suffix_of(self.name))
+
+    def modified(self) -> float:
+        """Return when it was last changed, comparable within one folder or archive; 0.0 if unknown."""
+        if self.inside:
+            return open_class(self.path).modified(self.inside)
+        try:
+            times = [self.path.stat().st_mtime]
+            if self.kind == "folder":
+                children = zip(self.path.iterdir(), range(MAX_DATED_FILES), strict=False)
+                times += [child.lstat().st_mtime for child, _ in children]
+            return max(times)
+        except OSError:
+            return 0.0
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One hand-in and its owner. `id` is unique in a run; `feedback` names its files there.
+
+    With `known`, the id is a person's, so that several hand-ins of one id are attempts of theirs. `owner` is the
+    person's id where the hand-in has another. Of a repository the newest commit not later than `before` is read (0: no
+    limit). `together` are the ids of the other members of a group, each of whom is a learner with the same hand-in.
+    """
+
+    id: str
+    entries: tuple[Entry, ...]
+    feedback: str = ""
+    owner: str = ""
+    name: str = ""
+    attempt: int = 1
+    late: bool = False
+    before: int = 0
+    together: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    known: bool = False
+
+    @property
+    def learner(self) -> str:
+        """The learner's id, the same for all their attempts."""
+        return self.owner or self.id
+
+    @property
+    def first(self) -> Entry:
+        """The entry that names the hand-in."""
+        return self.entries[0]
+
+    @property
+    def kind(self) -> str:
+        """The kind of its only entry; "files" for several, or for one of no known kind."""
+        return (self.first.kind if len(self.entries) == 1 else "") or "files"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether one entry is the whole hand-in, under its own name."""
+        kept_name = self.first.kind in ("folder", "git", "zip", "tar") or self.first.file in ("", self.first.name)
+        return len(self.entries) == 1 and kept_name
+
+    @property
+    def source(self) -> str:
+        """The name of the first entry as it was found, and how many more there are."""
+        name = self.first.inside.rstrip("/").rpartition("/")[2] or self.first.path.name
+        return printable(name) + (f" and {len(self.entries) - 1} more" if len(self.entries) > 1 else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for another process; `from_dict` reads it back."""
+        entries = [(one.name, str(one.path), one.kind, one.inside, one.file, one.commit) for one in self.entries]
+        return {**asdict(self), "entries": entries}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Learner:
+        """Read what `to_dict` returned; all but the id and the entries may be left out."""
+        entries = tuple(Entry(name, Path(path), *rest) for name, path, *rest in data["entries"])
+        lists = {key: tuple(data.get(key, ())) for key in ("together", "notes")}
+        return cls(**{**data, **lists, "entries": entries})
+
+
+def printable(name: str) -> str:
+    """Return *name* as text that any terminal, CSV and JSON can hold: no control characters, no invalid bytes."""
+    name = name.encode("utf-8", "replace").decode("utf-8")
+    return "".join("?" if unicodedata.category(letter)[0] == "C" else letter for letter in name)
