@@ -1,10 +1,12 @@
-"""Fixtures that several test files share."""
+"""Fixtures that several test files share, and how `pytest -n` shares the tests out."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import pytest
 from support.factories import course
@@ -15,6 +17,29 @@ from grader.model import Limits
 from grader.worker.preload import settle_torch
 
 settle_torch()  # as the judge does: tests of diagnosis use its parts without it
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests out as `support.schedule` says."""
+    from support.schedule import Scheduler  # only where there is pytest-xdist
+
+    config.option.loadscopereorder = False
+    return Scheduler(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one process more than there are cores with `-n auto`: many tests wait for a time limit or a process."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the longest tests where several processes share them."""
+    if hasattr(config, "workerinput"):
+        from support.schedule import sort_longest_first
+
+        sort_longest_first(items)
 
 
 @contextmanager

@@ -98,9 +98,9 @@ def other_machine() -> str:
     from grader.worker.isolation import landlock, seccomp
 
     if sys.platform != "linux" or os.geteuid() != 0:
-        return "the table was made as root on Linux"
+        return "needs root on Linux, as whom the table was made: run pytest as root"
     if landlock.abi() < 7:
-        return f"the table is of Landlock 7 and later; here is {landlock.abi()}"
+        return f"needs a kernel with Landlock 7 or later, of which the table is; here is {landlock.abi()}"
     return bubblewrap.why_not() or seccomp.why_not()
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 from support.hand_ins import ANSWERS, SUMS, TINY, write
+from support.repeat import repeat
 
 from grader.batch.processes.temp_folder import NEW, PREFIX, Scratch, sweep
 from grader.batch.results import read_results
 
 SECONDS = 60
-KILLS = 20
 SEED = 11
 
 NONES = "def moving_average(x, window):\n    return None\n"
@@ -152,7 +152,8 @@ def moments(room: Room, duration: float) -> list[tuple[str, Callable[[], bool]]]
     ]
 
 
-def test_twenty_kills_lose_nothing_and_do_nothing_twice(hand_ins, tmp_path):
+@repeat(usual=5, soak=20)
+def test_kills_lose_nothing_and_do_nothing_twice(hand_ins, tmp_path, times):
     """Killed at any moment and gone on with, a class has the results of an undisturbed run, each graded once."""
     random.seed(SEED)
     calm = Room(hand_ins, tmp_path / "calm")
@@ -161,11 +162,11 @@ def test_twenty_kills_lose_nothing_and_do_nothing_twice(hand_ins, tmp_path):
     duration = time.monotonic() - begun
     expected = calm.results()
     kills, rounds = 0, 0
-    while kills < KILLS:
+    while kills < times:
         rounds += 1
         room = Room(hand_ins, tmp_path / f"round-{rounds}")
         before: dict[str, float] = {}
-        while kills < KILLS:
+        while kills < times:
             process = room.start("--resume")
             _, is_time = random.choice(moments(room, duration))
             was_killed = kill_when(process, is_time)

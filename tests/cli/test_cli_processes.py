@@ -62,7 +62,9 @@ def test_two_checks_at_once_are_both_kept(workspace):
     assert next(lesson for lesson in progress["lessons"] if lesson["lesson"] == "argmax_2d")["attempts"] == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads the tree of processes from /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="needs /proc, as Linux has it, to read the tree of processes"
+)
 @pytest.mark.parametrize("workers", [0, 1], ids=["while it starts", "while it checks"])
 def test_ctrl_c_leaves_no_process(workspace, workers):
     """Ctrl-C ends the command with 130, without a traceback, and all its processes."""
@@ -207,7 +209,9 @@ def test_softmax_from_start_to_solution(tmp_path):
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no CUDA device")
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a CUDA device: run `pytest -m gpu` on a machine with one"
+)
 def test_softmax_on_a_gpu(tmp_path):
     """Where there is a GPU, `auto` takes it, and the reference passes there."""
     file = ROOT / "solutions/core/softmax.py"

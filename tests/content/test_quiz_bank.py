@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 from support.course_files import ROOT
+from support.repeat import repeat
 
 from grader.course.discover import load
 from grader.quiz.bank.bank import Bank
@@ -16,7 +17,6 @@ from grader.quiz.bank.variants import variant
 from grader.quiz.model import Family
 
 BANK = Bank(ROOT / "lessons")
-SEEDS = 200
 TOPICS = BANK.names
 GENERATED = [family for name in TOPICS for family in BANK.topic(name).families if family.generated]
 
@@ -32,16 +32,18 @@ def proofs(topic: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_nothing_is_ambiguous(topic):
-    """Ids, tags, audits, options and wrong answers of a topic are as they must be, in 200 variants of each family."""
-    assert list(problems(BANK, [BANK.topic(topic)])) == []
+@repeat(usual=30, soak=200)
+def test_nothing_is_ambiguous(topic, times):
+    """Ids, tags, audits, options and wrong answers of a topic are as they must be, in variants of each family."""
+    assert list(problems(BANK, [BANK.topic(topic)], times)) == []
 
 
 @pytest.mark.parametrize("family", GENERATED, ids=lambda family: family.id)
-def test_answers_are_what_torch_says(family: Family):
-    """A generator's closed form gives what torch computes, for 200 seeds."""
+@repeat(usual=40, soak=200)
+def test_answers_are_what_torch_says(family: Family, times: int):
+    """A generator's closed form gives what torch computes, for so many seeds."""
     proof = getattr(proofs(family.topic), family.generator)
-    for attempt in range(1, SEEDS + 1):
+    for attempt in range(1, times + 1):
         question = variant(BANK, family, "proof", attempt)
         answer = proof(question)
         if isinstance(question.answer, float | int) and not isinstance(answer, str | list):

@@ -279,7 +279,7 @@ def attempt(course, root, act: str, user: int = 0) -> str:
 def others():
     """A course and a workspace where another user may look around; pytest's own folders are closed to others."""
     if os.geteuid() != 0:
-        pytest.skip("only root can become another user")
+        pytest.skip("needs root, to become another user: run pytest as root")
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         course, root = load(make_course(Path(folder) / "course")), Path(folder) / "work"
@@ -316,7 +316,7 @@ def small_disk(tmp_path):
         ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], capture_output=True, timeout=10
     )
     if mounted.returncode:
-        pytest.skip("mounting a small disk is not allowed here")
+        pytest.skip("needs the right to mount a small disk: run pytest as root, outside of a container")
     yield disk
     subprocess.run(["umount", str(disk)], check=True, timeout=10)
 

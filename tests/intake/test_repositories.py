@@ -18,7 +18,7 @@ from grader.intake.learner import Entry, Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git: install it")
 
 SETTINGS = (
     "-c",

@@ -16,7 +16,7 @@ from attacks.attack import Attack, Seen, attacks
 from attacks.canaries import Canaries
 from attacks.rooms import Room, breaches
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the layers under attack are those of Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the layers under attack are its own")
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from grader.worker.isolation import drop_privileges
 
 ROOT = Path(__file__).resolve().parents[2]
 
-needed = pytest.mark.skipif(bool(bubblewrap.why_not()), reason=bubblewrap.why_not() or "there is bubblewrap")
+needed = pytest.mark.skipif(bool(bubblewrap.why_not()), reason=f"needs bubblewrap: {bubblewrap.why_not()}")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_it_has_no_network_and_no_other_processes(boxed):
 
 
 @needed
-@pytest.mark.skipif(not drop_privileges.is_root(), reason="only root can change its user")
+@pytest.mark.skipif(not drop_privileges.is_root(), reason="needs root, to change its user: run pytest as root")
 def test_root_is_nobody_in_it_wherever_python_lies(boxed):
     """Even if Python lies in a folder that is open to root only, a worker of root becomes nobody, without rights."""
     code = (

@@ -34,7 +34,9 @@ ENVIRONMENT = {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
 PACKAGES = ("torch", "numpy", "sympy", "mpmath", "typing_extensions", "torchgen", "functorch")
 MODES = ("as-is", "another-user", "landlock-1")
 
-root_only = pytest.mark.skipif(not drop_privileges.is_root(), reason="only root can change its user")
+root_only = pytest.mark.skipif(
+    not drop_privileges.is_root(), reason="needs root, to change its user: run pytest as root"
+)
 
 
 # --- the process that has imported torch -------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def fork_server() -> Iterator[ForkServer]:
     """One for all tests here; skips where the layers that the tests are about cannot be had."""
     missing = {layer: why for layer, why in isolation.available().items() if why and layer != "unprivileged-user"}
     if missing:
-        pytest.skip(f"not to be had here: {missing}")
+        pytest.skip(f"needs a Linux kernel with every layer: {missing}")
     running = ForkServer()
     try:
         yield running
@@ -170,7 +172,7 @@ def mode(request: pytest.FixtureRequest) -> str:
     """Code that a case runs before it gives up its rights: who it is, and how old its kernel is."""
     if request.param == "another-user":
         if not drop_privileges.is_root():
-            pytest.skip("only root can become another user")
+            pytest.skip("needs root, to become another user: run pytest as root")
         return f"import os; os.setgroups([]); os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
     if request.param == "landlock-1":
         return "from grader.worker.isolation import landlock; landlock.abi = lambda: 1"
@@ -227,7 +229,7 @@ def skip_where_another_user_cannot_import(mode: str) -> None:
     """Where a folder on the way to the packages is open to its owner only."""
     shut = drop_privileges.why_not((os.__file__,))
     if "setuid" in mode and shut:
-        pytest.skip(f"another user could not import here at all: {shut}")
+        pytest.skip(f"needs a Python that another user can read, such as one in /usr: {shut}")
 
 
 @pytest.mark.parametrize("name", IMPORTS)
@@ -360,7 +362,10 @@ def test_a_file_that_may_be_read_cannot_be_emptied(fork_server: ForkServer, tmp_
     assert kept.read_text() == "kept"
 
 
-@pytest.mark.skipif(os.uname().machine != "x86_64" if hasattr(os, "uname") else True, reason="x86-64 has two tables")
+@pytest.mark.skipif(
+    os.uname().machine != "x86_64" if hasattr(os, "uname") else True,
+    reason="needs an x86-64 machine: it alone has two tables",
+)
 def test_the_other_table_of_calls_kills(fork_server: ForkServer) -> None:
     """A call by the numbers of x32 ends the process: its meaning is not known to the filter."""
     assert (
@@ -648,7 +653,7 @@ def test_only_threads_are_cloned(machine: str) -> None:
 def test_the_numbers_are_the_kernels(machine: str, header: str) -> None:
     """Every number in the table is the one in the kernel's own header."""
     if not Path(header).exists():
-        pytest.skip(f"no {header} here")
+        pytest.skip(f"needs {header}: install linux-libc-dev (Debian, Ubuntu)")
     defined = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text())
     theirs = {name: int(number) for name, number in defined}
     theirs.setdefault("newfstatat", theirs.get("fstatat", -1))

@@ -19,7 +19,7 @@ from grader.worker.isolation import process
 
 can_be_isolated = pytest.mark.skipif(
     bool(isolation_policy.lacking([name for name, why in isolation_policy.reasons_missing().items() if not why])),
-    reason="this machine gives neither file-system nor network isolation",
+    reason="needs Linux with Landlock and seccomp, or bubblewrap: grader doctor says what is missing",
 )
 
 
@@ -160,7 +160,7 @@ def f():
 """
 
 
-@pytest.mark.skipif(not process.LINUX, reason="forks its workers on Linux only")
+@pytest.mark.skipif(not process.LINUX, reason="needs Linux: workers are forked there only")
 def test_processes_of_trusted_code_end_with_it():
     """Where forking is not refused, a bomb of processes, each in a session of its own, goes with its worker."""
     # as an ordinary user: the kernel limits the number of processes of nobody else

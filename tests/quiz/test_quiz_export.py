@@ -187,7 +187,7 @@ def test_markdown_has_questions_first_and_answers_after(every_kind):
 
 def test_markdown_shows_signs_as_they_are(ours):
     """Read by a Markdown parser, each question's text has the same signs as on our screen."""
-    markdown_it = pytest.importorskip("markdown_it")
+    markdown_it = pytest.importorskip("markdown_it", reason="needs markdown-it-py, which rich brings along")
     text = export(ours, ours.names, "markdown").text
     read = signs(plain(markdown_it.MarkdownIt().render(text)))
 
@@ -201,7 +201,7 @@ def test_markdown_shows_signs_as_they_are(ours):
 
 def collection(folder):
     """A collection of the real program, with the note type that the command's own words ask for."""
-    anki = pytest.importorskip("anki.collection", reason="the anki package is not installed")
+    anki = pytest.importorskip("anki.collection", reason="needs anki: pip install -e .[anki]")
     made = anki.Collection(str(folder / "collection.anki2"))
     kind = made.models.new("selfattend")
     for name in ("Id", "Question", "Answer"):

@@ -17,6 +17,7 @@ from support.learn_command import START, environment, run_code
 from support.quiz_every_kind import right_answer
 from support.quiz_maker import NOON, answered
 from support.quiz_workspace import Workspace, kinds, of
+from support.repeat import repeat
 from support.terminal import Terminal, plain
 
 from grader.cli.quiz.render import cut, last_words
@@ -27,7 +28,7 @@ from grader.store.quiz_log import QuizLog
 
 SURE = "How sure?"
 ON = "Enter goes on"
-KILLS, KILLS_IN_A_TERMINAL = 40, 10
+SEED = 11
 
 
 @pytest.fixture
@@ -654,12 +655,13 @@ class Witness:
         self.answers = len(log)
 
 
-def test_kill_nine_at_any_moment_loses_no_answer(workspace):
-    """Forty times through a pipe and ten times in a terminal: what was told is in the log, and the same sitting goes
-    on with the same variants."""
-    random, witness = Random(), Witness(workspace)
+@repeat(usual=10, soak=40)
+def test_kill_nine_at_any_moment_loses_no_answer(workspace, times):
+    """So many times through a pipe, a quarter as often in a terminal: what was told is in the log, and the same sitting
+    goes on with the same variants."""
+    random, witness = Random(SEED), Witness(workspace)
     command = [sys.executable, "-c", START, "quiz", "--json"]
-    for _ in range(KILLS):
+    for _ in range(times):
         process = subprocess.Popen(
             command, cwd=workspace.folder, env=environment(workspace.course), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -672,8 +674,8 @@ def test_kill_nine_at_any_moment_loses_no_answer(workspace):
         text = head + process.communicate(timeout=30)[0]
         witness.saw([json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")])
         witness.check()
-    assert witness.answers > KILLS
-    for _ in range(KILLS_IN_A_TERMINAL):
+    assert witness.answers > times
+    for _ in range(times // 4):
         before = len(workspace.log())
         with in_terminal(workspace, "topic0", "--predict", "5") as terminal:
             terminal.type("\r" + "?\r\r" * 20)

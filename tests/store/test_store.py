@@ -505,7 +505,7 @@ except StoreError as error:
 def as_another(path: Path) -> list[str]:
     """What reading and then writing says to a user who owns nothing here."""
     if os.geteuid() != 0:
-        pytest.skip("only root can become another user")
+        pytest.skip("needs root, to become another user: run pytest as root")
     done = subprocess.run(
         [sys.executable, "-c", AS_ANOTHER, str(path)],
         capture_output=True,
@@ -580,7 +580,7 @@ def test_a_full_disk_is_said_and_keeps_what_there_was(tmp_path):
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True, timeout=10).returncode:
-        pytest.skip("mounting a small disk is not allowed here")
+        pytest.skip("needs the right to mount a small disk: run pytest as root, outside of a container")
     try:
         with Store.open(disk / "progress.db") as store:
             store.record_attempt(result("softmax"), "", NOON)

@@ -443,7 +443,9 @@ def test_a_worker_that_cannot_be_protected_is_our_fault():
 
 
 @pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device: none here")
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a CUDA device: run `pytest -m gpu` on a machine with one"
+)
 def test_a_worker_runs_on_the_gpu(launcher_with):
     """The same calls with the device set to cuda run there and give the same values."""
     with launcher_with(LIMITS) as launcher:

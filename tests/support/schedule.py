@@ -1,0 +1,40 @@
+"""How `pytest -n` shares the tests out: whole files, so that what a file prepares is made once, the longest first."""
+
+from __future__ import annotations
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+# Files whose tests share little or nothing, and would keep one process busy while the others are done.
+EACH_FOR_ITSELF = (
+    "batch/test_executors.py",
+    "batch/test_resume.py",
+    "cli/",
+    "content/test_quiz_bank.py",
+    "diagnosis/test_diagnosis.py",
+    "docs/",
+    "judge/test_wire_fuzz.py",
+    "quiz/test_quiz_flow.py",
+)
+ANSWERS = "content/test_answers.py"  # all answers to one lesson are graded together
+LONGEST_FIRST = ("docs/", "authoring/test_release.py", "batch/test_resume.py", "isolation/", ANSWERS)
+
+
+class Scheduler(LoadScopeScheduling):
+    """Give each process a file, a test or a lesson's answers at a time, in the order of the collection."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.removeprefix("tests/").partition("::")
+        if file == ANSWERS and "/" in test:
+            return f"{file}::{test.partition('[')[2].partition('/')[0]}"
+        return nodeid if file.startswith(EACH_FOR_ITSELF) else file
+
+
+def sort_longest_first(items: list[pytest.Item]) -> None:
+    """Put the longest files first: what is long and comes last leaves the other processes idle."""
+
+    def place(item: pytest.Item) -> int:
+        file = item.nodeid.removeprefix("tests/")
+        return next((n for n, start in enumerate(LONGEST_FIRST) if file.startswith(start)), len(LONGEST_FIRST))
+
+    items.sort(key=place)
