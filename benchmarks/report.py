@@ -17,6 +17,7 @@ from typing import Any
 
 from measure import ROOT, describe_machine
 
+from grader.record import Record
 from grader.reports.pages.class_page import class_page
 from grader.reports.pages.feedback_page import feedback_page
 
@@ -67,7 +68,7 @@ def records_of(path: Path) -> Iterator[dict[str, Any]]:
 def write_page(records: Path, page: Path) -> int:
     """Write the page; its size in bytes."""
     with page.open("w", encoding="utf-8") as file:
-        file.writelines(class_page(made_head(), records_of(records)))
+        file.writelines(class_page(made_head(), map(Record.from_json, records_of(records))))
     return page.stat().st_size
 
 
@@ -80,7 +81,7 @@ def timed(work: Callable[[], int]) -> tuple[float, int]:
 
 def one_feedback_page() -> float:
     """Seconds for one learner's page, over fifty."""
-    head, records = made_head(), list(made_records(50))
+    head, records = made_head(), [Record.from_json(record) for record in made_records(50)]
     feedback_page(head, records[0])
     started = time.perf_counter()
     for record in records:

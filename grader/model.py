@@ -177,8 +177,8 @@ class LessonResult:
     score: float | None
     passed: bool
     device: str
-    seed: int
-    duration_s: float
+    seed: int | None  # None where it would tell the hidden inputs
+    duration_s: float | None
     checks: tuple[CheckResult, ...] = ()
     mistakes: tuple[Named, ...] = ()
     strengths: tuple[str, ...] = ()
@@ -198,7 +198,7 @@ class LessonResult:
 
     @property
     def earned(self) -> float:
-        return sum(check.earned for check in self.checks)
+        return sum(check.earned for check in self.checks if check.outcome != "grader-error")
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON object (README, "What `--json` prints"); only a release for learners says `public`."""
@@ -213,22 +213,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple([_plain(item) for item in value])
     return dict(vars(value)) if is_dataclass(value) else value
-
-
-@dataclass(frozen=True)
-class SubmissionResult:
-    """All lessons of one learner, as the batch grades them."""
-
-    id: str
-    score: float | None
-    lessons: dict[str, LessonResult]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "score": self.score,
-            "lessons": {name: result.to_dict() for name, result in self.lessons.items()},
-        }
 
 
 @dataclass(frozen=True)

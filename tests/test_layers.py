@@ -23,16 +23,17 @@ MAY_IMPORT = {
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},
     "authoring": BASE | {"files", "source", "course", "judge"},
+    "record": {"model"},
     "store": BASE,
     "terminal": BASE,
-    "reports": BASE | {"terminal"},
+    "reports": BASE | {"record", "terminal"},
     "intake": BASE | {"source", "submission"},
     "similarity": BASE,
-    "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "store", "reports"},
-    "gradescope": BASE | {"course", "judge", "authoring", "batch", "reports"},
+    "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"},
+    "gradescope": BASE | {"course", "judge", "authoring", "batch", "record", "reports"},
     "cli": BASE
     | {"files", "course", "submission", "workspace", "judge", "isolation_selftest", "authoring", "store", "terminal"}
-    | {"reports", "batch", "quiz", "gradescope"},
+    | {"record", "reports", "batch", "quiz", "gradescope"},
 }
 # Of the worker's package the judge uses what describes plain data, and the acts that both carry out.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation"}

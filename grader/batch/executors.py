@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
+from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.process_pool import Grader
-from grader.batch.record import Graded
 from grader.batch.settings import Settings
 from grader.errors import UsageError
 from grader.intake.learner import Learner
@@ -27,7 +27,7 @@ class Engine(Protocol):
     def start(self) -> None:
         """Be ready to grade. Raises SelfattendError if that cannot be."""
 
-    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, Graded]]:
+    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
         """What each is given, as soon as it is known; each learner once. Raises SelfattendError if it cannot go on."""
 
     def interrupt(self) -> None:
@@ -74,7 +74,7 @@ class Local:
         for future in wait(starting, return_when=FIRST_COMPLETED).done:
             future.result()
 
-    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, Graded]]:
+    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
         return graded(self._executor, self._grader.grade, learners, self._jobs * AHEAD)
 
     def interrupt(self) -> None:
@@ -86,10 +86,10 @@ class Local:
 
 
 def graded(
-    executor: Executor, grade: Callable[[Learner], Graded], learners: Sequence[Learner], ahead: int
-) -> Iterator[tuple[Learner, Graded]]:
+    executor: Executor, grade: Callable[[Learner], GradedHandIn], learners: Sequence[Learner], ahead: int
+) -> Iterator[tuple[Learner, GradedHandIn]]:
     """What each learner is given, as it is done; at most `ahead` are waiting, so a class of any size fits in memory."""
-    waiting: dict[Future[Graded], Learner] = {}
+    waiting: dict[Future[GradedHandIn], Learner] = {}
     coming = iter(learners)
     while True:
         while len(waiting) < ahead and (learner := next(coming, None)) is not None:

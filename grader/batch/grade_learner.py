@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from grader.batch.record import Graded, record_of, without_score
+from grader.batch.make_record import GradedHandIn, make_record, make_ungraded
 from grader.batch.settings import Settings
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
@@ -32,7 +32,7 @@ class LearnerGrader:
         judge.going_on = settings.lessons
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
-    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> Graded:
+    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
         """Return the learner's record; *hand_in* is what they handed in, if it was read already.
 
         Never raises because of what was handed in; SelfattendError if the grader fails.
@@ -41,8 +41,10 @@ class LearnerGrader:
         digest = hand_in.digest
         sources = _read_sources(hand_in, learner)
         if hand_in.problem:
-            results = [without_score(lesson.name, "missing", self.settings) for lesson in self.lessons]
-            return Graded(record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem))
+            results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
+            return GradedHandIn(
+                make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+            )
         matcher = LessonMatcher(self.judge.course, sources, only_lesson=len(self.lessons) == 1)
         matches = {lesson.name: matcher.match(lesson) for lesson in self.lessons}
         if not any(path for path, _ in matches.values()):
@@ -50,13 +52,13 @@ class LearnerGrader:
             shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
             hand_in.problem = f"None of its files was found to be for one of these lessons: {shown}."
         results = self._grade_lessons(learner, matches, sources, hand_in)
-        record = record_of(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+        record = make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
         prints = {
             lesson.name: fingerprint(lesson, sources[path])
             for lesson in self.lessons
             if (path := matches[lesson.name][0])
         }
-        return Graded(record, prints, self.judge.launcher.layers)
+        return GradedHandIn(record, prints, self.judge.launcher.layers)
 
     def _grade_lessons(
         self, learner: Learner, matches: Mapping[str, tuple[str, str]], sources: Mapping[str, str], hand_in: HandIn
@@ -83,7 +85,7 @@ class LearnerGrader:
         """Return what is to be judged, or the result if that is nothing."""
         notes = (printable(note),) if note else ()
         if not path:
-            return without_score(lesson.name, "missing", self.settings, notes)
+            return make_ungraded(lesson.name, "missing", self.settings, notes)
         labels = _PathLabels(root, learner)
         try:
             submission = read_submission(root / path, lesson, self.judge.course, root)
@@ -100,7 +102,7 @@ class LearnerGrader:
             for check in self.judge.bench.checks.get(lesson.checks_path, [])
         )
         return replace(
-            without_score(lesson.name, "would-not-import", self.settings, notes),
+            make_ungraded(lesson.name, "would-not-import", self.settings, notes),
             score=score_of(checks),
             checks=checks,
             file=path,

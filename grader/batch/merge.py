@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.outputs import Outputs
+from grader.batch.outputs import Outputs, parse_record
 from grader.batch.results import Results, facts_of
 from grader.batch.results_folder import store_path
 from grader.batch.settings import differences, key_of, settings_for
@@ -100,12 +100,12 @@ class Merge:
 
     def _take(self, part: ClassStore, result: Result, taken: dict[str, str]) -> None:
         """Copy one result; its files get another name if somebody else's have that already."""
-        record: dict[str, Any] = json.loads(part.record(result.id))
+        record = parse_record(part.record(result.id))
         name, number = result.feedback, 1
         while taken.setdefault(name.casefold(), result.id) != result.id:
             number += 1
             name = f"{result.feedback}-{number}"
-        self.results.take(result, {**record, "feedback": name}, part.fingerprint(result.id))
+        self.results.take(result, replace(record, feedback=name), part.fingerprint(result.id))
 
     def close(self) -> None:
         """Let go of all of them."""

@@ -15,12 +15,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from grader.model import SCHEMA
+from grader.record import Record
 
 FILES = ("results.json", "gradebook.csv", "report.html", "junit.xml", "similar.json", "feedback", "gradescope")
 SUFFIXES = (".json", ".md", ".html")  # of a learner's files in feedback/
 
 Head = Mapping[str, Any]
-Record = Mapping[str, Any]
+
+
+def parse_record(text: str) -> Record:
+    """Read a record from the JSON text that the store keeps."""
+    return Record.from_json(json.loads(text))
 
 
 class Outputs:
@@ -34,16 +39,16 @@ class Outputs:
         from grader.reports.formats.to_gradescope import to_gradescope
         from grader.reports.formats.to_markdown import feedback_markdown
         from grader.reports.pages.feedback_page import feedback_page
-        from grader.reports.redaction import concealed
+        from grader.reports.redaction import redact
 
-        name = record["feedback"]
+        name = record.feedback
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again
-            head, record = {**head, "seed": None}, concealed(record)
+            head, record = {**head, "seed": None}, redact(record)
         feedback, gradescope = self.out / "feedback", self.out / "gradescope" / name
         for folder in (feedback, gradescope):
             folder.mkdir(parents=True, exist_ok=True)
         # unindented: Python's indenting encoder takes ten times as long, which shows in a class of hundreds
-        write(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record})])
+        write(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record.to_json()})])
         write(feedback / f"{name}.md", [feedback_markdown(head, record)])
         write(feedback / f"{name}.html", [feedback_page(head, record)])
         write(gradescope / "results.json", [_json(to_gradescope(head, record))])
@@ -69,8 +74,8 @@ class Outputs:
         from grader.reports.formats.to_junit import junit_lines
         from grader.reports.pages.class_page import class_page
 
-        def parsed() -> Iterator[dict[str, Any]]:
-            return map(json.loads, records())
+        def parsed() -> Iterator[Record]:
+            return map(parse_record, records())
 
         write(self.out / "results.json", _whole_results(head, records()))
         write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed()))

@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.outputs import Outputs
-from grader.batch.record import Graded, Record, has_failed, previous_of, summary_of
+from grader.batch.make_record import GradedHandIn, make_previous
+from grader.batch.outputs import Outputs, parse_record
 from grader.batch.results_folder import explained, now, opened_folder, put_aside, store_path
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.learner import Learner
 from grader.model import SCHEMA, Course
+from grader.record import Previous, Record
 from grader.store.class_store import CHANGED, ClassStore, Result, State
 
 
@@ -61,7 +62,7 @@ def _whole(out: Path) -> Path:
 
 def _read(store: ClassStore) -> Iterator[Record]:
     try:
-        yield from map(json.loads, store.records())
+        yield from map(parse_record, store.records())
     finally:
         store.close()
 
@@ -175,12 +176,12 @@ class Results:
         self.store.grade_again(hand_ins)
         self.states = self.store.states()
 
-    def add(self, learner: Learner, graded: Graded) -> Record:
+    def add(self, learner: Learner, graded: GradedHandIn) -> Record:
         """Write one result: the learner's files, then the store. What it replaces is kept. Gives back the record as it
         was written. Raises StoreError."""
-        record = {**graded.record, "previous": self._previous(learner.id, graded.record)}
+        record = replace(graded.record, previous=self._previous(learner.id, graded.record))
         self.note_isolation(graded.isolation)
-        digest = "" if has_failed(record) else record["digest"]
+        digest = "" if record.grader_failed else record.digest
         result = Result(
             learner.id, learner.learner, learner.attempt, learner.feedback, now(), self.key, digest, {}
         )  # fmt: skip
@@ -189,20 +190,20 @@ class Results:
 
     def take(self, result: Result, record: Record, fingerprints: str) -> None:
         """Write a result as it is, whoever made it; its summary and the name of its files are those of the record."""
-        result = replace(result, feedback=record["feedback"], summary=summary_of(record))
+        result = replace(result, feedback=record.feedback, summary=record.to_summary())
         with explained(self.out):
             if self.outputs:
                 self.outputs.write_learner(self._head, record)
-            self.store.add(result, json.dumps(record, allow_nan=False), fingerprints)
+            self.store.add(result, json.dumps(record.to_json(), allow_nan=False), fingerprints)
 
-    def _previous(self, hand_in: str, new: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _previous(self, hand_in: str, new: Record) -> Previous | None:
         """What the same work was given before: not what other work of the same learner was."""
         before = self.states.get(hand_in)
         if before is None:
             return None
-        old = json.loads(self.store.record(hand_in))
-        digests = {old["digest"], new["digest"]} - {""}  # it is empty where the grader itself failed
-        return previous_of(old, before.at) if before.again or len(digests) < 2 else None
+        old = parse_record(self.store.record(hand_in))
+        digests = {old.digest, new.digest} - {""}  # it is empty where the grader itself failed
+        return make_previous(old, before.at) if before.again or len(digests) < 2 else None
 
     def note_isolation(self, layers: tuple[str, ...] | None) -> None:
         """Keep the layers of protection that were in force for everybody."""
@@ -254,7 +255,7 @@ class Results:
         head = head_of(self.store)
         with explained(self.out):
             for record in self.store.records():
-                self.outputs.write_learner(head, json.loads(record))
+                self.outputs.write_learner(head, parse_record(record))
             self._state(reveal=self.outputs.reveal)
 
     def _write_lacking(self) -> None:
@@ -265,7 +266,7 @@ class Results:
             for name, state in self.store.states().items():
                 if state.listed and not self.outputs.has_learner(state.feedback):
                     head = head or head_of(self.store)
-                    self.outputs.write_learner(head, json.loads(self.store.record(name)))
+                    self.outputs.write_learner(head, parse_record(self.store.record(name)))
 
     def write_class(self) -> None:
         """Write the class's files anew, and take away those of learners who are not in the results any more."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from grader.batch.executors import LOCAL, Engine, engine_at
 from grader.batch.outputs import Outputs
-from grader.batch.record import Record
 from grader.batch.results import Results, read_settings
 from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, settings_for
@@ -25,6 +24,7 @@ from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
+from grader.record import Record
 
 GIVEN = (  # what a run is given by name, and its results are of
     ("course", "another course", "--course"),

@@ -26,9 +26,10 @@ from grader.course import load
 from grader.errors import GraderError, SelfattendError
 from grader.gradescope.settings import BundleSettings
 from grader.judge.processes.isolation_policy import lacking
+from grader.record import Record
 from grader.reports.formats.to_gradescope import nothing_but_a_failure, to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
-from grader.reports.redaction import concealed
+from grader.reports.redaction import redact
 
 SUBMISSION = "submission"  # what the hand-in is called in paths that learners see
 
@@ -60,7 +61,7 @@ def autograde(root: Path) -> tuple[dict[str, Any], str]:
         place = Path(folder)
         _take(root / "submission", place / "in" / SUBMISSION)
         head, record = _graded(root / "source" / "course", settings, place)
-    shown = (head, record) if settings.reveal else ({**head, "seed": None}, concealed(record))
+    shown = (head, record) if settings.reveal else ({**head, "seed": None}, redact(record))
     result = to_gradescope(
         *shown, out_of=settings.out_of, missing_as_zero=settings.missing_as_zero, visibility=settings.visibility
     )
@@ -78,7 +79,7 @@ def _take(submission: Path, target: Path) -> None:
             print(f"Left out: {source}: {why}")
 
 
-def _graded(course_root: Path, settings: BundleSettings, place: Path) -> tuple[Mapping[str, Any], dict[str, Any]]:
+def _graded(course_root: Path, settings: BundleSettings, place: Path) -> tuple[Mapping[str, Any], Record]:
     """Grade with the strongest protection there is. Where learners' code cannot be kept from files and network, that is
     found out before any of it runs."""
     try:
@@ -88,9 +89,7 @@ def _graded(course_root: Path, settings: BundleSettings, place: Path) -> tuple[M
         return _run(course_root, settings, place, "available")
 
 
-def _run(
-    course_root: Path, settings: BundleSettings, place: Path, isolation: str
-) -> tuple[Mapping[str, Any], dict[str, Any]]:
+def _run(course_root: Path, settings: BundleSettings, place: Path, isolation: str) -> tuple[Mapping[str, Any], Record]:
     course = load(course_root)
     lessons = [course.lessons[name] for name in settings.lessons]
     out = place / isolation
@@ -103,7 +102,7 @@ def _run(
     return head, next(iter(records))
 
 
-def _for_the_instructor(head: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+def _for_the_instructor(head: Mapping[str, Any], record: Record) -> str:
     """Which protection was in force, and everything that is known of the submission."""
     layers = list(head["isolation"])
     said = [f"Protection in force: {', '.join(layers) or 'none: no code was run'}."]

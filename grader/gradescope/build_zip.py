@@ -22,7 +22,7 @@ from grader.errors import UsageError
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
 from grader.reports.formats.to_gradescope import nothing_but_a_failure
-from grader.reports.record_view import number
+from grader.reports.record_view import number_text
 
 FILES = Path(__file__).parent / "files"
 SCRIPTS = ("setup.sh", "run_autograder")
@@ -81,7 +81,7 @@ def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: i
 
 def _readme(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> str:
     return Template((FILES / "README.md").read_text(encoding="utf-8")).substitute(
-        course=course.title, lessons=", ".join(settings.lessons), out_of=number(settings.out_of),
+        course=course.title, lessons=", ".join(settings.lessons), out_of=number_text(settings.out_of),
         engine=settings.engine, minutes=minutes, seconds=seconds, missing=MISSING[settings.missing_as_zero],
         shown=SHOWN[settings.reveal],
     )  # fmt: skip

@@ -1,20 +1,21 @@
-"""A record without anything that shows a hidden input: what a learner may be told of checks that stay hidden.
+"""Take everything out of a record that shows a hidden input: what is left may be shown to a learner.
 
-A submission is given the inputs, and may put them into anything of its own. So nothing of its own is kept: no output,
-no text or class name of an error, no value, no sizes of its choosing, no time that it took. Kept are the check's
-sentence, how it ended, its points, its gist (see grader/judge/values/redacted_explanation.py), the mistakes that the
-course names, strengths, and what to do next. The seed goes too: with it the inputs could be drawn again.
+A submission is given the inputs, and may put them into anything that it makes. So nothing that it made is kept: no
+output, no text or class name of an error, no value, no size, no duration. Kept are the check's sentence, its outcome,
+its points, its gist (see grader/judge/values/redacted_explanation.py), the mistakes that the course names, strengths,
+and what to do next. The seed goes too: with it the inputs could be drawn again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-Checks = Sequence[Mapping[str, Any]]
+from grader.model import CheckResult, LessonResult, Named, Suggestion
+from grader.record import Record
 
-# The mistakes that the engine itself names, whose sentences may quote the submission: what is said of them instead.
-# All others are the course's, and fixed.
+# The mistakes that the engine names, whose sentences may quote the submission, and what is said in their place. All
+# other mistakes are the course's, with fixed sentences.
 INSTEAD = {
     "stub": "`{function}` is not written yet.",
     "returned-none": "`{function}` returns None.",
@@ -30,74 +31,76 @@ INSTEAD = {
     "unreadable-file": "The file of `{function}` cannot be read.",
 }
 NOT_LOADED = "Your file could not be loaded."
-DETAIL_OF = {"exception": "raised", "timeout": "timed-out", "forbidden-call": "forbidden", "crashed": "crashed"}
+OUTCOME_OF = {"exception": "raised", "timeout": "timed-out", "forbidden-call": "forbidden", "crashed": "crashed"}
 LINE_SHOWN = "the line shown"
 NO_LINE = "Run the file yourself: Python says on which line it stops."  # for advice on a line that is not shown
 GRADER_FAILED = "The grader itself failed on this submission; its author is not to blame, and it costs no points."
 
 
-def concealed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a submission as feedback may show it. `concealed` of the result is True; applying it again changes
-    nothing."""
-    lessons = {name: _lesson(lesson) for name, lesson in record["lessons"].items()}
-    failed = "grader-error" in record["states"]
-    problem = GRADER_FAILED if failed and record["problem"] else record["problem"]
-    return {**record, "problem": problem, "duration_s": None, "lessons": lessons, "concealed": True}
+def redact(record: Record) -> Record:
+    """Return the record as its learner may see it. To redact it again changes nothing."""
+    lessons = {name: _redact_lesson(lesson) for name, lesson in record.lessons.items()}
+    problem = GRADER_FAILED if record.grader_failed and record.problem else record.problem
+    return replace(record, problem=problem, duration_s=None, lessons=lessons, redacted=True)
 
 
-def _lesson(lesson: Mapping[str, Any]) -> dict[str, Any]:
-    checks = [_check(check) for check in lesson["checks"]]
-    mistakes = [_mistake(mistake, checks) for mistake in lesson["mistakes"]]
-    hidden: dict[str, Any] = {"seed": None, "duration_s": None, "output": "", "counterexamples": []}
-    weaknesses = [] if lesson["passed"] else _weaknesses(mistakes, checks)
-    suggestions = _suggestions(lesson["suggestions"], mistakes)
-    told = {"checks": checks, "mistakes": mistakes, "weaknesses": weaknesses, "suggestions": suggestions}
-    return {**lesson, **hidden, **told}
+def _redact_lesson(lesson: LessonResult) -> LessonResult:
+    checks = tuple(_redact_check(check) for check in lesson.checks)
+    mistakes = tuple(_redact_mistake(mistake, checks) for mistake in lesson.mistakes)
+    return replace(
+        lesson,
+        seed=None,
+        duration_s=None,
+        output="",
+        counterexamples=(),
+        checks=checks,
+        mistakes=mistakes,
+        weaknesses=() if lesson.passed else tuple(_weaknesses(mistakes, checks)),
+        suggestions=_suggestions(lesson.suggestions, mistakes),
+    )
 
 
-def _check(check: Mapping[str, Any]) -> dict[str, Any]:
-    # why a check was not run is said in our words
-    message = check.get("gist") or (check["message"] if check["outcome"] == "skipped" else "")
-    return {**check, "message": message, "gist": message, "output": ""}
+def _redact_check(check: CheckResult) -> CheckResult:
+    # the engine itself says why a check was not run
+    message = check.gist or (check.message if check.outcome == "skipped" else "")
+    return replace(check, message=message, gist=message, output="")
 
 
-def _mistake(mistake: Mapping[str, Any], checks: Checks) -> dict[str, Any]:
-    says, suggests = _says(mistake, checks), mistake["suggests"]
+def _redact_mistake(mistake: Named, checks: Sequence[CheckResult]) -> Named:
+    says, suggests = _says(mistake, checks), mistake.suggests
     if LINE_SHOWN in suggests and " on line " not in says:
         suggests = NO_LINE
-    return {**mistake, "says": says, "suggests": suggests}
+    return replace(mistake, says=says, suggests=suggests)
 
 
-def _suggestions(suggestions: Checks, mistakes: Checks) -> list[dict[str, Any]]:
-    """What can be done by whoever sees this: a line is spoken of only where one is shown, and the reference is with the
-    instructor."""
-    shown = {mistake["suggests"] for mistake in mistakes}
-    return [
-        {**each, "says": NO_LINE if LINE_SHOWN in each["says"] and each["says"] not in shown else each["says"]}
+def _suggestions(suggestions: Sequence[Suggestion], mistakes: Sequence[Named]) -> tuple[Suggestion, ...]:
+    """Keep what this reader can do: a line is mentioned only if one is shown, and the reference is the instructor's."""
+    shown = {mistake.suggests for mistake in mistakes}
+    return tuple(
+        replace(each, says=NO_LINE) if LINE_SHOWN in each.says and each.says not in shown else each
         for each in suggestions
-        if not each["command"].startswith("learn solution ")
-    ]
+        if not each.command.startswith("learn solution ")
+    )
 
 
-def _says(mistake: Mapping[str, Any], checks: Checks) -> str:
-    name, function = mistake["id"], mistake["function"]
-    if name not in INSTEAD:
-        return str(mistake["says"])
-    if not function:  # the file as a whole: every check says why
-        return next((check["message"] for check in checks if check["message"]), NOT_LOADED)
-    says = INSTEAD[name].format(function=function)
-    ended = DETAIL_OF.get(name)
-    details = [check["message"] for check in checks if check["function"] == function and check["outcome"] == ended]
+def _says(mistake: Named, checks: Sequence[CheckResult]) -> str:
+    if mistake.id not in INSTEAD:
+        return mistake.says
+    if not mistake.function:  # the file as a whole: every check says why
+        return next((check.message for check in checks if check.message), NOT_LOADED)
+    says = INSTEAD[mistake.id].format(function=mistake.function)
+    ended = OUTCOME_OF.get(mistake.id)
+    details = [check.message for check in checks if check.function == mistake.function and check.outcome == ended]
     return f"{says} {details[0]}".strip() if details else says
 
 
-def _weaknesses(mistakes: Checks, checks: Checks) -> list[str]:
-    """Each mistake; and where none has a name, the first check of the function that did not pass."""
-    said = list(dict.fromkeys(mistake["says"] for mistake in mistakes))
-    named = {mistake["function"] for mistake in mistakes}
+def _weaknesses(mistakes: Sequence[Named], checks: Sequence[CheckResult]) -> list[str]:
+    """List each mistake; and of a function without a named one, the first check that did not pass."""
+    said = list(dict.fromkeys(mistake.says for mistake in mistakes))
+    named = {mistake.function for mistake in mistakes}
     for check in checks:
-        if check["outcome"] in ("passed", "skipped", "grader-error") or named & {"", check["function"]}:
+        if check.outcome in ("passed", "skipped", "grader-error") or named & {"", check.function}:
             continue
-        named.add(check["function"])
-        said.append(f"{check['says']} — {check['message']}" if check["message"] else check["says"])
+        named.add(check.function)
+        said.append(f"{check.says} — {check.message}" if check.message else check.says)
     return said

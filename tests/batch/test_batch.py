@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
 
+from grader.batch.make_record import GradedHandIn, make_record, make_ungraded, mean_score
 from grader.batch.outputs import Outputs
 from grader.batch.processes.process_pool import Grader, Station
-from grader.batch.record import Graded, mean_score, record_of, without_score
 from grader.batch.results import Results, read_results
 from grader.batch.results_folder import store_path
 from grader.batch.run import Plan, Run
@@ -28,6 +28,7 @@ from grader.course import load
 from grader.errors import CourseError, StoreError, UsageError
 from grader.intake.learner import Entry, Learner
 from grader.model import LessonResult
+from grader.record import Previous
 from grader.reports.formats.run_summary import RunSummary
 from grader.reports.formats.to_csv import gradebook_lines
 
@@ -66,11 +67,11 @@ def test_what_was_not_graded_is_no_zero(course, folder):
     """A missing lesson and a failure of the grader leave empty cells; formulas in names are made harmless."""
     run = settings_for(course, list(course.lessons.values()), 1, "cpu", "1")
     learner = Learner("=cmd()", (Entry("=cmd()", folder / "=cmd()", "folder"),), "_cmd__")
-    lessons = [without_score("moving_average", "missing", run), result(None, "grader-error", "argmax_2d")]
-    record = record_of(learner, lessons, digest="d")
+    lessons = [make_ungraded("moving_average", "missing", run), result(None, "grader-error", "argmax_2d")]
+    record = make_record(learner, lessons, digest="d")
     lines = list(gradebook_lines(["moving_average", "argmax_2d"], [record]))
 
-    assert (record["score"], record["complete"]) == (None, False)
+    assert (record.score, record.complete) == (None, False)
     assert lines[0] == (
         "id,name,attempt,late,score,points,possible,complete,missing,"
         "moving_average,moving_average state,argmax_2d,argmax_2d state,problem\n"
@@ -92,8 +93,8 @@ def learner(learner_id: str) -> Learner:
     return Learner(learner_id, (Entry(learner_id, Path(learner_id), "folder"),), learner_id)
 
 
-def graded_as(learner_id: str, score: float | None = 10.0, *, state: str = "graded", digest: str = "d") -> Graded:
-    return Graded(record_of(learner(learner_id), [result(score, state)], digest=digest))
+def graded_as(learner_id: str, score: float | None = 10.0, *, state: str = "graded", digest: str = "d") -> GradedHandIn:
+    return GradedHandIn(make_record(learner(learner_id), [result(score, state)], digest=digest))
 
 
 @contextmanager
@@ -113,7 +114,7 @@ def test_every_result_is_kept_as_it_comes(tmp_path):
         open_run.add(learner("ann"), graded_as("ann"))
         head, records = read_results(tmp_path)
 
-        assert [one["id"] for one in records] == ["ann"]
+        assert [one.id for one in records] == ["ann"]
         assert (head["complete"], head["finished"], head["titles"]) == (False, None, TITLES["lessons"])
         assert {path.name for path in (tmp_path / "feedback").iterdir()} == {"ann.json", "ann.md", "ann.html"}
         assert not (tmp_path / "results.json").exists()
@@ -127,7 +128,7 @@ def test_results_of_a_run_that_begins_anew_are_put_aside(tmp_path):
             run.finish()
 
     for folder, name in ((tmp_path / "previous-1", "ann"), (tmp_path / "previous-2", "bob"), (tmp_path, "cy")):
-        assert [one["id"] for one in read_results(folder)[1]] == [name]
+        assert [one.id for one in read_results(folder)[1]] == [name]
         assert [path.stem for path in (folder / "feedback").glob("*.md")] == [name]
         assert name in (folder / "gradebook.csv").read_text()
 
@@ -141,7 +142,7 @@ def test_what_was_graded_with_other_settings_is_not_done(tmp_path):
         record = run.add(learner("ann"), graded_as("ann", 6.0))
         assert run.store.states()["ann"].settings == run.key
 
-    assert (record["previous"]["score"], record["previous"]["lessons"]) == (4.0, {"moving_average": 4.0})
+    assert (record.previous.score, record.previous.lessons) == (4.0, {"moving_average": 4.0})
 
 
 def test_new_work_has_no_previous_score(tmp_path):
@@ -149,9 +150,9 @@ def test_new_work_has_no_previous_score(tmp_path):
     with opened(tmp_path) as run:
         run.add(learner("ann"), graded_as("ann", 4.0))
     with opened(tmp_path, go_on=True) as run:
-        assert run.add(learner("ann"), graded_as("ann", 6.0, digest="e"))["previous"] is None
+        assert run.add(learner("ann"), graded_as("ann", 6.0, digest="e")).previous is None
         run.grade_again(["ann"])
-        assert run.add(learner("ann"), graded_as("ann", 7.0, digest="f"))["previous"]["score"] == 6.0
+        assert run.add(learner("ann"), graded_as("ann", 7.0, digest="f")).previous.score == 6.0
 
 
 def test_a_failure_of_the_grader_is_tried_again(tmp_path):
@@ -166,7 +167,7 @@ def test_a_failure_of_the_grader_is_tried_again(tmp_path):
         assert not run.is_done("ann", "d")
         record = run.add(learner("ann"), graded_as("ann", 5.0))
 
-    assert record["previous"]["score"] == 4.0
+    assert record.previous.score == 4.0
 
 
 def test_no_result_is_ever_taken_out(tmp_path):
@@ -189,7 +190,7 @@ def test_a_regrade_that_was_begun_is_remembered(tmp_path):
     with opened(tmp_path, go_on=True, expected=("ann",)) as run:
         head, records = read_results(tmp_path)
         assert not run.is_done("ann", "d") and not head["complete"]
-        assert [one["score"] for one in records] == [4.0]
+        assert [one.score for one in records] == [4.0]
         run.add(learner("ann"), graded_as("ann", 4.0))
         assert read_results(tmp_path)[0]["complete"]
 
@@ -245,7 +246,7 @@ def test_a_full_disk_loses_nothing(tmp_path):
                 run.add(learner(f"bob{number}"), graded_as(f"bob{number}"))
 
     assert "--resume" in caught.value.next_step
-    assert next(read_results(tmp_path)[1])["id"] == "ann"
+    assert next(read_results(tmp_path)[1]).id == "ann"
 
 
 def test_a_folder_without_results_is_said(tmp_path):
@@ -262,7 +263,7 @@ def test_a_folder_without_results_is_said(tmp_path):
 def test_feedback_shows_no_hidden_input_unless_asked(tmp_path):
     """--reveal, and its end, change the files of those who were graded before, too."""
     secret = replace(result(4.0), seed=424242, output="the input was 31337")
-    hidden = Graded(record_of(learner("ann"), [secret], digest="d"))
+    hidden = GradedHandIn(make_record(learner("ann"), [secret], digest="d"))
     for reveal in (False, True, False):
         with opened(tmp_path, go_on=True, header={**HEADER, "seed": 424242}) as run:
             run.outputs = Outputs(tmp_path, reveal=reveal)
@@ -377,7 +378,7 @@ def test_a_score_has_changed_if_it_is_shown_as_another():
     for name, before, after in (("ann", 9.96, 10.0), ("bob", 4.0, 5.0)):
         record = graded_as(name, after).record
         lessons = {"moving_average": before}
-        summary.compare({**record, "score": 10.0, "previous": {"score": 10.0, "lessons": lessons, "when": ""}})
+        summary.compare(replace(record, score=10.0, previous=Previous(10.0, lessons, "")))
 
     assert [(change.id, change.lessons) for change in summary.changes] == [("bob", {"moving_average": (4.0, 5.0)})]
 
@@ -430,7 +431,7 @@ def test_a_dead_grading_process_is_replaced(grader, class_folder):
     old.kill()
     old.wait(10)
 
-    assert grader.grade(ann).record["lessons"].keys() == first.record["lessons"].keys()
+    assert grader.grade(ann).record.lessons.keys() == first.record.lessons.keys()
     assert grader._mine.station.process.pid != old.pid
 
 
@@ -456,7 +457,7 @@ def test_a_grading_process_that_does_not_answer_is_given_up(grader, class_folder
     """After the time that a submission may take at the very most, its process counts as dead."""
     grader.grade(learner_of(class_folder / "ann", "folder"))
     grader.seconds = 0.0
-    found = grader.grade(learner_of(class_folder / "bob", "folder")).record
+    found = grader.grade(learner_of(class_folder / "bob", "folder")).record.to_json()
 
     assert states(found) == [("grader-error", None)] * 2
     assert "no answer" in found["problem"]
@@ -467,7 +468,7 @@ def test_any_executor_can_grade(grader, class_folder):
     copy = pickle.loads(pickle.dumps(grader))
     with ThreadPoolExecutor(1) as executor:
         future = executor.submit(copy.grade, learner_of(class_folder / "ann", "folder"))
-        assert future.result(60).record["score"] == 10.0
+        assert future.result(60).record.score == 10.0
     copy.close()
 
 

@@ -19,13 +19,14 @@ from test_resume import all_end, descendants
 
 from grader.batch.cluster import dask_task
 from grader.batch.executors import engine_at
+from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.serialize import pack, unpack
-from grader.batch.record import Graded
 from grader.batch.results import read_results
 from grader.batch.settings import settings_for
 from grader.course import load
 from grader.errors import UsageError
 from grader.intake.hand_in import HandIn, read_hand_in
+from grader.record import Record
 
 SECONDS = 90
 LIBRARY = "distributed"
@@ -49,7 +50,7 @@ def test_a_hand_in_arrives_as_it_was_sent(files, notes, problem):
 
 def test_a_result_arrives_as_it_was_sent():
     """The record, the fingerprints and the layers of protection."""
-    for graded in (Graded({"id": "ä"}, {"softmax": [1]}, ("seccomp",)), Graded({"id": "b"})):
+    for graded in (GradedHandIn(Record("ä", "ä"), {"softmax": [1]}, ("seccomp",)), GradedHandIn(Record("b", "b"))):
         assert dask_task.from_message(dask_task.to_message("x", graded)) == ("x", graded)
 
 
@@ -174,7 +175,7 @@ def command(hand_ins: Path, out: Path, *options: str, patience: float = 15.0) ->
 def results(out: Path) -> str:
     """The records without the time that they took, and what else a run comes to."""
     head, records = read_results(out)
-    found = list(records)
+    found = [record.to_json() for record in records]
     for record in found:
         record["duration_s"] = 0
         for lesson in record["lessons"].values():

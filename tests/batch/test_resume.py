@@ -78,7 +78,7 @@ class Room:
 
     def results(self) -> str:
         """The records without the time that they took."""
-        records = list(read_results(self.out)[1])
+        records = [record.to_json() for record in read_results(self.out)[1]]
         for record in records:
             record["duration_s"] = 0
             for lesson in record["lessons"].values():

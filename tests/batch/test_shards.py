@@ -106,7 +106,7 @@ def merge(*places: Path, out: Path, course: Path = TINY, code: int = 0) -> str:
 
 
 def records(out: Path) -> list[dict]:
-    found = list(read_results(out)[1])
+    found = [record.to_json() for record in read_results(out)[1]]
     for record in found:
         record["duration_s"] = record["lessons"]["moving_average"]["duration_s"] = 0
     return found

@@ -14,6 +14,7 @@ import pytest
 from support.class_results import HOSTILE, LESSONS, hostile_class, made_class, made_head, made_records
 from support.read_page import Page, colours, contrast
 
+from grader.record import Record
 from grader.reports import charts
 from grader.reports.pages import class_findings, class_learners
 from grader.reports.pages.class_page import class_page
@@ -22,14 +23,14 @@ from grader.reports.statistics.class_tally import ClassTally
 
 def page(head, records, **more) -> Page:
     """The page of a class, read."""
-    return Page("".join(class_page(head, records, **more)))
+    return Page("".join(class_page(head, map(Record.from_json, records), **more)))
 
 
 def tally_of(records) -> ClassTally:
     """A class counted."""
     tally = ClassTally(list(LESSONS))
     for record in records:
-        tally.add(record)
+        tally.add(Record.from_json(record))
     return tally
 
 
@@ -401,6 +402,8 @@ def test_ten_has_a_bar_of_its_own(scores, bins):
 def test_a_record_as_it_is_written_is_read_back():
     """The page of records that went through JSON is the same."""
     head, records = made_class(7)
-    again = json.loads(json.dumps([head, records]))
+    records = [Record.from_json(record) for record in records]
+    again = [Record.from_json(json.loads(json.dumps(record.to_json()))) for record in records]
 
-    assert "".join(class_page(*again)) == "".join(class_page(head, records))
+    assert again == records
+    assert "".join(class_page(head, again)) == "".join(class_page(head, records))

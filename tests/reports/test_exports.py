@@ -20,6 +20,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, write
 
 from grader.batch.results import read_results
 from grader.errors import UsageError
+from grader.record import Record
 from grader.reports.formats.to_csv import gradebook_lines
 from grader.reports.formats.to_gradescope import to_gradescope
 from grader.reports.formats.to_junit import junit_lines
@@ -66,7 +67,7 @@ NOTHING = (lesson("softmax", state="missing"), lesson("attention", state="missin
 BROKEN = (GOOD[0], lesson("attention", state="grader-error"))
 
 
-def record(whose: str, *lessons: dict, **more: object) -> dict:
+def record(whose: str, *lessons: dict, **more: object) -> Record:
     """One submission of results.json."""
     lessons = lessons or GOOD
     scores = [one["score"] for one in lessons if one["score"] is not None]
@@ -79,7 +80,7 @@ def record(whose: str, *lessons: dict, **more: object) -> dict:
         "states": states, "problem": "", "notes": [], "duration_s": 1.4, "previous": None,
         "lessons": {one["lesson"]: one for one in lessons},
     }  # fmt: skip
-    return given | more
+    return Record.from_json(given | more)
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------

@@ -9,13 +9,19 @@ import pytest
 from support.class_results import LESSONS, hostile_class, made_before, made_head, made_record
 from support.read_page import Page
 
+from grader.record import Record
 from grader.reports.pages.feedback_page import feedback_page
-from grader.reports.redaction import concealed
+from grader.reports.redaction import redact
+
+
+def as_record(record) -> Record:
+    """A record, given as such or as JSON."""
+    return record if isinstance(record, Record) else Record.from_json(record)
 
 
 def page(record, **more) -> Page:
     """The page of a record, read."""
-    return Page(feedback_page(made_head(**more), record))
+    return Page(feedback_page(made_head(**more), as_record(record)))
 
 
 @pytest.fixture
@@ -54,7 +60,7 @@ def test_hostile_records_stay_text():
     """Every field a learner can fill comes out as text; nothing opens, loads or runs."""
     head, records = hostile_class()
     for record in records:
-        found = Page(feedback_page(head, record))
+        found = Page(feedback_page(head, Record.from_json(record)))
         names = {name for _, attributes in found.tags for name in attributes}
         assert not {tag for tag, _ in found.tags} & {"script", "img", "iframe"}
         assert not {name for name in names if name.startswith("on")}
@@ -99,7 +105,7 @@ def test_lessons_that_pass_take_a_line(record):
 
 def test_what_is_concealed_is_not_there(record):
     """Of a concealed record nothing that shows an input comes through: no message, print, counterexample or seed."""
-    found = page(concealed(record))
+    found = page(redact(Record.from_json(record)))
 
     for text in ("Asked:", "my print", "softmax(1e9)", "seed 20261", "ValueError"):
         assert text not in found.text

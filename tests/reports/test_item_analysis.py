@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from grader.model import CheckResult
 from grader.reports.statistics.item_analysis import (
     LEAST_TRIED,
-    Check,
     Item,
     analyse,
     correlation,
@@ -93,12 +93,17 @@ def test_a_correlation_worked_by_hand():
 # --- items ------------------------------------------------------------------------------------------------------------
 
 
-def made(*points: float, skill: str = "values") -> dict[str, Check]:
+def check(name: str, function: str, says: str, skill: str, points: float) -> CheckResult:
+    """A check worth `points`; whether it passed is said by the patterns."""
+    return CheckResult(name, function, says, skill, "passed", points, points)
+
+
+def made(*points: float, skill: str = "values") -> dict[str, CheckResult]:
     """Checks a, b, c, ... worth these points."""
-    return {name: Check(name, "f", f"Says {name}.", skill, worth) for name, worth in zip("abcde", points, strict=False)}
+    return {name: check(name, "f", f"Says {name}.", skill, worth) for name, worth in zip("abcde", points, strict=False)}
 
 
-def patterns(rows: list[str], checks: dict[str, Check]):
+def patterns(rows: list[str], checks: dict[str, CheckResult]):
     """How often each pattern came; a row is a letter a check: Passed, Failed, Skipped, Grader error."""
     words = {"P": "passed", "F": "failed", "S": "skipped", "G": "grader-error"}
     found = []
@@ -110,7 +115,7 @@ def patterns(rows: list[str], checks: dict[str, Check]):
     return Counter(found)
 
 
-def items(rows: list[str], checks: dict[str, Check]) -> dict[str, Item]:
+def items(rows: list[str], checks: dict[str, CheckResult]) -> dict[str, Item]:
     """The items of a class of these rows."""
     return {item.id: item for item in analyse(checks, patterns(rows, checks))}
 
@@ -121,7 +126,7 @@ def test_corrected_item_rest_is_the_textbooks():
     able = random.normal(size=60)
     passed = (able[:, None] + random.normal(size=(60, 5)) > np.array([-1, -0.5, 0, 0.5, 1])).astype(int)
     checks = {
-        name: Check(name, "f", "", "values", points) for name, points in zip("abcde", (1, 2, 3, 1, 4), strict=True)
+        name: check(name, "f", "", "values", points) for name, points in zip("abcde", (1, 2, 3, 1, 4), strict=True)
     }
     found = items(["".join("FP"[mark] for mark in row) for row in passed], checks)
     points = np.array([check.points for check in checks.values()])
@@ -177,7 +182,7 @@ def test_a_check_gets_no_credit_for_what_it_kept_from_running():
 
 def test_several_inputs_are_one_item():
     """A check on several inputs is passed when all that ran passed, and its own inputs are no part of the rest."""
-    checks = {name: Check(name, "f", "Says.", "values", 1.0) for name in ("a[1]", "a[2]", "b")}
+    checks = {name: check(name, "f", "Says.", "values", 1.0) for name in ("a[1]", "a[2]", "b")}
     rows = ["PPP"] * 20 + ["PFF"] * 10 + ["FFF"] * 5 + ["PFP"] * 5
     found = items(rows, checks)
 
@@ -222,7 +227,7 @@ def test_flags_say_what_to_look_at(rows, flag):
 def test_equal_rests_reached_by_other_sums_do_not_correlate():
     """Thirds and tenths that differ by rounding only are no variation."""
     checks = {
-        name: Check(name, "f", "", "values", points) for name, points in zip("abcd", (1, 0.1, 0.2, 0.3), strict=True)
+        name: check(name, "f", "", "values", points) for name, points in zip("abcd", (1, 0.1, 0.2, 0.3), strict=True)
     }
     rows = ["PPPF"] * 20 + ["FFFP"] * 20  # 0.1 + 0.2 against 0.3, of 0.6
 

@@ -17,10 +17,11 @@ from grader.course.discover import load
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.model import Limits, Submission
+from grader.record import Record
 from grader.reports.formats.to_gradescope import to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.pages.feedback_page import feedback_page
-from grader.reports.redaction import INSTEAD, NO_LINE, concealed
+from grader.reports.redaction import INSTEAD, NO_LINE, redact
 
 # Inputs and answers that are found again wherever they turn up: 4153 may be an amount, a size, a line or a name.
 CHECKS = '''
@@ -134,12 +135,17 @@ def record_of(*results) -> dict[str, object]:
     return json.loads(json.dumps(record))
 
 
+def redacted(record: dict[str, object]) -> dict[str, object]:
+    """The JSON of a redacted record."""
+    return json.loads(json.dumps(redact(Record.from_json(record)).to_json()))
+
+
 def told(record: dict[str, object]) -> str:
     """Everything that a learner gets to see of a record."""
-    hidden = concealed(record)
-    head = {"course": {"id": "tiny", "version": "1"}, "engine": "0", "lessons": list(hidden["lessons"]), "titles": {}}
+    hidden = redact(Record.from_json(record))
+    head = {"course": {"id": "tiny", "version": "1"}, "engine": "0", "lessons": list(hidden.lessons), "titles": {}}
     pages = feedback_markdown(head, hidden) + feedback_page(head, hidden)
-    return json.dumps(hidden) + pages + json.dumps(to_gradescope(head, hidden))
+    return json.dumps(hidden.to_json()) + pages + json.dumps(to_gradescope(head, hidden))
 
 
 def marks_in(text: str) -> list[str]:
@@ -232,7 +238,7 @@ def test_what_is_told_helps(body, says, course, tiny_launcher):
     """Kind, shape and dtype, the type of an error and the learner's own line are told."""
     source = f"{HEAD}def moving_average(x, window):\n{body}\n"
     result = judge_source(tiny_launcher, "moving_average", source, of=course)
-    lesson = concealed(record_of(result))["lessons"]["moving_average"]
+    lesson = redacted(record_of(result))["lessons"]["moving_average"]
 
     assert lesson["checks"][0]["message"] == says
     assert lesson["weaknesses"]
@@ -243,7 +249,7 @@ def test_a_fixed_sentence_of_a_check_is_told(course, tiny_launcher):
     result = judge_source(
         tiny_launcher, "moving_average", f"{HEAD}def moving_average(x, w):\n    return x[1:]\n", of=course
     )
-    lesson = concealed(record_of(result))["lessons"]["moving_average"]
+    lesson = redacted(record_of(result))["lessons"]["moving_average"]
     by_id = {check["id"]: check["message"] for check in lesson["checks"]}
 
     assert by_id["moving_average.fixed"] == "The first window is not whole."
@@ -253,7 +259,7 @@ def test_a_fixed_sentence_of_a_check_is_told(course, tiny_launcher):
 def test_a_syntax_error_is_told_as_we_read_it(course, tiny_launcher):
     """Python's words on a file that cannot be read, and the line, come from our own reading of it."""
     result = judge_source(tiny_launcher, "moving_average", "def moving_average(x, window:\n    return x\n", of=course)
-    lesson = concealed(record_of(result))["lessons"]["moving_average"]
+    lesson = redacted(record_of(result))["lessons"]["moving_average"]
 
     assert lesson["mistakes"][0]["says"] == (
         "Your file could not be loaded. SyntaxError on line 1 of moving_average.py: '(' was never closed."
@@ -267,7 +273,7 @@ def test_a_line_is_spoken_of_only_where_one_is_shown(course, tiny_launcher):
     source = "import numpy as np\nx = np.zeros(3)[1:].no_such_thing\n"
     result = judge_source(tiny_launcher, "moving_average", source, of=course)
     record = record_of(result)
-    lesson = concealed(record)["lessons"]["moving_average"]
+    lesson = redacted(record)["lessons"]["moving_average"]
     assert lesson["mistakes"][0]["says"] == (
         "Your file could not be loaded. AttributeError on line 2 of moving_average.py.\n"
         "    x = np.zeros(3)[1:].no_such_thing"
@@ -276,7 +282,7 @@ def test_a_line_is_spoken_of_only_where_one_is_shown(course, tiny_launcher):
 
     for check in record["lessons"]["moving_average"]["checks"]:
         check["gist"] = "Your file could not be loaded. AttributeError."
-    lesson = concealed(record)["lessons"]["moving_average"]
+    lesson = redacted(record)["lessons"]["moving_average"]
     assert lesson["mistakes"][0]["suggests"] == NO_LINE
     assert "line shown" not in json.dumps(lesson["suggestions"])
 
@@ -285,7 +291,7 @@ def test_what_the_limits_say_is_told_of_the_function(course, tiny_launcher):
     """A learner who printed too much is told so."""
     source = f"{HEAD}def moving_average(x, window):\n    while True: print('x' * 9999)\n"
     record = record_of(judge_source(tiny_launcher, "moving_average", source, of=course))
-    lesson = concealed(record)["lessons"]["moving_average"]
+    lesson = redacted(record)["lessons"]["moving_average"]
     assert lesson["mistakes"][0]["says"] == (
         "The process died in `moving_average`. It printed more than 64 kB and was stopped."
     )
@@ -295,7 +301,7 @@ def test_a_file_that_is_not_there_is_explained(course, tiny_launcher):
     """Whoever reads a file is told that there are none, in the judge's words and in those for learners."""
     source = 'text = open("/etc/passwd/none").read()\n'
     record = record_of(judge_source(tiny_launcher, "moving_average", source, of=course))
-    assert "no files and no network" in concealed(record)["lessons"]["moving_average"]["mistakes"][0]["suggests"]
+    assert "no files and no network" in redacted(record)["lessons"]["moving_average"]["mistakes"][0]["suggests"]
 
 
 def test_the_reference_is_not_offered_to_those_who_do_not_have_it(launcher):
@@ -315,7 +321,7 @@ def test_the_reference_is_not_offered_to_those_who_do_not_have_it(launcher):
     assert [result.suggestions[0].command for result in results] == [
         "learn read attention", "learn progress", "learn read block"
     ]  # fmt: skip
-    told = concealed(record_of(results[0]))["lessons"]["softmax"]["suggestions"]
+    told = redacted(record_of(results[0]))["lessons"]["softmax"]["suggestions"]
     assert [each["command"] for each in told] == ["learn read attention"]
 
 
@@ -325,7 +331,7 @@ def test_the_courses_own_mistakes_keep_their_words(launcher):
         "import torch\n\n\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
     )
     record = record_of(judge_source(launcher, "softmax", source))
-    lesson = concealed(record)["lessons"]["softmax"]
+    lesson = redacted(record)["lessons"]["softmax"]
     before = record["lessons"]["softmax"]
 
     assert lesson["mistakes"] == before["mistakes"] and lesson["weaknesses"] == before["weaknesses"]
@@ -337,9 +343,9 @@ def test_the_courses_own_mistakes_keep_their_words(launcher):
 def test_concealing_twice_changes_nothing(course, tiny_launcher):
     """A concealed record is as concealed as it gets."""
     source = f"{HEAD}def moving_average(x, window):\n    raise ValueError(x)\n"
-    once = concealed(record_of(judge_source(tiny_launcher, "moving_average", source, of=course)))
+    once = redacted(record_of(judge_source(tiny_launcher, "moving_average", source, of=course)))
 
-    assert concealed(once) == once
+    assert redacted(once) == once
 
 
 def test_every_mistake_that_the_engine_names_is_known_here():

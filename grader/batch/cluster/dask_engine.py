@@ -28,8 +28,8 @@ from grader.batch.cluster.dask_task import (
     grade_parcel,
     pack_course,
 )  # fmt: skip
+from grader.batch.make_record import GradedHandIn, make_failed
 from grader.batch.processes.serialize import pack
-from grader.batch.record import Graded, grader_failed
 from grader.batch.settings import Settings
 from grader.errors import GraderError, SelfattendError, UsageError
 from grader.intake.hand_in import read_hand_in
@@ -70,7 +70,7 @@ class Dask:
     def start(self) -> None:
         """It is started by whoever runs it."""
 
-    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, Graded]]:
+    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
         """What each is given, as it comes."""
         self._open = {learner.id: learner for learner in learners}
         coming = deque(learners)
@@ -123,7 +123,7 @@ class Dask:
 
     # ---- and back
 
-    def _received(self, seconds: float) -> Iterator[tuple[Learner, Graded]]:
+    def _received(self, seconds: float) -> Iterator[tuple[Learner, GradedHandIn]]:
         """What has come, each hand-in once, after waiting for the first for a while."""
         try:
             messages = [self._queue.get(timeout=seconds)]
@@ -135,7 +135,7 @@ class Dask:
             if (learner := self._open.pop(name, None)) is not None:
                 yield learner, graded
 
-    def _look_after(self, coming: deque[Learner]) -> Iterator[tuple[Learner, Graded]]:
+    def _look_after(self, coming: deque[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
         """Parcels that have come to an end: what they lack is sent again."""
         ended = [future for future in self._waiting if future.done()]
         if not ended:
@@ -150,7 +150,7 @@ class Dask:
                     coming.append(learner)
                 else:
                     del self._open[learner.id]
-                    yield learner, grader_failed(learner, self.settings, reason)
+                    yield learner, make_failed(learner, self.settings, reason)
 
     # ---- the end
 

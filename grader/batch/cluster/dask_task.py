@@ -21,10 +21,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.process_pool import Grader
 from grader.batch.processes.serialize import unpack
 from grader.batch.processes.temp_folder import Scratch
-from grader.batch.record import Graded
 from grader.batch.settings import Settings
 from grader.errors import GraderError
 from grader.intake.learner import Learner
@@ -117,16 +117,15 @@ def grade_parcel(parcel: Parcel) -> int:
     return done
 
 
-def to_message(hand_in: str, graded: Graded) -> bytes:
+def to_message(hand_in: str, graded: GradedHandIn) -> bytes:
     """A result on its way."""
-    return json.dumps([hand_in, vars(graded)]).encode()
+    return json.dumps([hand_in, graded.to_json()]).encode()
 
 
-def from_message(message: bytes) -> tuple[str, Graded]:
+def from_message(message: bytes) -> tuple[str, GradedHandIn]:
     """What `to_message` was given."""
     hand_in, content = json.loads(message)
-    layers = content["isolation"]
-    return hand_in, Graded(**{**content, "isolation": None if layers is None else tuple(layers)})
+    return hand_in, GradedHandIn.from_json(content)
 
 
 def end_run(run: str) -> None:

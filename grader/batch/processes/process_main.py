@@ -28,7 +28,7 @@ from grader.intake.learner import Learner
 from grader.judge.session import judge_with
 
 if TYPE_CHECKING:
-    from grader.batch.record import Graded
+    from grader.batch.make_record import GradedHandIn
     from grader.judge.examination import Judge
 
 END_SECONDS = 30.0  # for the workers and their parent to end, once nobody asks any more
@@ -71,8 +71,8 @@ def _serve(judge: Judge, settings: Settings, answers: BinaryIO) -> None:
 def _graded(grading: Any, asked: dict[str, Any], answers: BinaryIO) -> dict[str, Any]:
     hand_in = unpack(asked["hand_in"]) if "hand_in" in asked else None
     try:
-        graded: Graded = grading.grade(Learner.from_dict(asked["learner"]), hand_in)
-        return vars(graded)
+        graded: GradedHandIn = grading.grade(Learner.from_dict(asked["learner"]), hand_in)
+        return graded.to_json()
     except Exception as error:  # the next process tries again; this one may be beyond repair
         _send(answers, {"error": f"{type(error).__name__}: {error}"})
         raise

@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from grader.batch.make_record import GradedHandIn, make_failed
 from grader.batch.processes.serialize import pack
 from grader.batch.processes.temp_folder import sweep
-from grader.batch.record import Graded, grader_failed
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
 from grader.intake.hand_in import HandIn
@@ -61,7 +61,7 @@ class Station:
         if "failed" in reply:
             raise _as_error(reply["failed"])
 
-    def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> Graded:
+    def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> GradedHandIn:
         """The learner's record; `hand_in` is sent along if it is given, else read there. Raises StationDied; the
         process is then of no more use."""
         asked: dict[str, Any] = {"learner": learner.to_dict()}
@@ -76,8 +76,7 @@ class Station:
         reply = self._receive(seconds)
         if "record" not in reply:
             raise StationDied(str(reply.get("error", self._last_words())))
-        layers = reply["isolation"]
-        return Graded(reply["record"], reply["fingerprints"], None if layers is None else tuple(layers))
+        return GradedHandIn.from_json(reply)
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         assert self.process.stdout is not None
@@ -155,7 +154,7 @@ class Grader:
         """Start the calling thread's process. Raises SelfattendError if it cannot be."""
         self._station()
 
-    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> Graded:
+    def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
         """The learner's record. A dead process is replaced and the submission tried once more; then it is put down
         as the grader's failure. Raises SelfattendError if no process can be started."""
         reason = ""
@@ -168,7 +167,7 @@ class Grader:
                 self._bury(station)
                 if self._closing:
                     break
-        return grader_failed(learner, self.settings, reason)
+        return make_failed(learner, self.settings, reason)
 
     def _station(self) -> Station:
         station: Station | None = getattr(self._mine, "station", None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.record import Record
 from grader.reports.formats.run_summary import trouble_of
 from grader.terminal.console import has_colour, is_terminal
 
@@ -40,7 +40,7 @@ class Lines:
     ) -> None:
         return None
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """One more is done."""
         self.done += 1
         self.newest = time.monotonic()

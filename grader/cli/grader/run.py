@@ -20,6 +20,7 @@ from grader.cli.grader.run_result import ending, some
 from grader.cli.main import STOPPED
 from grader.cli.version import version
 from grader.errors import UsageError
+from grader.record import Record
 from grader.reports.formats.run_summary import RunSummary
 from grader.terminal.spinner import Spinner
 from grader.terminal.text import plural
@@ -112,7 +113,7 @@ def _are(names: Sequence[str]) -> str:
 def _grade(run: Run, summary: RunSummary) -> int:
     progress = progress_of(len(run.todo))
 
-    def add(record: dict[str, Any]) -> None:
+    def add(record: Record) -> None:
         summary.compare(record)
         progress.add(record)
 

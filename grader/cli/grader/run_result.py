@@ -10,6 +10,7 @@ import click
 
 from grader.cli.context import short_path
 from grader.cli.main import OUR_FAULT
+from grader.record import Record
 from grader.reports.formats.run_summary import RunSummary, changes, lack, looks, sentence, to_object
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import clean
@@ -26,7 +27,7 @@ def ending(results: Results, out: Path, as_json: bool, summary: RunSummary | Non
     if results.outputs is not None:  # of a part of a class, the rest is graded elsewhere
         summary.unfinished, summary.expected = results.unfinished()
     for result in results.store.results():
-        summary.add(result.summary)
+        summary.add(Record.from_json(result.summary))
     if as_json:
         from grader.reports.formats.to_json import dump
 

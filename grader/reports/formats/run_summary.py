@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import SCHEMA
+from grader.record import Record
 from grader.terminal.text import PLAIN_SIGNS, Signs, clean, plural, score_text
 
 FINE = ("graded", "missing")
@@ -43,27 +43,26 @@ class RunSummary:
     again: int = 0
     changes: list[Change] = field(default_factory=list)
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """Count one submission of results.json; its details may be left out."""
         self.submissions += 1
-        self.incomplete += not record["complete"]
-        self.states.update(record["states"])
-        if record["score"] is not None:
-            self.scores.append(record["score"])
+        self.incomplete += not record.complete
+        self.states.update(record.states)
+        if record.score is not None:
+            self.scores.append(record.score)
         if why := trouble_of(record):
-            self.looks.append((record["id"], record.get("name") or "", why))
+            self.looks.append((record.id, record.name, why))
 
-    def compare(self, record: Mapping[str, Any]) -> None:
+    def compare(self, record: Record) -> None:
         """Count one that was graded in this run, if it had been graded before."""
-        before = record["previous"]
+        before = record.previous
         if before is None:
             return
         self.again += 1
-        now = {name: lesson["score"] for name, lesson in record["lessons"].items()}
-        lessons = {name: (before["lessons"].get(name), now[name]) for name in now}
+        lessons = {name: (before.lessons.get(name), lesson.score) for name, lesson in record.lessons.items()}
         changed = {name: pair for name, pair in lessons.items() if _differ(pair)}
-        if changed or _differ((before["score"], record["score"])):
-            self.changes.append(Change(record["id"], before["score"], record["score"], changed))
+        if changed or _differ((before.score, record.score)):
+            self.changes.append(Change(record.id, before.score, record.score, changed))
 
     @property
     def mean(self) -> float | None:
@@ -71,10 +70,10 @@ class RunSummary:
         return round(sum(self.scores) / len(self.scores), 1) if self.scores else None
 
 
-def trouble_of(record: Mapping[str, Any]) -> str:
+def trouble_of(record: Record) -> str:
     """Why a human should look at this submission; empty if nobody need."""
-    names = [f"{name} {lesson['state']}" for name, lesson in record["lessons"].items() if lesson["state"] not in FINE]
-    return record["problem"] or ", ".join(names)
+    names = [f"{name} {lesson.state}" for name, lesson in record.lessons.items() if lesson.state not in FINE]
+    return record.problem or ", ".join(names)
 
 
 def sentence(summary: RunSummary) -> str:

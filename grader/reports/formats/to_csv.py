@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from grader.reports.record_view import number, points_of
+from grader.record import Record
+from grader.reports.record_view import number_text
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def gradebook_lines(lessons: Sequence[str], records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of the gradebook, its head first, each with its end; `records` are the submissions of results.json."""
+def gradebook_lines(lessons: Sequence[str], records: Iterable[Record]) -> Iterator[str]:
+    """Iterate over the lines of the gradebook, its head first, each with its end."""
     columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
     whose = ["id", "name", "attempt", "late"]
     yield _line([*whose, "score", "points", "possible", "complete", "missing", *columns, "problem"])
@@ -28,15 +28,14 @@ def gradebook_lines(lessons: Sequence[str], records: Iterable[Mapping[str, Any]]
         yield _line(_cells(lessons, record))
 
 
-def _cells(lessons: Sequence[str], record: Mapping[str, Any]) -> list[str]:
-    earned, possible = points_of(record["lessons"])
-    cells = [_text(record["id"]), _text(record.get("name", "")), str(record.get("attempt", 1))]
-    cells += [_yes(record.get("late", False)), _score(record["score"]), number(earned), number(possible)]
-    cells += [_yes(record["complete"]), str(record["states"].get("missing", 0))]
+def _cells(lessons: Sequence[str], record: Record) -> list[str]:
+    earned = sum(lesson.earned for lesson in record.lessons.values())
+    possible = sum(lesson.points for lesson in record.lessons.values())
+    cells = [_text(record.id), _text(record.name), str(record.attempt), _yes(record.late), _score(record.score)]
+    cells += [number_text(earned), number_text(possible), _yes(record.complete), str(record.states.get("missing", 0))]
     for name in lessons:
-        lesson = record["lessons"][name]
-        cells += [_score(lesson["score"]), lesson["state"]]
-    return [*cells, _text(record["problem"])]
+        cells += [_score(record.lessons[name].score), record.lessons[name].state]
+    return [*cells, _text(record.problem)]
 
 
 def _yes(fact: bool) -> str:
@@ -48,7 +47,7 @@ def _score(score: float | None) -> str:
 
 
 def _text(text: str) -> str:
-    """Text from outside, which a spreadsheet must not run as a formula."""
+    """Quote text from outside that a spreadsheet would run as a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

@@ -9,16 +9,17 @@ the run for a failed one: it gives no points and no zero, and that is what a fai
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from grader.reports.formats.to_markdown import lesson_lines, prose
+from grader.model import LessonResult
+from grader.record import Record
+from grader.reports.formats.to_markdown import lesson_lines
 from grader.reports.record_view import (
-    STATES,
     CheckLine,
     check_lines,
-    grader_failed,
     lessons_of,
-    number,
+    number_text,
     score_out_of,
 )
 from grader.terminal.text import clean, score_text
@@ -31,7 +32,7 @@ FAILED = (
 
 def to_gradescope(
     head: Mapping[str, Any],
-    record: Mapping[str, Any],
+    record: Record,
     *,
     out_of: float = 100.0,
     missing_as_zero: bool = False,
@@ -44,13 +45,12 @@ def to_gradescope(
     itself failed there is no score at all, neither above nor on a test. `visibility` is of all tests; give it a
     concealed record where learners may see them.
     """
-    failed = grader_failed(record)
-    total = None if failed else _total(record, out_of, missing_as_zero)
+    total = None if record.grader_failed else _total(record, out_of, missing_as_zero)
     tests: list[dict[str, Any]] = []
     for index, (_, title, lesson) in enumerate(lessons_of(head, record), 1):
         tests.append(_lesson_test(title, lesson, str(index)))
-        if lesson["state"] != "would-not-import":
-            lines = enumerate(check_lines(lesson), 1)
+        if lesson.state != "would-not-import":
+            lines = enumerate(check_lines(lesson.checks), 1)
             tests += [_check_test(title, line, f"{index}.{place}", scored=total is not None) for place, line in lines]
     result: dict[str, Any] = {
         "output": _summary(record, total, out_of),
@@ -62,8 +62,8 @@ def to_gradescope(
     }
     if total is not None:
         result = {"score": total, **result}
-    if record.get("duration_s") is not None:
-        result["execution_time"] = round(record["duration_s"])
+    if record.duration_s is not None:
+        result["execution_time"] = round(record.duration_s)
     return result
 
 
@@ -79,43 +79,44 @@ def nothing_but_a_failure() -> dict[str, Any]:
     }
 
 
-def _total(record: Mapping[str, Any], out_of: float, missing_as_zero: bool) -> float | None:
-    scores = [lesson["score"] for lesson in record["lessons"].values()]
+def _total(record: Record, out_of: float, missing_as_zero: bool) -> float | None:
+    scores = [lesson.score for lesson in record.lessons.values()]
     there = [score for score in scores if score is not None]
     if missing_as_zero and len(there) < len(scores):  # unreadable work too: it can be handed in again at once
         return score_out_of(sum(there) / len(scores), out_of)
-    return None if record["score"] is None else score_out_of(record["score"], out_of)
+    return None if record.score is None else score_out_of(record.score, out_of)
 
 
-def _summary(record: Mapping[str, Any], total: float | None, out_of: float) -> str:
+def _summary(record: Record, total: float | None, out_of: float) -> str:
     """What stands above all tests, as plain text."""
-    said = [record["problem"], *record["notes"]]
-    if grader_failed(record):
+    said = [record.problem, *record.notes]
+    if record.grader_failed:
         said.append(FAILED)
     elif total is None:
         said.append("There is no score: nothing was found that could be checked.")
     else:
-        said.append(f"Score: {number(total)} of {number(out_of)}. It comes from the lessons' scores; the points of the "
-                    "checks below show where they come from.")  # fmt: skip
-        missing = record["states"].get("missing", 0)
+        said.append(
+            f"Score: {number_text(total)} of {number_text(out_of)}. It comes from the lessons' scores; the points of "
+            "the checks below show where they come from."
+        )
+        missing = record.states.get("missing", 0)
         if missing:
             said.append(f"Lessons that were not handed in: {missing}.")
     return "\n".join(clean(text) for text in said if text)
 
 
-def _lesson_test(title: str, lesson: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _lesson_test(title: str, lesson: LessonResult, place: str) -> dict[str, Any]:
     """A lesson's assessment, as a test without points."""
-    score = "no score" if lesson["score"] is None else f"{score_text(lesson['score'])} of 10"
-    without_checks = {**lesson, "checks": []}
+    score = "no score" if lesson.score is None else f"{score_text(lesson.score)} of 10"
     test = {
         "number": place,
         "name": f"{clean(title)}: {score}",
         "name_format": "text",
-        "output": "\n".join(lesson_lines(without_checks, "####")) or prose(STATES["graded"] or "Nothing to add."),
+        "output": "\n".join(lesson_lines(replace(lesson, checks=()), "####")) or "Nothing to add.",
         "output_format": "md",
     }
-    if lesson["state"] != "grader-error":
-        test["status"] = "passed" if lesson["passed"] else "failed"
+    if lesson.state != "grader-error":
+        test["status"] = "passed" if lesson.passed else "failed"
     return test
 
 
@@ -132,25 +133,23 @@ def _check_test(title: str, line: CheckLine, place: str, *, scored: bool) -> dic
         return test
     if scored:
         test |= {"score": round(line.earned, 2), "max_score": round(line.points, 2)}
-    return {**test, "status": "passed" if line.outcome == "passed" else "failed"}
+    return {**test, "status": "passed" if line.passed else "failed"}
 
 
 def _check_output(line: CheckLine) -> str:
-    if line.outcome == "passed":
+    if line.passed:
         return "passed"
     printed = f"\nPrinted:\n{line.output}" if line.output.strip() else ""
-    return f"{line.outcome.replace('-', ' ')}: {line.message}".rstrip(": ") + printed
+    return f"{line.outcome_text}: {line.message}".rstrip(": ") + printed
 
 
-def _extra(head: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+def _extra(head: Mapping[str, Any], record: Record) -> dict[str, Any]:
     """What a later run, or a script over Gradescope's export, may want to know."""
     course = head.get("course") or {}
     return {
         "course": course.get("id"),
         "version": course.get("version"),
         "engine": head.get("engine"),
-        "complete": record["complete"],
-        "lessons": {
-            name: {"score": lesson["score"], "state": lesson["state"]} for name, lesson in record["lessons"].items()
-        },
+        "complete": record.complete,
+        "lessons": {name: {"score": one.score, "state": one.state} for name, one in record.lessons.items()},
     }

@@ -14,17 +14,19 @@ from functools import lru_cache
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from grader.model import LessonResult
+from grader.record import Record
 from grader.reports.record_view import STATES, lessons_of
 from grader.terminal.text import clean
 
 FAILURES = ("failed", "forbidden")
-MOST_OUTPUT = 10_000  # characters of what one lesson printed
+MAX_OUTPUT = 10_000  # characters of what one lesson printed
 
 # What XML 1.0 cannot hold, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_lines(head: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def junit_lines(head: Mapping[str, Any], records: Iterable[Record]) -> Iterator[str]:
     """The lines of the file, each with its end; `records` is gone through once."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     title = (head.get("course") or {}).get("title") or (head.get("course") or {}).get("id") or "course"
@@ -37,49 +39,47 @@ def junit_lines(head: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -
     yield "</testsuites>\n"
 
 
-def _suite(
-    head: Mapping[str, Any], record: Mapping[str, Any], name: str, lesson: Mapping[str, Any], number: int
-) -> Iterator[str]:
-    suite = f"{record['id']}.{name}"
+def _suite(head: Mapping[str, Any], record: Record, name: str, lesson: LessonResult, number: int) -> Iterator[str]:
+    suite = f"{record.id}.{name}"
     cases = _cases(lesson)
     kinds = Counter(kind for _, kind, _, _ in cases)
     counts = {"tests": len(cases), "failures": kinds["failure"], "errors": kinds["error"], "skipped": kinds["skipped"]}
     attributes = {
         "name": suite,
         **counts,
-        "time": f"{lesson['duration_s'] or 0:.3f}",
+        "time": f"{lesson.duration_s or 0:.3f}",
         "timestamp": str(head.get("started") or "1970-01-01T00:00:00")[:19],
         "hostname": "localhost",
-        "package": record["id"],
+        "package": record.id,
         "id": number,
     }
     yield f"  <testsuite {_attributes(attributes)}>\n"
     yield from _properties(record, lesson)
     for case, kind, outcome, message in cases:
         yield from _case(suite, case, kind, outcome, message)
-    yield f"    <system-out>{_text(lesson['output'][:MOST_OUTPUT])}</system-out>\n    <system-err/>\n  </testsuite>\n"
+    yield f"    <system-out>{_text(lesson.output[:MAX_OUTPUT])}</system-out>\n    <system-err/>\n  </testsuite>\n"
 
 
-def _properties(record: Mapping[str, Any], lesson: Mapping[str, Any]) -> Iterator[str]:
-    values = {"learner": record.get("learner") or record["id"], "state": lesson["state"], "score": lesson["score"]}
-    mistakes = ",".join(mistake["id"] for mistake in lesson["mistakes"])
+def _properties(record: Record, lesson: LessonResult) -> Iterator[str]:
+    values = {"learner": record.learner, "state": lesson.state, "score": lesson.score}
+    mistakes = ",".join(mistake.id for mistake in lesson.mistakes)
     yield "    <properties>\n"
     for name, value in {**values, "mistakes": mistakes}.items():
         yield f"      <property {_attributes({'name': name, 'value': '' if value is None else value})}/>\n"
     yield "    </properties>\n"
 
 
-def _cases(lesson: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+def _cases(lesson: LessonResult) -> list[tuple[str, str, str, str]]:
     """A lesson's test cases: name, kind of result ("" for a pass), outcome, message."""
     cases = []
-    state = lesson["state"]
-    if not lesson["checks"] or state == "would-not-import":
+    state = lesson.state
+    if not lesson.checks or state == "would-not-import":
         kind = "skipped" if state == "missing" else "" if state == "graded" else "error"
-        message = "\n".join([STATES.get(state, state), *(mistake["says"] for mistake in lesson["mistakes"])])
+        message = "\n".join([STATES.get(state, state), *(mistake.says for mistake in lesson.mistakes)])
         cases.append(("the file is handed in and can be loaded", kind, state, message))
-    for check in lesson["checks"]:
-        name = f"{check['id'].partition('.')[2] or check['id']}: {check['says']}"
-        cases.append((name, _kind(check["outcome"]), check["outcome"], check["message"]))
+    for check in lesson.checks:
+        name = f"{check.id.partition('.')[2] or check.id}: {check.says}"
+        cases.append((name, _kind(check.outcome), check.outcome, check.message))
     return cases
 
 

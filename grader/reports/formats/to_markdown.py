@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from grader.reports.record_view import STATES, CheckLine, check_lines, learner_of, lessons_of, number
+from grader.model import Counterexample, LessonResult, Suggestion
+from grader.record import Record
+from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of, number_text
 from grader.terminal.text import clean, plural, score_text
 
 SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
@@ -23,24 +25,24 @@ _ADDRESS = re.compile(r"(?i)(:)(?=//)|(?<=www)(\.)")
 _LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)]))")
 
 
-def feedback_markdown(head: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
     """The whole page. `record` may be concealed or not; nothing of anybody else is in it."""
-    lines = [f"# Feedback for {prose(learner_of(record))}", "", *_overview(head, record)]
+    lines = [f"# Feedback for {prose(record.label)}", "", *_overview(head, record)]
     for _name, title, lesson in lessons_of(head, record):
-        lines += ["", f"## {prose(title)}: {_score(lesson)}", "", *lesson_lines(lesson)]
+        lines += ["", f"## {prose(title)}: {_score(lesson.score)}", "", *lesson_lines(lesson)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def lesson_lines(lesson: Mapping[str, Any], level: str = "###") -> list[str]:
+def lesson_lines(lesson: LessonResult, level: str = "###") -> list[str]:
     """One lesson: what its state is, what is good, what is not, what to do next, and every check."""
     blocks = [
-        _bullets([STATES.get(lesson["state"], lesson["state"]), *lesson["notes"]], ">"),
-        _section(level, "What works", _bullets(lesson["strengths"])),
-        _section(level, "What to work on", _bullets(lesson["weaknesses"])),
-        _section(level, "What to do next", _numbered(lesson["suggestions"])),
+        _bullets([STATES.get(lesson.state, lesson.state), *lesson.notes], ">"),
+        _section(level, "What works", _bullets(lesson.strengths)),
+        _section(level, "What to work on", _bullets(lesson.weaknesses)),
+        _section(level, "What to do next", _numbered(lesson.suggestions)),
         _section(level, "Checks", list(_checks(lesson))),
-        _section(level, "Smallest failing inputs", list(_counterexamples(lesson))),
-        _section(level, "What it printed", block(lesson["output"]) if lesson["output"].strip() else []),
+        _section(level, "Smallest failing inputs", list(_counterexamples(lesson.counterexamples))),
+        _section(level, "What it printed", block(lesson.output) if lesson.output.strip() else []),
     ]
     return [line for found in blocks if found for line in (*found, "")][:-1]
 
@@ -80,38 +82,38 @@ def _escaped(text: str) -> str:
     return _ADDRESS.sub(r"\\\g<0>", _SPECIAL.sub(r"\\\g<0>", text))
 
 
-def _overview(head: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
     lessons = list(lessons_of(head, record))
-    scored = sum(lesson["score"] is not None for _, _, lesson in lessons)
+    scored = sum(lesson.score is not None for _, _, lesson in lessons)
     of_these = "" if scored == len(lessons) else f", over {scored} of {plural(len(lessons), 'lesson')}"
-    yield f"**Score: {_score(record)}**{of_these if scored else ''}"
+    yield f"**Score: {_score(record.score)}**{of_these if scored else ''}"
     yield ""
     yield "| lesson | score | checks passed |"
     yield "| --- | --- | --- |"
     for _, title, lesson in lessons:
-        yield f"| {prose(title)} | {_score(lesson)} | {_passed(lesson)} |"
-    said = [record["problem"], *record["notes"]]
-    if record.get("late"):
+        yield f"| {prose(title)} | {_score(lesson.score)} | {_passed(lesson)} |"
+    said = [record.problem, *record.notes]
+    if record.late:
         said.insert(0, "Handed in late.")
     if any(said):
         yield ""
         yield from _bullets(said, ">")
 
 
-def _score(thing: Mapping[str, Any]) -> str:
-    return "no score" if thing["score"] is None else f"{score_text(thing['score'])} of 10"
+def _score(score: float | None) -> str:
+    return "no score" if score is None else f"{score_text(score)} of 10"
 
 
-def _passed(lesson: Mapping[str, Any]) -> str:
-    lines = check_lines(lesson)
-    return f"{sum(line.outcome == 'passed' for line in lines)} of {len(lines)}" if lines else lesson["state"]
+def _passed(lesson: LessonResult) -> str:
+    lines = check_lines(lesson.checks)
+    return f"{sum(line.passed for line in lines)} of {len(lines)}" if lines else lesson.state
 
 
 def _section(level: str, title: str, lines: list[str]) -> list[str]:
     return [f"{level} {title}", "", *lines] if lines else []
 
 
-def _bullets(texts: list[str], sign: str = "-") -> list[str]:
+def _bullets(texts: Sequence[str], sign: str = "-") -> list[str]:
     """Each text as an item; further lines of it, which are a traceback's, as a block below."""
     lines: list[str] = []
     for text in filter(None, texts):
@@ -123,17 +125,14 @@ def _bullets(texts: list[str], sign: str = "-") -> list[str]:
     return lines
 
 
-def _numbered(suggestions: list[Mapping[str, str]]) -> list[str]:
-    return [
-        f"{number_}. {prose(suggestion['says'])} {code(suggestion['command'])}"
-        for number_, suggestion in enumerate(suggestions, 1)
-    ]
+def _numbered(suggestions: Sequence[Suggestion]) -> list[str]:
+    return [f"{number}. {prose(each.says)} {code(each.command)}" for number, each in enumerate(suggestions, 1)]
 
 
-def _checks(lesson: Mapping[str, Any]) -> Iterator[str]:
-    if lesson["state"] == "would-not-import":
+def _checks(lesson: LessonResult) -> Iterator[str]:
+    if lesson.state == "would-not-import":
         return  # every check says the same: it was not run
-    lines = check_lines(lesson)
+    lines = check_lines(lesson.checks)
     several = len({line.function for line in lines}) > 1
     function = ""
     told: set[tuple[str, str, str]] = set()  # of checks that were not run
@@ -160,15 +159,16 @@ def _skipped(lines: Sequence[CheckLine]) -> Iterator[str]:
     if len(lines) == 1:
         yield from _check(lines[0])
         return
-    points = f"0/{number(sum(line.points for line in lines))} points"
+    points = f"0/{number_text(sum(line.points for line in lines))} points"
     yield f"- {SIGNS['skipped']} **skipped** {len(lines)} checks ({points}): {prose(lines[0].message)}"
 
 
 def _check(line: CheckLine) -> Iterator[str]:
     sign = SIGNS.get(line.outcome, "✗")
-    word = "" if line.outcome == "passed" else f"**{line.outcome.replace('-', ' ')}** "
+    word = "" if line.passed else f"**{line.outcome_text}** "
     inputs = f", {line.inputs_text}" if line.inputs_text else ""
-    points = "not counted" if line.outcome == "grader-error" else f"{number(line.earned)}/{number(line.points)} points"
+    earned = f"{number_text(line.earned)}/{number_text(line.points)} points"
+    points = "not counted" if line.outcome == "grader-error" else earned
     message = line.message.strip()
     in_line = f": {prose(message)}" if message and "\n" not in message else ""
     yield f"- {sign} {word}{prose(line.says)} ({points}{inputs}){in_line}"
@@ -176,6 +176,6 @@ def _check(line: CheckLine) -> Iterator[str]:
         yield from ("", *block(message, "  "), "")
 
 
-def _counterexamples(lesson: Mapping[str, Any]) -> Iterator[str]:
-    for example in lesson["counterexamples"]:
-        yield from block(f"{example['call']}\nyours     {example['yours']}\nexpected  {example['expected']}")
+def _counterexamples(examples: Sequence[Counterexample]) -> Iterator[str]:
+    for example in examples:
+        yield from block(f"{example.call}\nyours     {example.yours}\nexpected  {example.expected}")

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named
+from grader.reports.record_view import TERMINAL_STATES, CheckLine, check_lines
 from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, TROUBLE, Layout, heading, prose
 from grader.terminal.text import clean, plural, score_bar, score_text
 
 BAR_CELLS = 20
-SHORTEST_COLUMN = 8  # of the outcomes' words
+MIN_OUTCOME_COLUMN = 8
 MESSAGE_LINES = 7  # of one check's message, unless all is asked for
 FULL_MESSAGES = 3  # checks whose message is shown in several lines; the others get one
 PRINT_LINES = 12
@@ -23,22 +24,12 @@ PRINT_COLUMNS = 400  # of one printed line
 
 OUTCOME_STYLES = {"passed": GOOD, "skipped": QUIET, "grader-error": TROUBLE}
 
-STATES = {
-    "graded": "",
-    "missing": "There is no file for this lesson.",
-    "would-not-import": "Your file could not be loaded, so nothing was checked.",
-    "timed-out": "Your code did not finish in time, so it was stopped.",
-    "out-of-memory": "Your code asked for more memory than it may use.",
-    "crashed": "The process that runs your code died.",
-    "grader-error": "Some checks failed by a fault of ours, at no cost to you. `learn doctor` looks for the cause.",
-}
-
 _PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 
 
 def assessment(result: LessonResult, page: Layout, *, title: str = "", before: float | None = None) -> str:
     """The whole assessment of one lesson. `before` is the score of the attempt before this one."""
-    said = _Said(page, indent=_word_column(result.checks) + 5)
+    said = _Said(page, indent=_outcome_column(result.checks) + 5)
     lines = [*_head(result, page, title), *_score(result, page, before), *_notes(result, page)]
     lines += _checks(result, page, said)
     lines += _prints(result, page)
@@ -63,7 +54,7 @@ def summary(results: Sequence[LessonResult], page: Layout) -> str:
         lines.append(Text.assemble((f"{sign} ", style), (name, STRONG), f"{score}  {counts}"))
     for result in results:
         if not result.passed:
-            said = result.weaknesses[0] if result.weaknesses else STATES[result.state]
+            said = result.weaknesses[0] if result.weaknesses else TERMINAL_STATES[result.state]
             lines += [Text(), Text.assemble((result.lesson, STRONG), "  ", (f"learn check {result.lesson}", COMMAND))]
             lines += page.paragraph(2, prose(said.split("\n", 1)[0]))
     return page.render(lines)
@@ -101,12 +92,12 @@ def _score(result: LessonResult, page: Layout, before: float | None) -> list[Tex
 
 def _counts(checks: Sequence[CheckResult]) -> str:
     """How many checks passed, counted as they are listed: one that runs on several inputs is one, and passes on all."""
-    groups = _groups(checks)
-    return f"{sum(all(check.passed for check in group) for group in groups)} of {plural(len(groups), 'check')} passed"
+    lines = check_lines(checks)
+    return f"{sum(line.passed for line in lines)} of {plural(len(lines), 'check')} passed"
 
 
 def _notes(result: LessonResult, page: Layout) -> list[Text]:
-    texts = [text for text in (STATES[result.state], *result.notes) if text]
+    texts = [text for text in (TERMINAL_STATES[result.state], *result.notes) if text]
     return [line for text in texts for line in page.item(f"{page.signs.trouble} ", STRONG, prose(text))]
 
 
@@ -117,63 +108,33 @@ def _checks(result: LessonResult, page: Layout, said: _Said) -> list[Text]:
     if not result.checks or result.state == "would-not-import":
         return []
     lines = [Text()]
-    functions = _by_function(result.checks)
-    column = _word_column(result.checks)
-    for function, groups in sorted(functions.items(), key=lambda item: min(map(_rank, item[1]))):
+    column = _outcome_column(result.checks)
+    functions: dict[str, list[CheckLine]] = {}
+    for check in check_lines(result.checks):
+        functions.setdefault(check.function, []).append(check)
+    for function, checks in sorted(functions.items(), key=lambda item: min(check.rank for check in item[1])):
         if len(functions) > 1:
             lines.append(Text(function, STRONG))
-        for group in sorted(groups, key=_rank):
-            lines += _check_line(group, page, column)
-            lines += said.message(_worst(group))
+        for check in sorted(checks, key=lambda check: check.rank):
+            lines += _check_line(check, page, column)
+            lines += said.message(check)
     return lines
 
 
-def _groups(checks: Sequence[CheckResult]) -> list[list[CheckResult]]:
-    """The checks as they are listed. One that runs on several inputs is one: the ids differ in their brackets only."""
-    groups: dict[tuple[str, str], list[CheckResult]] = {}
-    for check in checks:
-        groups.setdefault((check.id.partition("[")[0], check.says), []).append(check)
-    return list(groups.values())
+def _outcome_column(checks: Sequence[CheckResult]) -> int:
+    """Return the width of the column with the outcomes: that of the longest word present."""
+    return max([MIN_OUTCOME_COLUMN, *(len(check.outcome) for check in checks)])
 
 
-def _by_function(checks: Sequence[CheckResult]) -> dict[str, list[list[CheckResult]]]:
-    """Each function's checks, grouped."""
-    functions: dict[str, list[list[CheckResult]]] = {}
-    for group in _groups(checks):
-        functions.setdefault(group[0].function, []).append(group)
-    return functions
-
-
-def _rank(group: Sequence[CheckResult]) -> int:
-    """What did not pass first, then what could not be run, then what passed."""
-    return min({"skipped": 1, "passed": 2}.get(check.outcome, 0) for check in group)
-
-
-def _worst(group: Sequence[CheckResult]) -> CheckResult:
-    return min(group, key=lambda check: _rank([check]))
-
-
-def _word(outcome: str) -> str:
-    return outcome.replace("-", " ")
-
-
-def _word_column(checks: Sequence[CheckResult]) -> int:
-    """The width of the column with the outcomes: that of the longest word present."""
-    return max([SHORTEST_COLUMN, *(len(_word(check.outcome)) for check in checks)])
-
-
-def _check_line(group: Sequence[CheckResult], page: Layout, column: int) -> list[Text]:
-    outcome = _worst(group).outcome
+def _check_line(check: CheckLine, page: Layout, column: int) -> list[Text]:
     signs = {"passed": page.signs.passed, "skipped": page.signs.skipped, "grader-error": page.signs.trouble}
-    says = prose(group[0].says)
-    if len(group) > 1:
-        number = sum(check.outcome == outcome for check in group)
-        inputs = f"{len(group)} inputs" if number == len(group) else f"{number} of {len(group)} inputs"
-        says.append(f" ({inputs})", QUIET)
-    if outcome == "skipped":
+    says = prose(check.says)
+    if check.inputs_text:
+        says.append(f" ({check.inputs_text})", QUIET)
+    if check.outcome == "skipped":
         says.stylize(QUIET)
-    head = f"  {signs.get(outcome, page.signs.failed)} {_word(outcome):<{column}} "
-    return page.item(head, OUTCOME_STYLES.get(outcome, BAD), says)
+    head = f"  {signs.get(check.outcome, page.signs.failed)} {check.outcome_text:<{column}} "
+    return page.item(head, OUTCOME_STYLES.get(check.outcome, BAD), says)
 
 
 class _Said:
@@ -185,7 +146,7 @@ class _Said:
         self._lines: set[str] = set()
         self._long = 0
 
-    def message(self, check: CheckResult) -> list[Text]:
+    def message(self, check: CheckLine) -> list[Text]:
         """The message of a check that did not pass."""
         lines = clean(check.message).strip().split("\n")
         if not lines[0] or (lines[0] in self._lines and not self._page.everything):
@@ -198,7 +159,7 @@ class _Said:
             shown.append(Text(f"... {plural(len(lines) - room, 'more line')}: --verbose shows all", QUIET))
         return [part for text in shown for part in self._page.paragraph(self._indent, text)]
 
-    def _room(self, check: CheckResult) -> int:
+    def _room(self, check: CheckLine) -> int:
         if self._page.everything:
             return 1_000
         return MESSAGE_LINES if self._long < FULL_MESSAGES and check.outcome != "skipped" else 1

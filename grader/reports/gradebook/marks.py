@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from grader.reports.record_view import BEST, points_of, unreadable
+from grader.model import LessonResult
+from grader.record import Record
+from grader.reports.record_view import MAX_SCORE
 
 NOT_HANDED_IN = "not handed in"
 NOT_READ = "handed in, could not be read"
@@ -46,7 +47,7 @@ class Mark:
         return f"{self.name} ({self.id})" if self.name and self.name != self.id else self.id
 
 
-def marks_of(records: Iterable[Mapping[str, Any]], rule: Rule, missing: Iterable[Mapping[str, str]] = ()) -> list[Mark]:
+def marks_of(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[str, str]] = ()) -> list[Mark]:
     """A mark for each record and for the others of its group, who have none of their own; and for each entry of the
     roster (`missing`: "id", "name") without a hand-in."""
     own: list[Mark] = []
@@ -54,31 +55,29 @@ def marks_of(records: Iterable[Mapping[str, Any]], rule: Rule, missing: Iterable
     for record in records:
         mark = _mark(record, rule)
         own.append(mark)
-        shared += [replace(mark, id=other, learner=other, name="") for other in record.get("together", ())]
+        shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
     alone = {mark.learner for mark in own}
     share = 0.0 if rule.missing_as_zero else None
     none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, share, NOT_HANDED_IN) for entry in missing]
     return own + [mark for mark in shared if mark.learner not in alone] + none
 
 
-def _mark(record: Mapping[str, Any], rule: Rule) -> Mark:
+def _mark(record: Record, rule: Rule) -> Mark:
     share, why = _share(record, rule)
-    learner = record.get("learner") or record["id"]
-    return Mark(record["id"], learner, record.get("name") or "", record.get("attempt") or 1, share, why)
+    return Mark(record.id, record.learner, record.name, record.attempt, share, why)
 
 
-def _share(record: Mapping[str, Any], rule: Rule) -> tuple[float | None, str]:
-    reason = unreadable(record)
-    if reason:
-        return None, f"{NOT_READ}: {reason}"
-    names = [rule.lesson] if rule.lesson else list(record["lessons"])
+def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
+    if record.is_unreadable:
+        return None, f"{NOT_READ}: {record.problem}"
+    names = [rule.lesson] if rule.lesson else list(record.lessons)
     shares: list[float] = []
     missing: list[str] = []
     for name in names:
-        lesson = record["lessons"].get(name, {"state": "missing"})
-        if lesson["state"] == "grader-error":
+        lesson = record.lessons.get(name)
+        if lesson and lesson.state == "grader-error":
             return None, GRADER_FAILED
-        share = None if lesson["state"] == "missing" else _lesson_share(lesson, rule.from_points)
+        share = _lesson_share(lesson, rule.from_points) if lesson and lesson.state != "missing" else None
         if share is None:
             missing.append(name)
         shares.append(share or 0.0)
@@ -86,11 +85,10 @@ def _share(record: Mapping[str, Any], rule: Rule) -> tuple[float | None, str]:
         return None, NOT_HANDED_IN if rule.lesson or len(missing) == len(names) else f"without {', '.join(missing)}"
     whole = not rule.lesson and not rule.from_points and not missing
     # the submission's own score where there is one: it is rounded, and what everything else shows
-    return (record["score"] / BEST if whole else sum(shares) / len(shares)), ""
+    return (record.score / MAX_SCORE if whole and record.score is not None else sum(shares) / len(shares)), ""
 
 
-def _lesson_share(lesson: Mapping[str, Any], from_points: bool) -> float | None:
+def _lesson_share(lesson: LessonResult, from_points: bool) -> float | None:
     if not from_points:
-        return None if lesson["score"] is None else float(lesson["score"]) / BEST
-    earned, possible = points_of({"": lesson})
-    return earned / possible if possible else None
+        return None if lesson.score is None else lesson.score / MAX_SCORE
+    return lesson.earned / lesson.points if lesson.points else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
 
+from grader.record import Previous
 from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.terminal.text import score_text
 
@@ -77,7 +77,7 @@ def in_words(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def grader_failed(tally: ClassTally) -> list[tuple[Row, str]]:
+def find_failures(tally: ClassTally) -> list[tuple[Row, str]]:
     """Submissions on which the grader itself failed, and on which lessons."""
     failed = []
     for row in tally.rows:
@@ -112,8 +112,8 @@ def changes(tally: ClassTally) -> list[Change]:
     return sorted(found, key=lambda change: -abs(change.difference or 0))
 
 
-def _change(tally: ClassTally, row: Row, before: Mapping[str, Any]) -> Change:
-    old = before.get("lessons") or {}
+def _change(tally: ClassTally, row: Row, before: Previous) -> Change:
+    old = before.lessons
     pairs = [(name, old.get(name), new) for name, new in zip(tally.lessons, row.scores, strict=True)]
     words = [f"{name} {score_text(was)} → {score_text(now)}" for name, was, now in pairs if name in old and was != now]
-    return Change(row, before.get("score"), ", ".join(words))
+    return Change(row, before.score, ", ".join(words))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from grader.record import Record
 from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
 from grader.reports.statistics.class_tally import ClassTally, Row
@@ -62,7 +63,7 @@ class Cut:
         return len(self.shown) + self.more
 
 
-def class_page(head: Mapping[str, Any], records: Iterable[Mapping[str, Any]], *, link: bool = True) -> Iterator[str]:
+def class_page(head: Mapping[str, Any], records: Iterable[Record], *, link: bool = True) -> Iterator[str]:
     """The page in pieces. `head` and `records` are what `results.json` holds; the records are gone through once.
 
     With `link`, learners are linked to `feedback/<feedback>.html` beside the page.
@@ -110,7 +111,7 @@ def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
         parts.append(f"{plural(missing, 'learner')} handed nothing in")
     if unread := sum(row.unread for row in tally.rows):
         parts.append(f"{unread} could not be read")
-    if failed := len(class_learners.grader_failed(tally)):
+    if failed := len(class_learners.find_failures(tally)):
         parts.append(f"on {failed} the grader itself failed")
     return f"{said}. {_capital(class_learners.in_words(parts))}." if parts else f"{said}."
 
@@ -224,7 +225,7 @@ def _listed(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> Cut:
 
 def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     hands, more_hands = class_learners.hands(tally)
-    failed = cut(class_learners.grader_failed(tally), MOST_LISTED)
+    failed = cut(class_learners.find_failures(tally), MOST_LISTED)
     missing = [{"id": str(one.get("id", "")), "name": str(one.get("name") or "")} for one in head.get("missing") or ()]
     odd = [("Handed in, but not in the roster", head.get("unlisted"))]
     odd += [("Left out, of no known kind", head.get("ignored"))]

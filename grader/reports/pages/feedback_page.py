@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.model import LessonResult, Named
+from grader.record import Record
 from grader.reports import charts, html_document
-from grader.reports.record_view import STATES, CheckLine, check_lines, learner_of, lessons_of
+from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of
 from grader.terminal.text import plural
 
 MOST_LINES = 12  # of one check's message
@@ -33,23 +35,23 @@ class Text:
         return self.shown.count("\n") + 1 + self.more
 
 
-def feedback_page(head: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+def feedback_page(head: Mapping[str, Any], record: Record) -> str:
     """The page of one submission. It shows what is in `record`: whoever hands it out conceals first what must not be
     shown."""
     course = head.get("course") or {}
     lessons = [_lesson(name, title, lesson, record) for name, title, lesson in lessons_of(head, record)]
-    previous = record.get("previous") or {}
+    previous = record.previous
     return html_document.render(
         "feedback_page",
         {
             "course": course.get("title") or course.get("id") or "Course",
             "facts": _facts(head, record),
-            "whose": learner_of(record),
-            "score": record["score"],
-            "before": previous.get("score"),
-            "regraded": bool(previous) and previous.get("score") != record["score"],
+            "whose": record.label,
+            "score": record.score,
+            "before": previous.score if previous else None,
+            "regraded": previous is not None and previous.score != record.score,
             "sentence": _sentence(lessons),
-            "notes": [note for note in (record.get("problem"), *(record.get("notes") or ())) if note],
+            "notes": [note for note in (record.problem, *record.notes) if note],
             "lessons": lessons,
             "in_full": IN_FULL,
             "open": [lesson for lesson in lessons if not lesson["passed"] and lesson["state"] != "missing"],
@@ -57,13 +59,13 @@ def feedback_page(head: Mapping[str, Any], record: Mapping[str, Any]) -> str:
     )
 
 
-def _facts(head: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
-    facts = [f"course {(head.get('course') or {}).get('version', '')}", f"file {record.get('source', '')}"]
-    if record.get("attempt", 1) > 1:
-        facts.append(f"attempt {record['attempt']}")
-    if record.get("late"):
+def _facts(head: Mapping[str, Any], record: Record) -> list[str]:
+    facts = [f"course {(head.get('course') or {}).get('version', '')}", f"file {record.source}"]
+    if record.attempt > 1:
+        facts.append(f"attempt {record.attempt}")
+    if record.late:
         facts.append("handed in late")
-    if not record.get("concealed"):
+    if not record.redacted:
         facts.append(f"seed {head.get('seed')}")
     return facts
 
@@ -78,28 +80,28 @@ def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
     return f"{said}; {missing} {'was' if missing == 1 else 'were'} not handed in." if missing else f"{said}."
 
 
-def _lesson(name: str, title: str, lesson: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    lines = check_lines(lesson)
-    named = {mistake["says"] for mistake in lesson["mistakes"]}
-    before = ((record.get("previous") or {}).get("lessons") or {}).get(name)
+def _lesson(name: str, title: str, lesson: LessonResult, record: Record) -> dict[str, Any]:
+    lines = check_lines(lesson.checks)
+    named = {mistake.says for mistake in lesson.mistakes}
+    before = record.previous.lessons.get(name) if record.previous else None
     return {
         "name": name,
         "title": title,
-        "state": lesson["state"],
-        "says": STATES.get(lesson["state"], ""),
-        "score": lesson["score"],
-        "share": charts.score_share(lesson["score"]),
-        "before": before if before != lesson["score"] else None,
-        "passed": lesson["passed"],
+        "state": lesson.state,
+        "says": STATES.get(lesson.state, ""),
+        "score": lesson.score,
+        "share": charts.score_share(lesson.score),
+        "before": before if before != lesson.score else None,
+        "passed": lesson.passed,
         "counts": _counts(lines),
-        "mistakes": [_mistake(mistake) for mistake in lesson["mistakes"]],
-        "weaknesses": [_split(text) for text in lesson["weaknesses"] if text not in named],
-        "strengths": lesson["strengths"],
-        "suggestions": lesson["suggestions"],
-        "counterexamples": lesson["counterexamples"],
-        "output": _text(lesson["output"], MOST_PRINTED),
-        "notes": lesson["notes"],
-        "wrong": [] if lesson["state"] == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
+        "mistakes": [_mistake(mistake) for mistake in lesson.mistakes],
+        "weaknesses": [_split(text) for text in lesson.weaknesses if text not in named],
+        "strengths": lesson.strengths,
+        "suggestions": lesson.suggestions,
+        "counterexamples": lesson.counterexamples,
+        "output": _text(lesson.output, MOST_PRINTED),
+        "notes": lesson.notes,
+        "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
         "rest": [_check(line) for line in lines if not _is_wrong(line)],
         "skipped": sum(line.outcome == "skipped" for line in lines),
     }
@@ -112,14 +114,14 @@ def _is_wrong(line: CheckLine) -> bool:
 def _counts(lines: Sequence[CheckLine]) -> str:
     if not lines:
         return ""
-    passed = sum(line.outcome == "passed" for line in lines)
+    passed = sum(line.passed for line in lines)
     return f"{passed} of {plural(len(lines), 'check')}"
 
 
 def _check(line: CheckLine) -> dict[str, Any]:
     return {
         "sign": SIGNS.get(line.outcome, "failed"),
-        "word": line.outcome.replace("-", " "),
+        "word": line.outcome_text,
         "says": line.says,
         "function": line.function,
         "inputs": line.inputs_text,
@@ -127,8 +129,8 @@ def _check(line: CheckLine) -> dict[str, Any]:
     }
 
 
-def _mistake(mistake: Mapping[str, str]) -> dict[str, Any]:
-    return {"id": mistake["id"], "suggests": mistake["suggests"], **_split(mistake["says"])}
+def _mistake(mistake: Named) -> dict[str, Any]:
+    return {"id": mistake.id, "suggests": mistake.suggests, **_split(mistake.says)}
 
 
 def _split(text: str) -> dict[str, Any]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
 
+from grader.model import CheckResult, LessonResult, Named
+from grader.record import Previous, Record
 from grader.reports.html_document import file_link, harmless
-from grader.reports.statistics.item_analysis import Check, Pattern
+from grader.reports.statistics.item_analysis import Pattern
 
 LONGEST_LABEL = 60  # characters of a learner's name or id
 LONGEST_TEXT = 300  # of a sentence about a mistake
 MOST_TEXTS = 2_000  # different sentences kept of one lesson; each learner's error may be worded in its own way
 
-_outcome_of, _earned_of, _id_of = itemgetter("outcome"), itemgetter("earned"), itemgetter("id")
+_outcome_of, _earned_of, _id_of = attrgetter("outcome"), attrgetter("earned"), attrgetter("id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Row:
     problem: str
     states: tuple[str, ...]
     scores: tuple[float | None, ...]
-    before: Mapping[str, Any] | None  # what a regrade replaced
+    before: Previous | None  # what a regrade replaced
     shared_name: bool = False  # with another learner
 
     @property
@@ -73,7 +74,7 @@ class LessonTally:
     name: str
     scores: list[float] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)
-    checks: dict[str, Check] = field(default_factory=dict)
+    checks: dict[str, CheckResult] = field(default_factory=dict)
     patterns: dict[Pattern, int] = field(default_factory=dict)
     mistakes: dict[tuple[str, str], MistakeTally] = field(default_factory=dict)
     unnamed: dict[str, list[int]] = field(default_factory=dict)  # a weakness without a name -> rows
@@ -83,19 +84,19 @@ class LessonTally:
         """How many handed something in for this lesson that was judged."""
         return len(self.scores)
 
-    def add(self, row: int, lesson: Mapping[str, Any]) -> None:
+    def add(self, row: int, lesson: LessonResult) -> None:
         """Count the lesson of one learner."""
-        self.states[lesson["state"]] += 1
-        if lesson["score"] is not None:
-            self.scores.append(lesson["score"])
-        if lesson["checks"]:
-            self._add_checks(lesson["checks"])
-        if lesson["mistakes"]:
-            self._add_mistakes(row, lesson["mistakes"])
-        elif lesson["weaknesses"]:
-            self._add_unnamed(row, lesson["weaknesses"][0])
+        self.states[lesson.state] += 1
+        if lesson.score is not None:
+            self.scores.append(lesson.score)
+        if lesson.checks:
+            self._add_checks(lesson.checks)
+        if lesson.mistakes:
+            self._add_mistakes(row, lesson.mistakes)
+        elif lesson.weaknesses:
+            self._add_unnamed(row, lesson.weaknesses[0])
 
-    def _add_checks(self, checks: Sequence[Mapping[str, Any]]) -> None:
+    def _add_checks(self, checks: Sequence[CheckResult]) -> None:
         pattern = (
             tuple(map(_id_of, checks)), tuple(map(_outcome_of, checks)), tuple(map(_earned_of, checks)),
         )  # fmt: skip
@@ -104,18 +105,17 @@ class LessonTally:
             return
         ids, outcomes, earned = pattern
         for check in checks:
-            if check["id"] not in self.checks:
-                self.checks[check["id"]] = _check_of(check)
+            self.checks.setdefault(check.id, check)
         shared = tuple(map(sys.intern, ids)), tuple(map(sys.intern, outcomes)), earned
         self.patterns[shared] = 1
 
-    def _add_mistakes(self, row: int, mistakes: Sequence[Mapping[str, Any]]) -> None:
+    def _add_mistakes(self, row: int, mistakes: Sequence[Named]) -> None:
         for mistake in mistakes:
-            key = (mistake["id"], mistake["function"])
+            key = (mistake.id, mistake.function)
             known = self.mistakes.get(key)
             if known is None:
-                says, suggests = _first_line(mistake["says"]), _first_line(mistake["suggests"])
-                detail = _first_line(mistake["says"].partition("\n")[2])
+                says, suggests = _first_line(mistake.says), _first_line(mistake.suggests)
+                detail = _first_line(mistake.says.partition("\n")[2])
                 known = self.mistakes[key] = MistakeTally(*key, says, suggests, detail)
             if not known.who or known.who[-1] != row:
                 known.who.append(row)
@@ -142,9 +142,9 @@ class ClassTally:
         """The scores there are."""
         return [row.score for row in self.rows if row.score is not None]
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """Count one submission of results.json."""
-        number, lessons = len(self.rows), record["lessons"]
+        number, lessons = len(self.rows), record.lessons
         states: list[str] = []
         scores: list[float | None] = []
         for name, tally in self.lessons.items():
@@ -154,11 +154,11 @@ class ClassTally:
                 scores.append(None)
                 continue
             tally.add(number, lesson)
-            states.append(lesson["state"])
-            scores.append(lesson["score"])
-            if any(mistake["id"] == "missing-function" for mistake in lesson["mistakes"]):
+            states.append(lesson.state)
+            scores.append(lesson.score)
+            if any(mistake.id == "missing-function" for mistake in lesson.mistakes):
                 self.undefined.setdefault(number, []).append(name)
-            if any(mistake["id"] == "stub" for mistake in lesson["mistakes"]):
+            if any(mistake.id == "stub" for mistake in lesson.mistakes):
                 self.unstarted.setdefault(number, []).append(name)
         self.rows.append(self._row(number, record, tuple(states), tuple(scores)))
 
@@ -167,29 +167,22 @@ class ClassTally:
         names = Counter(row.name for row in self.rows if row.name)
         self.rows = [replace(row, shared_name=True) if names[row.name] > 1 else row for row in self.rows]
 
-    def _row(
-        self, number: int, record: Mapping[str, Any], states: tuple[str, ...], scores: tuple[float | None, ...]
-    ) -> Row:
-        learner = str(record["id"])
+    def _row(self, number: int, record: Record, states: tuple[str, ...], scores: tuple[float | None, ...]) -> Row:
         return Row(
-            number,
-            learner,
-            _label(learner),
-            _label(str(record["name"])) if record.get("name") else "",
-            file_link("feedback", str(record.get("feedback") or learner)) if self.link else "",
-            record["score"],
-            record["complete"],
-            bool(record.get("late")),
-            record.get("attempt") or 1,
-            _first_line(str(record.get("problem") or "")),
-            self._shared.setdefault(states, states),
-            scores,
-            record.get("previous"),
+            number=number,
+            key=record.id,
+            id=_label(record.id),
+            name=_label(record.name) if record.name else "",
+            link=file_link("feedback", record.feedback or record.id) if self.link else "",
+            score=record.score,
+            complete=record.complete,
+            late=record.late,
+            attempt=record.attempt,
+            problem=_first_line(record.problem),
+            states=self._shared.setdefault(states, states),
+            scores=scores,
+            before=record.previous,
         )
-
-
-def _check_of(check: Mapping[str, Any]) -> Check:
-    return Check(check["id"], check["function"], check["says"], check["skill"], check["points"])
 
 
 def _label(text: str) -> str:

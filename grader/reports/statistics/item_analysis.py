@@ -19,6 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, sqrt
 
+from grader.model import CheckResult
+
 Z95 = 1.959963984540054  # standard normal quantile at 0.975
 LEAST_TRIED = 30  # learners who tried a check, for anything but counts
 LEAST_EACH = 5  # who passed and who did not, for a coefficient: with fewer it is the coefficient of those few
@@ -35,17 +37,6 @@ FLAGS = {
 
 # The checks of one lesson of one learner: their ids, their outcomes, the points earned.
 Pattern = tuple[tuple[str, ...], tuple[str, ...], tuple[float, ...]]
-
-
-@dataclass(frozen=True)
-class Check:
-    """What a check is, whoever runs it."""
-
-    id: str
-    function: str
-    says: str
-    skill: str
-    points: float
 
 
 @dataclass(frozen=True)
@@ -108,7 +99,7 @@ def correlation(points: Sequence[tuple[float, float, int]]) -> float | None:
     return max(-1.0, min(1.0, both / sqrt(spread_x) / sqrt(spread_y)))
 
 
-def analyse(checks: Mapping[str, Check], patterns: Mapping[Pattern, int]) -> list[Item]:
+def analyse(checks: Mapping[str, CheckResult], patterns: Mapping[Pattern, int]) -> list[Item]:
     """The items of one lesson, in the order of its checks, from how often each pattern of outcomes came."""
     counts = {item: _Counts(group) for item, group in _grouped(checks.values()).items()}
     layouts: dict[tuple[str, ...], dict[str, list[int]]] = {}
@@ -133,7 +124,7 @@ def analyse(checks: Mapping[str, Check], patterns: Mapping[Pattern, int]) -> lis
 class _Counts:
     """What is counted of one item, pattern by pattern."""
 
-    checks: list[Check]
+    checks: list[CheckResult]
     passed: int = 0
     tried: int = 0
     skipped: int = 0
@@ -172,8 +163,8 @@ def item_of(check_id: str) -> str:
     return check_id.partition("[")[0]
 
 
-def _grouped(checks: Iterable[Check]) -> dict[str, list[Check]]:
-    groups: dict[str, list[Check]] = {}
+def _grouped(checks: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
+    groups: dict[str, list[CheckResult]] = {}
     for check in checks:
         groups.setdefault(item_of(check.id), []).append(check)
     return groups

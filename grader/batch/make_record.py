@@ -1,0 +1,102 @@
+"""Make the record of a hand-in from the results of its lessons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.batch.settings import Settings
+from grader.intake.learner import Learner
+from grader.intake.name_patterns import JUDGED, UNDECIDED
+from grader.model import LessonResult
+from grader.record import Previous, Record
+
+LACKING = ("missing", "grader-error")
+
+
+@dataclass(frozen=True)
+class GradedHandIn:
+    """What a grading process gives back for one hand-in.
+
+    `fingerprints` (by lesson, plain data) are what its files are compared with others by; `isolation` are the layers of
+    protection that the code ran under, None if no code ran.
+    """
+
+    record: Record
+    fingerprints: dict[str, Any] = field(default_factory=dict)
+    isolation: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> GradedHandIn:
+        """Read what `to_json` gave."""
+        isolation = data["isolation"]
+        record = Record.from_json(data["record"])
+        return cls(record, data["fingerprints"], None if isolation is None else tuple(isolation))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data, to be sent by a grading process."""
+        return {**vars(self), "record": self.record.to_json()}
+
+
+def make_record(
+    learner: Learner, results: Sequence[LessonResult], *, digest: str, notes: Iterable[str] = (), problem: str = ""
+) -> Record:
+    """Make the record of a hand-in from the results of all its lessons."""
+    notes = tuple(notes)
+    return Record(
+        id=learner.id,
+        learner=learner.learner,
+        name=learner.name,
+        together=tuple(learner.together),
+        attempt=learner.attempt,
+        late=learner.late,
+        source=learner.source,
+        feedback=learner.feedback,
+        digest=digest,
+        score=mean_score(results),
+        complete=not any(result.state in LACKING for result in results),
+        states=dict(Counter(result.state for result in results)),
+        problem=problem or " ".join(_doubts([*notes, *(note for result in results for note in result.notes)])),
+        notes=notes,
+        duration_s=round(sum(result.duration_s or 0.0 for result in results), 3),
+        lessons={result.lesson: result for result in results},
+    )
+
+
+def _doubts(notes: Iterable[str]) -> dict[str, None]:
+    """Return each note that says which of several files was judged: a human should look whether it was meant."""
+    return {note: None for note in notes if JUDGED in note or note.endswith(UNDECIDED)}
+
+
+def mean_score(results: Iterable[LessonResult]) -> float | None:
+    """Return the mean of the scores that there are, to one decimal; 10.0 only if every one of them is."""
+    scores = [result.score for result in results if result.score is not None]
+    if not scores:
+        return None
+    mean = round(sum(scores) / len(scores), 1)
+    return mean if min(scores) == 10.0 else min(mean, 9.9)
+
+
+def make_ungraded(lesson: str, state: str, settings: Settings, notes: Iterable[str] = ()) -> LessonResult:
+    """Make the result of a lesson that was not judged: it is missing, or the grader failed."""
+    device = "cpu" if settings.device == "auto" else settings.device
+    return LessonResult(lesson, state, None, False, device, settings.seed, 0.0, notes=tuple(notes))
+
+
+def make_failed(learner: Learner, settings: Settings, reason: str) -> GradedHandIn:
+    """Make the result of a hand-in on which the grading process died twice."""
+    reason = f"The grader itself failed on this submission, and its author is not to blame: {reason}"
+    results = [make_ungraded(lesson, "grader-error", settings) for lesson in settings.lessons]
+    return GradedHandIn(make_record(learner, results, digest="", problem=reason))
+
+
+def make_previous(old: Record, when: str) -> Previous | None:
+    """Return what a new record says of `old`, given at `when`, which it replaces.
+
+    A record on which the grader failed changed no score: what it had replaced is returned.
+    """
+    if old.grader_failed:
+        return old.previous
+    return Previous(old.score, {name: lesson.score for name, lesson in old.lessons.items()}, when)

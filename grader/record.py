@@ -1,0 +1,118 @@
+"""A learner's result: what the store keeps, the files hold and every report shows.
+
+    {"id", "learner", "name", "together", "attempt", "late", "source", "feedback", "digest", "score", "complete",
+     "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
+     "previous": null or {"score", "lessons": {LESSON: score}, "when"},
+     "lessons": {LESSON: the object of `learn check --json`}}
+
+`score` is the mean over the lessons that have one, to one decimal; 10.0 only when each of them is 10.0; null when none
+has. A lesson that was not handed in has no score; one on which the grader failed has the score of the checks that did
+run, or none. Neither is a zero, and `complete` says that something is lacking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
+
+T = TypeVar("T")
+PARTS = {"checks": CheckResult, "mistakes": Named, "suggestions": Suggestion, "counterexamples": Counterexample}
+TEXTS = ("strengths", "weaknesses", "notes")
+NOT_GRADED: Mapping[str, Any] = {"passed": False, "device": "", "seed": None, "duration_s": None}
+DETAILS = ("notes", "lessons")  # what makes a record long
+
+
+@dataclass(frozen=True)
+class Previous:
+    """The scores that the same work had before it was graded again."""
+
+    score: float | None
+    lessons: Mapping[str, float | None]
+    when: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """The result of one hand-in. `redacted`: hidden inputs were taken out, so that its learner may see it."""
+
+    id: str
+    learner: str = ""
+    name: str = ""
+    together: tuple[str, ...] = ()
+    attempt: int = 1
+    late: bool = False
+    source: str = ""
+    feedback: str = ""
+    digest: str = ""
+    score: float | None = None
+    complete: bool = True
+    states: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    duration_s: float | None = None
+    previous: Previous | None = None
+    lessons: Mapping[str, LessonResult] = field(default_factory=dict)
+    redacted: bool = False
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Record:
+        """Read a record, or its summary, that any version wrote."""
+        known = _known(cls, data)
+        previous = data.get("previous")
+        known |= {name: tuple(data.get(name, ())) for name in ("together", "notes")}
+        known["learner"] = data.get("learner") or data["id"]
+        known["previous"] = Previous(**previous) if previous else None
+        known["lessons"] = {name: lesson_from_json(name, lesson) for name, lesson in data["lessons"].items()}
+        return cls(**known, redacted=bool(data.get("concealed")))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object; only that of a redacted record says `concealed`."""
+        data = vars(self) | {
+            "together": list(self.together),
+            "notes": list(self.notes),
+            "previous": dict(vars(self.previous)) if self.previous else None,
+            "lessons": {name: lesson.to_dict() for name, lesson in self.lessons.items()},
+        }
+        return data | {"concealed": True} if data.pop("redacted") else data
+
+    def to_summary(self) -> dict[str, Any]:
+        """Return the JSON object without its details: each lesson has its state and score only."""
+        data = {name: value for name, value in self.to_json().items() if name not in DETAILS}
+        lessons = {name: {"state": lesson.state, "score": lesson.score} for name, lesson in self.lessons.items()}
+        return data | {"lessons": lessons}
+
+    @property
+    def label(self) -> str:
+        """The learner's name and id, or the id alone."""
+        return f"{self.name} ({self.learner})" if self.name and self.name != self.learner else self.learner
+
+    @property
+    def grader_failed(self) -> bool:
+        """Whether the grader failed on some of it: no score can be given out, and it is to be graded again."""
+        return "grader-error" in self.states
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether nothing could be graded of what was handed in, such as a damaged archive; `problem` says why."""
+        return bool(self.problem) and self.states.keys() == {"missing"}
+
+
+def lesson_from_json(name: str, data: Mapping[str, Any]) -> LessonResult:
+    """Read what `LessonResult.to_dict` gave, or a lesson of a summary."""
+    known = _known(LessonResult, data)
+    known |= {part: _read_all(kind, data.get(part, ())) for part, kind in PARTS.items()}
+    known |= {text: tuple(data.get(text, ())) for text in TEXTS}
+    return LessonResult(**{"lesson": name, **NOT_GRADED, **known})
+
+
+def _read_all(kind: type[T], items: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
+    return tuple([kind(**_known(kind, item)) for item in items])
+
+
+def _known(kind: type[object], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that this version knows."""
+    fields = vars(kind)["__dataclass_fields__"]
+    return {name: value for name, value in data.items() if name in fields}
