@@ -77,7 +77,7 @@ def sets_of_layers(
 
     sets = {NOTHING: (plain, without(set(full["layers"]))), ALL: (plain, full)}
     for layer in full["layers"]:
-        sets[f"all but {layer}"] = (plain, without(isolation.left_out([layer])))
+        sets[f"all but {layer}"] = (plain, without(isolation.with_dependents([layer])))
     if not boxed.no_sandbox:
         sets["bubblewrap alone"] = (boxed, without(set(full["layers"])))
         sets[BOXED] = (boxed, full)

@@ -14,9 +14,9 @@ from support.factories import course
 from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.judge.session import policy_for
 from grader.model import Limits
-from grader.worker.preload import settle_torch
+from grader.worker.preload import configure_torch
 
-settle_torch()  # as the judge does: tests of diagnosis use its parts without it
+configure_torch()  # as the judge does: tests of diagnosis use its parts without it
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -84,7 +84,7 @@ def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:
     """It runs where its input lies, and its answer lies there too: no device is named. Needs no GPU."""
     advice = "Create tensors with `device=x.device`; never name a device."
     try:
-        _, there = function.elsewhere(*args, **kwargs)
+        _, there = function.on_fake_device(*args, **kwargs)
     except LearnerError as error:
         if error.kind != "raised":
             raise

@@ -120,19 +120,19 @@ def replay(file: str) -> None:
     print()
     arrays, lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
 
-    from grader.worker.operations import Actor
-    from grader.worker.preload import import_arrays
+    from grader.worker.operations import ModuleHost
+    from grader.worker.preload import import_array_library
 
-    import_arrays(arrays)
-    actor = Actor(_loaded(lesson.name, submission, seed), lesson.forbids)
+    import_array_library(arrays)
+    host = ModuleHost(_loaded(lesson.name, submission, seed), lesson.forbids)
     last = max(index for index, (act, _, _) in enumerate(failure.requests) if act in CALLS)
     for act, content, handle in failure.requests[:last]:
-        reply = actor.act({"act": act, **content})
+        reply = host.perform({"operation": act, **content})
         if handle and "handle" in reply:
-            actor.objects[handle] = actor.objects[reply["handle"]]
+            host.objects[handle] = host.objects[reply["handle"]]
     act, content, _ = failure.requests[last]
-    _put_under_pdb(actor, act, content, str(Path(submission.path).absolute()))
-    reply = actor.act({"act": act, **content})
+    _put_under_pdb(host, act, content, str(Path(submission.path).absolute()))
+    reply = host.perform({"operation": act, **content})
     _tell(reply)
 
 
@@ -152,13 +152,13 @@ def _loaded(name: str, submission: Submission, seed: int) -> dict[str, Any]:
     return vars(module)
 
 
-def _put_under_pdb(actor: Any, act: str, content: dict[str, Any], file: str) -> None:
+def _put_under_pdb(host: Any, act: str, content: dict[str, Any], file: str) -> None:
     """Let the thing that is about to be called stop at its first line."""
     target = content["name"] if act == "build" else content["target"]
     if isinstance(target, str):
-        actor.namespace[target] = _debugged(actor.namespace[target], file)
+        host.namespace[target] = _debugged(host.namespace[target], file)
     else:
-        thing = actor.objects[target.number]
+        thing = host.objects[target.number]
         thing.forward = _debugged(thing.forward, file)
 
 

@@ -27,7 +27,7 @@ from grader.judge.verdict.feedback import score_of, strengths_of, suggestions_fo
 from grader.judge.verdict.lesson_findings import Finding
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission
 from grader.source.forbidden_calls import find_ban
-from grader.worker.preload import settle_torch
+from grader.worker.preload import configure_torch
 
 SECOND_PATIENCE = 2.0  # seconds for a call, once one has not come to an end: somebody waits for the verdict
 
@@ -58,7 +58,7 @@ class Judge:
         self._stories: dict[tuple[str, str, int], Story] = {}
         self.going_on: Collection[str] | None = None  # lessons that may come next; all of them unless somebody says so
         if course.arrays == "torch":
-            settle_torch()
+            configure_torch()
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
         """The verdict on one submission of one lesson. Never raises for anything a submission does."""

@@ -1,1 +1,1 @@
-"""THEIR process: runs a learner's code and answers calls. Imports nothing else of ours."""
+"""Untrusted side: the processes that run a learner's code. Imports nothing else of this program."""

@@ -1,4 +1,4 @@
-"""Tensors and numpy arrays to plain data and back. Imports torch only where torch is loaded already."""
+"""Convert tensors and numpy arrays to plain data and back; torch is used only where it is imported already."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from typing import Any
 
 from grader.worker.wire import ITEM_SIZES, REPLY, Array, Handle, Opaque
 
-TEXT_LIMIT = 200
-SIMPLE = frozenset({"bool", "int32", "int64", "float32", "float64"})  # numpy has them, and they have no conjugates
+MAX_REPR_CHARS = 200
+MAX_DEPTH = 12
+NUMPY_DTYPES = frozenset({"bool", "int32", "int64", "float32", "float64"})  # of torch's, without conjugate views
 SEQUENCES = (list, tuple)
-CROSSES = frozenset({type(None), bool, int, float, str, Handle, Opaque, Array})  # as they are
+PLAIN_TYPES = frozenset({type(None), bool, int, float, str, Handle, Opaque, Array})
 
 
 def pack(value: Any, depth: int = 0) -> Any:
-    """`value` with every tensor and numpy array in it as an `Array`, and what cannot cross as `Opaque`."""
-    if type(value) in CROSSES:
+    """Replace every tensor and numpy array in *value* by an `Array`, and anything that cannot cross by an `Opaque`."""
+    if type(value) in PLAIN_TYPES:
         return value
     if isinstance(value, bool | int | float | str | Handle | Opaque | Array):
-        return _plain(value)
-    if depth > 12:
+        return _pack_subclass(value)
+    if depth > MAX_DEPTH:
         return Opaque(type(value).__name__, "nested too deeply to send")
     if isinstance(value, list):
         return [pack(item, depth + 1) for item in value]
@@ -29,15 +30,11 @@ def pack(value: Any, depth: int = 0) -> Any:
         return tuple([pack(item, depth + 1) for item in value])
     if isinstance(value, dict):
         return {str(key): pack(item, depth + 1) for key, item in value.items()}
-    array = _pack_tensor(value)
-    if array is None:
-        array = _pack_numpy(value)
-    return Opaque(type(value).__name__, _short(value)) if array is None else array
+    return _pack_tensor(value) or _pack_numpy(value) or Opaque(type(value).__name__, _safe_repr(value))
 
 
-def _plain(value: Any) -> Any:
-    """Subclasses of the plain types cross as what they are: numpy.float64, which is a float, as numpy's, a learner's
-    own as the plain type."""
+def _pack_subclass(value: Any) -> Any:
+    """Turn a numpy scalar (numpy.float64 is a float) into an `Array`, and a learner's subclass into its plain type."""
     if type(value).__module__ == "numpy":
         return _pack_numpy(value)
     for plain in (int, float, str):
@@ -46,9 +43,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _short(value: Any) -> str:
+def _safe_repr(value: Any) -> str:
     try:
-        return repr(value)[:TEXT_LIMIT]
+        return repr(value)[:MAX_REPR_CHARS]
     except BaseException:  # a learner's __repr__ may do anything
         return ""
 
@@ -66,7 +63,7 @@ def _pack_tensor(value: Any) -> Array | Opaque | None:
         return None
     if value.numel() * ITEM_SIZES[dtype] > REPLY.body:  # a view may show far more values than there is memory
         return _too_large(value)
-    if type(value) is torch.Tensor and value.is_cpu and dtype in SIMPLE and not value.is_neg():
+    if type(value) is torch.Tensor and value.is_cpu and dtype in NUMPY_DTYPES and not value.is_neg():
         return Array("torch", dtype, tuple(value.shape), value.detach().numpy().tobytes())
     flat = value.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
     data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
@@ -75,39 +72,37 @@ def _pack_tensor(value: Any) -> Array | Opaque | None:
 
 @cache
 def _dtype_names() -> dict[Any, str]:
-    """The name of each of torch's types that can cross."""
+    """Name each dtype of torch that can cross."""
     torch = sys.modules["torch"]
     return {getattr(torch, name): name for name in ITEM_SIZES}
 
 
 def _pack_numpy(value: Any) -> Array | Opaque | None:
     numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(value, numpy.ndarray | numpy.generic):
-        return None
-    if value.dtype.name not in ITEM_SIZES:
+    if numpy is None or not isinstance(value, numpy.ndarray | numpy.generic) or value.dtype.name not in ITEM_SIZES:
         return None
     if value.size * value.dtype.itemsize > REPLY.body:
         return _too_large(value)
     return Array("numpy", value.dtype.name, tuple(value.shape), numpy.ascontiguousarray(value).tobytes())
 
 
-def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Plain data with `change` made to everything in it that is not a list, a tuple or a dictionary."""
+def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Apply *change* to everything in plain data that is not a list, a tuple or a dictionary."""
     if isinstance(value, SEQUENCES):
-        made = [mapped(item, change) for item in value]
-        return made if isinstance(value, list) else tuple(made)  # a named tuple too becomes a plain one
+        items = [map_leaves(item, change) for item in value]
+        return items if isinstance(value, list) else tuple(items)  # a named tuple becomes a plain one
     if isinstance(value, dict):
-        return {key: mapped(item, change) for key, item in value.items()}
+        return {key: map_leaves(item, change) for key, item in value.items()}
     return change(value)
 
 
 def unpack(value: Any, device: str | None = None) -> Any:
-    """The reverse of `pack`: fresh tensors and arrays. `device` moves the tensors there; else they are on the CPU."""
-    return mapped(value, lambda leaf: unpack_array(leaf, device) if type(leaf) is Array else leaf)
+    """Reverse `pack`: build fresh tensors (on *device*, else on the CPU) and arrays."""
+    return map_leaves(value, lambda leaf: unpack_array(leaf, device) if type(leaf) is Array else leaf)
 
 
 def unpack_array(array: Array, device: str | None = None) -> Any:
-    """A fresh tensor or array."""
+    """Build a fresh tensor or numpy array."""
     if array.kind == "numpy":
         import numpy
 
@@ -122,34 +117,34 @@ def unpack_array(array: Array, device: str | None = None) -> Any:
     return tensor.to(device) if device else tensor
 
 
-def devices_of(value: Any) -> set[str]:
-    """The types of device that the tensors in plain data lie on."""
+def device_types(value: Any) -> set[str]:
+    """Return the types of device that the tensors in plain data are on."""
     if isinstance(value, SEQUENCES):
-        return {device for item in value for device in devices_of(item)}
+        return {device for item in value for device in device_types(item)}
     if isinstance(value, dict):
-        return {device for item in value.values() for device in devices_of(item)}
+        return {device for item in value.values() for device in device_types(item)}
     if isinstance(value, Array):
         return {value.device}
     device: Any = getattr(value, "device", None)
     return {device.type} if hasattr(device, "type") else set()
 
 
-def brought_home(value: Any) -> Any:
-    """Plain data with every tensor on the CPU; one without data (on `meta`) as `Opaque`."""
-    return mapped(value, lambda leaf: unpack(pack(leaf)) if devices_of(leaf) - {"cpu"} else leaf)
+def move_to_cpu(value: Any) -> Any:
+    """Move every tensor in plain data to the CPU; one without data (on `meta`) becomes an `Opaque`."""
+    return map_leaves(value, lambda leaf: unpack(pack(leaf)) if device_types(leaf) - {"cpu"} else leaf)
 
 
-def without_graph(value: Any) -> Any:
-    """Plain data that keeps alive nothing of what autograd recorded, as what crosses from a worker does."""
-    return mapped(value, lambda leaf: leaf.detach() if getattr(leaf, "requires_grad", False) is True else leaf)
+def detach_tensors(value: Any) -> Any:
+    """Detach every tensor in plain data from autograd's graph, as a value that a worker sends is."""
+    return map_leaves(value, lambda leaf: leaf.detach() if getattr(leaf, "requires_grad", False) is True else leaf)
 
 
 def duplicate(value: Any) -> Any:
-    """A copy of plain data that shares no memory with it; handles and the like stay as they are."""
-    return mapped(value, _copied)
+    """Copy plain data so that no memory is shared; handles and other objects stay as they are."""
+    return map_leaves(value, _copy_leaf)
 
 
-def _copied(leaf: Any) -> Any:
+def _copy_leaf(leaf: Any) -> Any:
     if hasattr(leaf, "clone"):
         return leaf.detach().clone()
     return leaf.copy() if hasattr(leaf, "dtype") and hasattr(leaf, "copy") else leaf

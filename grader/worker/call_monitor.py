@@ -1,10 +1,9 @@
-"""Notice a forbidden call when it runs, whatever name it was called by.
+"""Detect and refuse a forbidden call while it runs, under whatever name it was called.
 
-torch tells a function mode of every call into it from Python: `F.softmax`, `x.softmax`, an alias of either, and the
-operator itself (`torch.ops.aten._softmax`). A mode holds for one thread, and not inside of what it lets through; so the
-operators themselves are made to refuse too, for the whole process: in other threads, in traced code, with torch's modes
-switched off. numpy has no such hooks: there the interpreter's profiler sees the calls that the learner's own code makes
-into numpy.
+torch reports every call from Python to a function mode: `F.softmax`, `x.softmax`, an alias of either, and the operator
+itself (`torch.ops.aten._softmax`). A mode covers one thread, and nothing inside the calls that it lets through. So the
+operators are blocked too, for the whole process: in other threads, in traced code, with torch's modes switched off.
+numpy has no such hooks; there the interpreter's profiler sees the calls from the learner's code into numpy.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 
 class ForbiddenCall(BaseException):
-    """Raised inside the learner's call. Not an `Exception`, so that a broad `except` does not hide it."""
+    """Raised inside the learner's call. No `Exception`, so that a broad `except` does not hide it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -28,45 +27,38 @@ class ForbiddenCall(BaseException):
 
 @lru_cache(maxsize=4096)  # an exercise calls the same few dozen functions again and again
 def matches(name: str, forbids: tuple[str, ...]) -> str | None:
-    """The entry of `forbids` that `name` falls under: `_softmax_backward_data` falls under `softmax`."""
-    base = _base(name)
+    """Return the entry of *forbids* that *name* belongs to: `_softmax_backward_data` belongs to `softmax`."""
+    base = _base_name(name)
     for entry in forbids:
         if base == entry or base.startswith(entry + "_"):
             return entry
     return None
 
 
-def _base(name: str) -> str:
+def _base_name(name: str) -> str:
     return name.partition(".")[0].lstrip("_").removesuffix("_")
 
 
 def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[None]:
-    """A context in which calling one of `forbids` raises ForbiddenCall and is noted in `seen`."""
-    if not forbids:
-        return nullcontext()
-    return _watching(forbids, seen) if "torch" in sys.modules else _watching_numpy(forbids, seen)
+    """Return a context in which calling one of *forbids* raises ForbiddenCall and is appended to *seen*."""
 
-
-@contextmanager
-def _watching(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
     def refuse(name: str) -> None:
         entry = matches(name, forbids)
         if entry is not None:
             seen.append(entry)
             raise ForbiddenCall(entry)
 
-    with _mode()(refuse):
-        yield
+    if not forbids:
+        return nullcontext()
+    return _function_mode()(refuse) if "torch" in sys.modules else _profile_numpy(refuse)
 
 
 @contextmanager
-def _watching_numpy(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
+def _profile_numpy(refuse: Callable[[str], None]) -> Iterator[None]:
     def profile(frame: Any, event: str, called: Any) -> None:
         name = _called_in_numpy(frame, event, called)
-        entry = matches(name, forbids) if name else None
-        if entry is not None:
-            seen.append(entry)
-            raise ForbiddenCall(entry)
+        if name:
+            refuse(name)
 
     sys.setprofile(profile)
     threading.setprofile(profile)  # for threads that are started meanwhile
@@ -78,23 +70,25 @@ def _watching_numpy(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]
 
 
 def _called_in_numpy(frame: Any, event: str, called: Any) -> str:
-    """The name of what numpy is asked for from outside of it; what numpy then calls for itself does not count."""
+    """Return the name of a function of numpy called from outside numpy; "" for any other event."""
     if event == "call":
-        asked = _of_numpy(frame.f_globals.get("__name__")) and frame.f_back is not None
-        return frame.f_code.co_name if asked and not _of_numpy(frame.f_back.f_globals.get("__name__")) else ""
-    if event != "c_call" or _of_numpy(frame.f_globals.get("__name__")):
+        entered = _is_numpy(frame.f_globals.get("__name__")) and frame.f_back is not None
+        return frame.f_code.co_name if entered and not _is_numpy(frame.f_back.f_globals.get("__name__")) else ""
+    if event != "c_call" or _is_numpy(frame.f_globals.get("__name__")):
         return ""
     owner = getattr(called, "__module__", None) or type(getattr(called, "__self__", None)).__module__
-    return getattr(called, "__name__", "") if _of_numpy(owner) else ""
+    return getattr(called, "__name__", "") if _is_numpy(owner) else ""
 
 
-def _of_numpy(module: Any) -> bool:
+def _is_numpy(module: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == "numpy"
 
 
-class Refusals:
-    """Makes torch's operators of these names, and its functions that are written in Python, refuse in every thread,
-    until `end`. `seen`: what was refused."""
+class CallBlocker:
+    """Block torch's operators and Python functions of these names in every thread, until `restore`.
+
+    `seen` collects the entries of *forbids* that were called.
+    """
 
     def __init__(self, forbids: tuple[str, ...]) -> None:
         self.forbids = forbids
@@ -102,10 +96,10 @@ class Refusals:
         self._operators: Any = None
         self._functions: list[tuple[Any, str, Any]] = []
         if forbids and "torch" in sys.modules:
-            # a torch whose dispatcher is another one: the mode remains, and what the judge reads in the source
+            # another torch may have another dispatcher: the mode and the judge's static analysis remain
             with suppress(AttributeError, TypeError, RuntimeError):
-                self._refuse_operators()
-            self._refuse_functions()
+                self._block_operators()
+            self._block_functions()
 
     def _refusal(self, entry: str) -> Callable[..., Any]:
         def refuse(*_args: Any, **_kwargs: Any) -> Any:
@@ -114,21 +108,23 @@ class Refusals:
 
         return refuse
 
-    def _refuse_operators(self) -> None:
-        """Before a kernel is chosen for a device, and for operators that are made of others before autograd takes them
-        apart: at both places nothing is registered for ordinary operators, so nothing is taken away either."""
+    def _block_operators(self) -> None:
+        """Register a refusal for two dispatch keys at which ordinary operators have no kernel.
+
+        One comes before a device is chosen; the other before autograd takes a composite operator apart.
+        """
         import torch
 
         known = torch._C._dispatch_has_kernel_for_dispatch_key
-        # what `torch.library.Library` is made of, which would import much more (11 ms)
+        # what `torch.library.Library` wraps; importing that costs 11 ms
         self._operators = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
         for entry in self.forbids:
-            for name in _operators_like(entry):
+            for name in _operators_named(entry):
                 for key in ("BackendSelect", "AutogradCPU"):
                     if not known(name, key):
                         self._operators.impl(name, key, self._refusal(entry))
 
-    def _refuse_functions(self) -> None:
+    def _block_functions(self) -> None:
         from torch.nn import functional
 
         for name, function in list(vars(functional).items()):
@@ -137,8 +133,8 @@ class Refusals:
                 self._functions.append((functional, name, function))
                 setattr(functional, name, self._refusal(entry))
 
-    def end(self) -> None:
-        """Let torch be as it was."""
+    def restore(self) -> None:
+        """Put back what was replaced."""
         for module, name, function in self._functions:
             setattr(module, name, function)
         self._functions.clear()
@@ -147,10 +143,9 @@ class Refusals:
             self._operators = None
 
 
-def _operators_like(entry: str) -> Iterator[str]:
-    """The operators whose name is `entry`, or begins with it and a line: what `matches` finds, without looking at all
-    of the thousands."""
-    known = operators()
+def _operators_named(entry: str) -> Iterator[str]:
+    """Find the operators that `matches` finds for *entry*, by bisection among the thousands."""
+    known = sorted_operators()
     for base, name in known[bisect.bisect_left(known, (entry, "")) :]:
         if not base.startswith(entry):
             return
@@ -158,32 +153,27 @@ def _operators_like(entry: str) -> Iterator[str]:
             yield name
 
 
-@lru_cache(maxsize=1)
-def operators() -> list[tuple[str, str]]:
-    """torch's operators, those that are made of others among them: bare names and whole ones, sorted."""
+@cache
+def sorted_operators() -> list[tuple[str, str]]:
+    """Return torch's operators as sorted pairs of base name and full name."""
     import torch
 
     names = torch._C._dispatch_get_all_op_names()
-    return sorted((_base(name.removeprefix("aten::")), name) for name in names if name.startswith("aten::"))
+    return sorted((_base_name(name.removeprefix("aten::")), name) for name in names if name.startswith("aten::"))
 
 
-_MODE: Any = None
+@cache
+def _function_mode() -> Any:
+    """Define the mode's class late: torch is imported only where it is used."""
+    from torch.overrides import TorchFunctionMode
 
+    class FunctionWatch(TorchFunctionMode):
+        def __init__(self, refuse: Callable[[str], None]) -> None:
+            super().__init__()
+            self.refuse = refuse
 
-def _mode() -> Any:
-    """The mode's class, made once: torch is imported only where it is used."""
-    global _MODE  # the class cannot be defined before torch is there
-    if _MODE is None:
-        from torch.overrides import TorchFunctionMode
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.refuse(getattr(func, "__name__", ""))
+            return func(*args, **(kwargs or {}))
 
-        class FunctionWatch(TorchFunctionMode):
-            def __init__(self, refuse: Callable[[str], None]) -> None:
-                super().__init__()
-                self.refuse = refuse
-
-            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                self.refuse(getattr(func, "__name__", ""))
-                return func(*args, **(kwargs or {}))
-
-        _MODE = FunctionWatch
-    return _MODE
+    return FunctionWatch

@@ -1,14 +1,14 @@
-"""Objects that are sent by description: small models, optimizers, iterators, made in the process that uses them.
+"""Build small models, optimizers and iterators from a description, in the process that uses them.
 
-A model is a stack of plain layers, an optimizer one of torch's own. Both write to a log what is done to them, judged
-afterwards by what the gradients *were* when the parameters were updated, not by which method cleared them: right
-training code may use `optimizer.zero_grad`, `model.zero_grad`, `p.grad = None` or a closure.
+A model is a stack of plain layers, an optimizer one of torch's. Both log what is done to them. The log is judged by
+what the gradients *were* when the parameters were updated, not by which method cleared them: correct training code may
+use `optimizer.zero_grad`, `model.zero_grad`, `p.grad = None` or a closure.
 
 Events of the log, in order:
 
-    ("forward", training, shape, recorded)  the model ran, in this mode, on input of this shape; autograd recorded it
-    ("backward",)                           a gradient came back to what the model gave
-    ("step", {name: gradient or None})      the optimizer stepped, with these gradients
+    ("forward", training, shape, recorded)  the model ran in this mode on input of this shape; did autograd record it?
+    ("backward",)                           a gradient came back to the model's output
+    ("step", {name: gradient or None})      the optimizer stepped with these gradients
     ("zero_grad",)                          the optimizer's zero_grad was called
 """
 
@@ -18,25 +18,42 @@ from functools import cache
 from typing import Any
 
 Log = list[tuple[Any, ...]]
+LAYERS = {
+    "embedding": "Embedding",
+    "linear": "Linear",
+    "dropout": "Dropout",
+    "layer_norm": "LayerNorm",
+    "tanh": "Tanh",
+    "relu": "ReLU",
+    "gelu": "GELU",
+}
 
 
 def make(spec: dict[str, Any], log: Log) -> Any:
-    """`{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, which may have "dtype", "device" and
-    "training" too; `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`; or
-    `{"kind": "iterator", "items": [...]}`, a generator: gone through once, without a length."""
+    """Build the object that *spec* describes; it appends events to *log*.
+
+    Args:
+        spec: `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional "dtype",
+            "device" and "training"; or `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`;
+            or `{"kind": "iterator", "items": [...]}` for a generator, which is consumed once and has no length.
+        log: The list that events are appended to.
+
+    Raises:
+        ValueError: An unknown kind.
+    """
     if spec["kind"] == "model":
-        return _model(spec, log)
+        return _make_model(spec, log)
     if spec["kind"] == "optimizer":
-        return _optimizer(spec, log)
+        return _make_optimizer(spec, log)
     if spec["kind"] == "iterator":
         return (item for item in spec["items"])
     raise ValueError(f"unknown description {spec['kind']!r}")
 
 
-def _model(spec: dict[str, Any], log: Log) -> Any:
+def _make_model(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
-    layers = [_layer_class(name)(*sizes) for name, *sizes in spec["layers"]]
+    layers = [getattr(torch.nn, LAYERS[name])(*sizes) for name, *sizes in spec["layers"]]
     model = _stack_class()(layers, log)
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
@@ -48,18 +65,9 @@ def _model(spec: dict[str, Any], log: Log) -> Any:
     return model
 
 
-def _layer_class(name: str) -> Any:
-    from torch import nn
-
-    return {
-        "embedding": nn.Embedding, "linear": nn.Linear, "dropout": nn.Dropout, "layer_norm": nn.LayerNorm,
-        "tanh": nn.Tanh, "relu": nn.ReLU, "gelu": nn.GELU,
-    }[name]  # fmt: skip
-
-
 @cache
 def _stack_class() -> Any:
-    """Made once, and only where torch is used: making a class of modules costs as much as making a small model."""
+    """Define the class late and once: torch may be absent, and defining a module class costs as much as a model."""
     from torch import nn
 
     class Stack(nn.Module):
@@ -80,29 +88,29 @@ def _stack_class() -> Any:
     return Stack
 
 
-def _optimizer(spec: dict[str, Any], log: Log) -> Any:
+def _make_optimizer(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
     module = spec["module"]
     classes = {"sgd": torch.optim.SGD, "adamw": torch.optim.AdamW}
     optimizer = classes[spec["name"]](module.parameters(), **spec.get("options", {}))
 
-    def note_step() -> None:
+    def log_step() -> None:
         grads = {name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()}
         log.append(("step", grads))
 
     def before_step(_optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
         if closure is None:
-            note_step()
+            log_step()
             return None
 
-        def watched_closure() -> Any:
+        def logging_closure() -> Any:
             loss = closure()
-            note_step()
+            log_step()
             return loss
 
-        return (args[0], watched_closure), {}
+        return (args[0], logging_closure), {}
 
     plain_zero_grad = optimizer.zero_grad
 

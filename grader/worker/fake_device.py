@@ -1,51 +1,50 @@
-"""A device that is not there: tensors with real data that claim to lie on another device.
+"""A fake device: tensors with real data that claim to be on another device.
 
 Code that names a device, or makes a tensor without saying where, works on the machine it was tried on and fails on a
-GPU. Here it fails without one: mixing an `Elsewhere` tensor with an ordinary one raises the error that torch raises
-for two devices. Unlike torch's `meta` device there is data, so code that reads values (`if mask.any():`) runs too;
-and torch need not import its compiler (0.6 s) to do it.
+GPU. Here it fails without one: mixing a tensor on the fake device with an ordinary one raises the error that torch
+raises for two devices. Unlike torch's `meta` device there is data, so code that reads values (`if mask.any():`) runs
+too; and torch need not import its compiler (0.6 s) to do it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from grader.worker.arrays import mapped
+from grader.worker.arrays import map_leaves
 
-DEVICE = "meta"  # what the tensors say of themselves, so that `device=x.device` asks for the same place
+DEVICE = "meta"  # what the tensors report, so that `device=x.device` asks for the same device
 SAME_DEVICE = "Expected all tensors to be on the same device, but found at least two devices, elsewhere and cpu"
 MOVES = ("_to_copy", "copy_")
-INDEXES = ("index", "index_put_", "index_put", "_index_put_impl_")  # a GPU tensor may be indexed by a CPU one
+INDEXES = ("index", "index_put_", "index_put", "_index_put_impl_")  # a CPU tensor may index a GPU tensor
 
 # torch makes these from plain numbers before any operator is dispatched
 FROM_NUMBERS = ("tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor")
 
-_CLASSES: tuple[Any, Any, Any] | None = None
-
 
 def wrap(value: Any) -> Any:
-    """Plain data with every tensor in it moved elsewhere."""
-    tensor_class, _, _ = _classes()
+    """Move every tensor in plain data to the fake device."""
     import torch
 
-    return mapped(value, lambda leaf: tensor_class(leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf)
+    tensor_class, _, _ = _classes()
+    return map_leaves(value, lambda leaf: tensor_class(leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf)
 
 
 def unwrap(value: Any) -> Any:
-    """The tensor inside, where there is one."""
-    return value.held if is_elsewhere(value) else value
+    """Return the real tensor of one on the fake device, and any other value as it is."""
+    return value.held if is_on_fake_device(value) else value
 
 
-def is_elsewhere(value: Any) -> bool:
-    """Whether a tensor lies elsewhere."""
-    return _CLASSES is not None and isinstance(value, _CLASSES[0])
+def is_on_fake_device(value: Any) -> bool:
+    """Return True for a tensor on the fake device."""
+    return isinstance(value, _classes()[0])
 
 
 @contextmanager
-def elsewhere(module: Any = None) -> Iterator[None]:
-    """A context in which `device=x.device` means elsewhere; a module's parameters and buffers are moved there."""
+def fake_device(module: Any = None) -> Iterator[None]:
+    """Let `device=x.device` mean the fake device; a module's parameters and buffers are on it meanwhile."""
     _, dispatch_mode, function_mode = _classes()
     with dispatch_mode(), _moved(module), function_mode():
         yield
@@ -66,20 +65,14 @@ def _moved(module: Any) -> Iterator[None]:
             part._buffers.update(buffers)
 
 
+@cache
 def _classes() -> tuple[Any, Any, Any]:
-    """The tensor class and the two modes, made once: torch is imported only where it is used."""
-    global _CLASSES  # the classes cannot be defined before torch is there
-    if _CLASSES is None:
-        _CLASSES = _define()
-    return _CLASSES
-
-
-def _define() -> tuple[Any, Any, Any]:
+    """Define the tensor class and the two modes late: torch is imported only where it is used."""
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Elsewhere(torch.Tensor):
+    class FakeDeviceTensor(torch.Tensor):
         held: torch.Tensor
 
         @staticmethod
@@ -94,27 +87,27 @@ def _define() -> tuple[Any, Any, Any]:
         def __torch_dispatch__(  # type: ignore[override]  # torch declares a C function here
             cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            return _run(func, args, kwargs or {})
+            return _run_operator(func, args, kwargs or {})
 
-    class ElsewhereMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
+    class FakeDeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            return False  # see forbid.py: keeps torch's compiler out
+            return False  # torch would import its compiler to mark the mode for it
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return _run(func, args, kwargs or {})
+            return _run_operator(func, args, kwargs or {})
 
-    class NumbersMode(TorchFunctionMode):
+    class FromNumbersMode(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if getattr(func, "__name__", "") in FROM_NUMBERS:
-                return _from_numbers(func, args, kwargs or {})
+                return _make_from_numbers(func, args, kwargs or {})
             return func(*args, **(kwargs or {}))
 
-    return Elsewhere, ElsewhereMode, NumbersMode
+    return FakeDeviceTensor, FakeDeviceMode, FromNumbersMode
 
 
-def _from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
-    """`torch.tensor([...], device=x.device)`: made here, then moved if it was asked for elsewhere."""
+def _make_from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
+    """Run `torch.tensor([...], device=x.device)` and the like on the CPU, then move the result if that was asked."""
     import torch
 
     device = kwargs.get("device")
@@ -122,29 +115,29 @@ def _from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
         like, *args = args
         device, kwargs = device or like.device, {"dtype": like.dtype, **kwargs}
         func = torch.tensor
-    there = device is not None and torch.device(device).type == DEVICE
-    if any(is_elsewhere(tensor) for tensor in _tensors_in(args)):
+    to_fake = device is not None and torch.device(device).type == DEVICE
+    if any(is_on_fake_device(tensor) for tensor in _tensors_in(args)):
         return func(*args, **kwargs)
-    made = func(*args, **{**kwargs, "device": "cpu"} if there else kwargs)
-    return wrap(made) if there else made
+    made = func(*args, **{**kwargs, "device": "cpu"} if to_fake else kwargs)
+    return wrap(made) if to_fake else made
 
 
-def _run(func: Any, args: Any, kwargs: Any) -> Any:
-    """One operator: on the inner tensors, its result elsewhere if its inputs were or if it was asked to be."""
+def _run_operator(func: Any, args: Any, kwargs: Any) -> Any:
+    """Run one operator on the real tensors; the result is on the fake device if an input was or if that was asked."""
     name = func._schema.name.split("::")[-1]
     tensors = _tensors_in((args, list(kwargs.values())))
-    inside = [tensor for tensor in tensors if is_elsewhere(tensor)]
-    outside = [tensor for tensor in tensors if not is_elsewhere(tensor) and tensor.ndim > 0]
+    inside = [tensor for tensor in tensors if is_on_fake_device(tensor)]
+    outside = [tensor for tensor in tensors if not is_on_fake_device(tensor) and tensor.ndim > 0]
     if inside and outside and name not in MOVES + INDEXES:
         raise RuntimeError(SAME_DEVICE)
     device = kwargs.get("device")
     if device is not None and device.type == DEVICE:
         kwargs = {**kwargs, "device": "cpu"}
-    result = func(*mapped(args, unwrap), **mapped(kwargs, unwrap))
-    there = bool(inside) if device is None else device.type == DEVICE
+    result = func(*map_leaves(args, unwrap), **map_leaves(kwargs, unwrap))
+    to_fake = bool(inside) if device is None else device.type == DEVICE
     if name.endswith("_") and tensors:
         return args[0]
-    return wrap(result) if there else result
+    return wrap(result) if to_fake else result
 
 
 def _tensors_in(value: Any) -> list[Any]:

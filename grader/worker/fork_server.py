@@ -1,12 +1,12 @@
-"""The warm parent of all workers: it imports torch once and forks a worker for each job.
+"""Fork server, the parent of all workers: import torch once, then fork a worker per job.
 
-Started by exec, before anything slow, with a clean environment and one thread. It holds no secret, ever: what it has
-read before a fork, a worker can read. It never sees a learner's source: that goes straight to the worker.
+It is started by exec with a clean environment and one thread. It never holds a secret, since a worker can read whatever
+it has read before the fork. It never sees a learner's source, which is sent to the worker directly.
 
     python -P -S -s fork_server.py CONTROL_FD ARRAYS SYS_PATH_JSON
 
 Control messages are JSON datagrams. In: `{"id", "policy"}` with two descriptors, the worker's line to the judge and the
-pipe for what it prints. Out: `{"id", "pid"}` with a pidfd, later `{"id", "exit", "cpu_s", "max_rss_kb"}`.
+pipe for its printed output. Out: `{"id", "pid"}` with a pidfd, later `{"id", "exit", "cpu_s", "max_rss_kb"}`.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from pathlib import Path
 from typing import Any
 
 PR_SET_CHILD_SUBREAPER = 36
-PATIENCE_SECONDS = 10.0
+FORK_SECONDS = 10.0
+MAX_JOB_BYTES = 1 << 16
 
 
 def main(control_fd: int, arrays: str, paths: list[str]) -> None:
-    """Import what exercises need, then serve fork requests until the judge goes away."""
-    gc.disable()  # imports make many objects that stay: looking for garbage among them costs a tenth of the time
+    """Import what exercises need, then serve fork requests until the judge disconnects."""
+    gc.disable()  # imports make many objects that stay: collecting meanwhile takes a tenth of the time
     sys.path[:0] = paths
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     from grader.worker import isolation, preload, serve
     from grader.worker.isolation import process
 
-    preload.import_arrays(arrays)
+    preload.import_array_library(arrays)
     isolation.prepare()
     sys.path.pop()
     sys.argv[:] = [""]
-    with contextlib.suppress(OSError):  # without it orphans are not ours to end; their process group still is
+    with contextlib.suppress(OSError):  # without it only a worker's process group can be ended, not its orphans
         process.prctl(PR_SET_CHILD_SUBREAPER, 1)
     control = socket.socket(fileno=control_fd)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 10, 10)  # a worker lives for a second: it need not look for garbage 70 times
+    gc.set_threshold(20_000, 10, 10)  # else a worker, which lives for a second, collects 70 times
     gc.enable()
     threads = process.thread_count()
     if threads != 1:
@@ -55,17 +56,18 @@ def main(control_fd: int, arrays: str, paths: list[str]) -> None:
 
 
 class ForkServer:
-    """Forks workers on demand, reports how they end, and lets none of their children survive them."""
+    """Fork workers on demand, report how they end, and kill the processes they leave behind."""
 
     def __init__(self, control: socket.socket, serve: Any, isolation: Any) -> None:
         self.control, self.serve, self.isolation = control, serve, isolation
-        self.foreseen: dict[str, Any] = {}  # by policy as JSON: the policy, and what is the same for all its workers
+        self.policies: dict[str, tuple[Any, Any]] = {}  # by the policy's JSON: the policy, and its prepared part
         self.workers: dict[int, int] = {}  # pid -> job id
         self.wake_read, self.wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     def run(self) -> None:
+        """Serve until the judge disconnects. Never returns."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's to answer
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the judge handles Ctrl-C
         signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
         while True:
             ready, _, _ = select.select([self.control.fileno(), self.wake_read], [], [])
@@ -76,42 +78,42 @@ class ForkServer:
                 self._end()
 
     def _serve_one(self) -> bool:
+        """Fork the worker that the next message asks for; return False if there are no more messages."""
         try:
-            message, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 2)
-        except OSError:  # the judge went away with messages of ours unread
+            message, fds, _, _ = socket.recv_fds(self.control, MAX_JOB_BYTES, 2)
+        except OSError:  # the judge disconnected before it had read all replies
             return False
         if not message:
             return False
         job = json.loads(message)
         try:
-            policy, foresight = self._foresee(job["policy"])
+            policy, prepared = self._prepare(job["policy"])
             pid = _fork()
         except (OSError, ValueError) as error:
             self.control.send(json.dumps({"id": job["id"], "refused": str(error)}).encode())
-            for fd in fds:
-                os.close(fd)
-            return True
-        if pid == 0:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # how the judge asks where a call hangs
-            self.serve.become_worker(fds[0], fds[1], policy, foresight)
+        else:
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                signal.signal(signal.SIGINT, signal.default_int_handler)  # the judge asks where a call hangs
+                self.serve.run_worker(fds[0], fds[1], policy, prepared)
+            self.workers[pid] = job["id"]
+            pidfd = os.pidfd_open(pid)
+            socket.send_fds(self.control, [json.dumps({"id": job["id"], "pid": pid}).encode()], [pidfd])
+            os.close(pidfd)
         for fd in fds:
             os.close(fd)
-        self.workers[pid] = job["id"]
-        pidfd = os.pidfd_open(pid)
-        socket.send_fds(self.control, [json.dumps({"id": job["id"], "pid": pid}).encode()], [pidfd])
-        os.close(pidfd)
         return True
 
-    def _foresee(self, values: dict[str, Any]) -> Any:
+    def _prepare(self, values: dict[str, Any]) -> tuple[Any, Any]:
         key = json.dumps(values)
-        if key not in self.foreseen:
+        if key not in self.policies:
             policy = self.serve.read_policy(values)
-            self.foreseen[key] = policy, self.isolation.foresee(policy)
-        return self.foreseen[key]
+            self.policies[key] = policy, self.isolation.prepare_policy(policy)
+        return self.policies[key]
 
     def _reap(self) -> None:
+        """Report the workers that have ended, and kill what they left."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -123,20 +125,18 @@ class ForkServer:
             if job is None:
                 continue
             self._sweep(pid)
-            end = {
-                "id": job,
-                "exit": os.waitstatus_to_exitcode(status),
-                "cpu_s": usage.ru_utime + usage.ru_stime,
-                "max_rss_kb": usage.ru_maxrss,
-            }
+            end = {"id": job, "exit": os.waitstatus_to_exitcode(status)}
+            used = {"cpu_s": usage.ru_utime + usage.ru_stime, "max_rss_kb": usage.ru_maxrss}
             try:
-                self.control.send(json.dumps(end).encode())
+                self.control.send(json.dumps(end | used).encode())
             except OSError:
                 self._end()
 
     def _sweep(self, pid: int) -> None:
-        """Kill what a dead worker left: its process group, and orphans, which are ours to inherit. Those are stopped
-        first, all of them, since one that still runs can fork as fast as another is killed."""
+        """Kill what a dead worker left: its process group, and the orphans that this process inherited.
+
+        All orphans are stopped first: one that still runs can fork as fast as another is killed.
+        """
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
         stopped: set[int] = set()
@@ -148,7 +148,7 @@ class ForkServer:
             self._signal(stray, signal.SIGKILL)
 
     def _strays(self) -> set[int]:
-        """Everything below this process that is neither a worker nor below one."""
+        """Find all descendants of this process that are neither a worker nor a worker's descendant."""
         found: set[int] = set()
         queue = [child for child in self._children(os.getpid()) if child not in self.workers]
         while queue:
@@ -166,7 +166,7 @@ class ForkServer:
     @staticmethod
     def _children(pid: int) -> list[int]:
         found: list[int] = []
-        with contextlib.suppress(OSError):  # it has gone, or a kernel without these files
+        with contextlib.suppress(OSError):  # it has ended, or the kernel lacks these files
             for thread in Path(f"/proc/{pid}/task").iterdir():
                 found += map(int, (thread / "children").read_text().split())
         return found
@@ -181,8 +181,8 @@ class ForkServer:
 
 
 def _fork() -> int:
-    """Fork. A machine that has no process to give, or no memory, may have one in a moment: it is asked for a while."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    """Fork, trying again for a while: a machine out of processes or memory may have some in a moment."""
+    deadline = time.monotonic() + FORK_SECONDS
     while True:
         try:
             return os.fork()

@@ -1,4 +1,4 @@
-"""Turn a learner's source text into a module. No file of theirs is opened: text came over the wire."""
+"""Turn a learner's source text, which came over the wire, into a module. No file of theirs is opened."""
 
 from __future__ import annotations
 
@@ -13,9 +13,18 @@ from typing import Any
 
 
 def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int, device: str = "cpu") -> dict[str, Any]:
-    """Compile and run `source` as module `name`; returns its namespace. `siblings` maps a module name to
-    [path, source]: the learner's other lessons, importable by name, never in the way of an installed package."""
-    _forget_earlier()
+    """Compile and run *source* as the module *name*, and return its namespace.
+
+    Args:
+        name: The module's name, a lesson's.
+        path: What tracebacks call the file.
+        source: The module's text.
+        siblings: Module name to [path, source]: the learner's other lessons, which it may import. An installed
+            package of the same name comes first.
+        seed: The start of every random generator.
+        device: "cpu", or the type of the device whose generator is seeded too.
+    """
+    _unload_earlier()
     _seed(seed, device)
     finder = _Siblings(name, siblings)
     sys.meta_path.append(finder)
@@ -26,8 +35,8 @@ def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int,
     return module.__dict__
 
 
-def _forget_earlier() -> None:
-    """Take out an earlier lesson of this process and what it imported of the learner's."""
+def _unload_earlier() -> None:
+    """Remove an earlier lesson of this process, and the siblings that it imported."""
     for finder in [finder for finder in sys.meta_path if isinstance(finder, _Siblings)]:
         sys.meta_path.remove(finder)
         for name in (finder.lesson, *finder.siblings):
@@ -39,15 +48,15 @@ def _compile(path: str, source: str) -> CodeType:
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     try:
         return compile(source, path, "exec", dont_inherit=True)
-    except (MemoryError, RecursionError):  # the parser's own limits, which are reached long before the memory's
+    except (MemoryError, RecursionError):  # the parser's limits, reached long before memory runs out
         raise SyntaxError("the source is nested too deeply", (path, 1, None, None)) from None
-    except ValueError as error:  # what Python before 3.11.4 makes of a null byte; later it is a SyntaxError as here
+    except ValueError as error:  # a null byte before Python 3.11.4, which made it a SyntaxError
         line = source[: source.find("\0")].count("\n") + 1
         raise SyntaxError(str(error), (path, line, None, None)) from None
 
 
 def _seed(seed: int, device: str) -> None:
-    """Every random source that a learner's code may use starts from the run's seed."""
+    """Seed every random generator that a learner's code may use."""
     random.seed(seed)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None:
@@ -59,7 +68,7 @@ def _seed(seed: int, device: str) -> None:
 
 
 class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the learner's other lessons. It stands last, so that `torch.py` beside a lesson shadows nothing."""
+    """Find the learner's other lessons, after everything else, so that `torch.py` beside a lesson shadows nothing."""
 
     def __init__(self, lesson: str, siblings: dict[str, Any]) -> None:
         self.lesson = lesson

@@ -1,7 +1,7 @@
-"""The fixed vocabulary of what can be asked of a module: call, build, make, state, mode, events.
+"""The operations that a request may name: call, build, make, state, mode, events, names.
 
-The worker carries these out on a learner's module, the judge carries out the same ones on its own reference and on the
-known mistakes, so that both are observed in exactly the same way.
+The worker performs them on a learner's module, and the judge performs the same ones on its reference and on the known
+mistakes, so that all are observed in exactly the same way.
 """
 
 from __future__ import annotations
@@ -10,60 +10,69 @@ import traceback
 from typing import Any
 
 from grader.worker import factories, fake_device
-from grader.worker.arrays import mapped
-from grader.worker.call_monitor import ForbiddenCall, Refusals, watch
+from grader.worker.arrays import map_leaves
+from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
 from grader.worker.wire import Array, Handle
 
-MESSAGE_LIMIT = 2000
-FRAME_LIMIT = 8
-LINE_LIMIT = 500
+MAX_MESSAGE_CHARS = 2000
+MAX_FRAMES = 8
+MAX_LINE_CHARS = 500
+MAX_PUBLIC_NAMES = 200
+
+Request = dict[str, Any]
+Reply = dict[str, Any]
 
 
-class Actor:
-    """One module's namespace, the objects made from it, and the log of what happened to them."""
+class ModuleHost:
+    """Hold one module's namespace, the objects made from it, and the log of what happened to them."""
 
     def __init__(self, namespace: dict[str, Any], forbids: tuple[str, ...] = (), files: frozenset[str] = frozenset()):
+        """Block the calls in *forbids*; *files* are the paths whose lines a traceback may show."""
         self.namespace = namespace
         self.forbids = forbids
         self.files = files
-        self.refusals = Refusals(forbids)
+        self.blocker = CallBlocker(forbids)
         self.objects: dict[int, Any] = {}
         self.made = 0
         self.log: list[tuple[Any, ...]] = []
 
-    def act(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request; whatever the module raises becomes the reply's `error`."""
+    def perform(self, request: Request) -> Reply:
+        """Perform one request; whatever the module raises becomes the reply's `error`."""
+        operation = str(request["operation"])
         forbidden: list[str] = []
         try:
-            with watch(self.forbids if request["act"] == "call" else (), forbidden):
-                reply: dict[str, Any] = getattr(self, "act_" + str(request["act"]))(request)
+            with watch(self.forbids if operation == "call" else (), forbidden):
+                reply: Reply = getattr(self, f"do_{operation}")(request)
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}
-        forbidden += self.refusals.seen
+        forbidden += self.blocker.seen
         if forbidden:
-            self.refusals.seen.clear()
-            reply = {"error": {"kind": "forbidden", "type": "ForbiddenCall", "text": forbidden[0], "frames": reply.get(
-                "error", {}).get("frames", [])}}  # fmt: skip
+            self.blocker.seen.clear()
+            frames = reply.get("error", {}).get("frames", [])
+            reply = {"error": {"kind": "forbidden", "type": "ForbiddenCall", "text": forbidden[0], "frames": frames}}
         return reply
 
-    # --- the acts -------------------------------------------------------------------------------------------------
+    def do_call(self, request: Request) -> Reply:
+        """Call a function, or an object by its handle.
 
-    def act_call(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Call a function, or an object by its handle. `grad` asks for gradients too."""
+        `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device.
+        """
         target = self._target(request["target"])
         args = self._resolve(request["args"])
         kwargs = self._resolve(request["kwargs"])
         grad = request.get("grad")
         if request.get("elsewhere"):
-            return _call_elsewhere(target, args, kwargs)
+            return _call_on_fake_device(target, args, kwargs)
         if grad is None:
             value = target(*args, **kwargs)
-            after = [mapped(args, _data), mapped(kwargs, _data)] if request.get("after") else [[], {}]
+            after = (
+                [map_leaves(args, _plain_data), map_leaves(kwargs, _plain_data)] if request.get("after") else [[], {}]
+            )
             return {"value": value, "after": after}
         return _call_for_gradients(target, args, kwargs, grad)
 
-    def act_build(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Make an object of one of the module's classes; `state` is copied into it by name."""
+    def do_build(self, request: Request) -> Reply:
+        """Make an object of one of the module's classes; `state` is loaded into it by name."""
         made = self.namespace[request["name"]](*self._resolve(request["args"]), **self._resolve(request["kwargs"]))
         missing: list[str] = []
         unexpected: list[str] = []
@@ -74,13 +83,12 @@ class Actor:
             made.to(request["device"])
         return {"handle": self._keep(made), "missing": missing, "unexpected": unexpected}
 
-    def act_make(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Make one of our own described objects (a small model, an optimizer) that logs what is done to it."""
-        made = factories.make(self._resolve(request["spec"]), self.log)
-        return {"handle": self._keep(made)}
+    def do_make(self, request: Request) -> Reply:
+        """Make an object from its description (a small model, an optimizer) that logs what is done to it."""
+        return {"handle": self._keep(factories.make(self._resolve(request["spec"]), self.log))}
 
-    def act_state(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Parameters and buffers by name, their gradients, and whether the module is in training mode."""
+    def do_state(self, request: Request) -> Reply:
+        """Read parameters and buffers by name, their gradients, and whether the module is in training mode."""
         module = self.objects[request["handle"]]
         parameters = dict(module.named_parameters(remove_duplicate=False))
         return {
@@ -90,18 +98,18 @@ class Actor:
             "training": module.training,
         }
 
-    def act_mode(self, request: dict[str, Any]) -> dict[str, Any]:
+    def do_mode(self, request: Request) -> Reply:
         """Put an object into training or evaluation mode."""
         self.objects[request["handle"]].train(request["training"])
         return {}
 
-    def act_events(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What was done to our described objects since the last time this was asked."""
+    def do_events(self, request: Request) -> Reply:
+        """Return what was done to the objects of `make` since the last time this was asked."""
         events, self.log[:] = list(self.log), []
         return {"events": events}
 
-    def act_names(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What the module defines: for each wanted name its kind and signature, and all public names."""
+    def do_names(self, request: Request) -> Reply:
+        """Return the kind and parameters of each wanted name, and the module's public names."""
         from inspect import isclass, signature
 
         found = {}
@@ -116,17 +124,15 @@ class Actor:
                 parameters = []
             found[name] = [kind, parameters]
         public = [name for name, value in self.namespace.items() if not name.startswith("_") and callable(value)]
-        return {"found": found, "public": public[:200]}
+        return {"found": found, "public": public[:MAX_PUBLIC_NAMES]}
 
-    # --- small helpers --------------------------------------------------------------------------------------------
+    def close(self) -> None:
+        """Drop everything, and unblock torch's functions."""
+        self.forget_objects()
+        self.blocker.restore()
 
-    def end(self) -> None:
-        """Let go of everything, and let torch's functions be called again."""
-        self.forget()
-        self.refusals.end()
-
-    def forget(self) -> None:
-        """Let go of every object that was made, and number the next ones from the beginning."""
+    def forget_objects(self) -> None:
+        """Drop every object that was made, and number the next ones from 1."""
         self.objects.clear()
         self.log.clear()
         self.made = 0
@@ -141,27 +147,28 @@ class Actor:
 
     def _resolve(self, value: Any) -> Any:
         """Replace every handle by its object."""
-        return mapped(value, lambda leaf: self.objects[leaf.number] if isinstance(leaf, Handle) else leaf)
+        return map_leaves(value, lambda leaf: self.objects[leaf.number] if isinstance(leaf, Handle) else leaf)
 
 
-def _data(leaf: Any) -> Any:
-    """An argument, if it is plain data: modules and optimizers are not sent back."""
+def _plain_data(leaf: Any) -> Any:
+    """Return an argument that is plain data, else None: modules and optimizers are not sent back."""
     is_data = leaf is None or isinstance(leaf, bool | int | float | str | Array) or hasattr(leaf, "dtype")
     return leaf if is_data else None
 
 
-def _call_elsewhere(target: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """Call with every tensor on a device that is not there; says where the result lies."""
-    module = target if hasattr(target, "state_dict") else None
-    with fake_device.elsewhere(module):
+def _call_on_fake_device(target: Any, args: Any, kwargs: Any) -> Reply:
+    """Call with every tensor on the fake device; `there` says whether the result is on it."""
+    with fake_device.fake_device(target if hasattr(target, "state_dict") else None):
         value = target(*fake_device.wrap(args), **fake_device.wrap(kwargs))
-        there = fake_device.is_elsewhere(value)
+        there = fake_device.is_on_fake_device(value)
         return {"value": fake_device.unwrap(value), "after": [[], {}], "there": there}
 
 
-def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> dict[str, Any]:
-    """The gradients of sum(weights * output) with respect to the named arguments (by position) and, for a module, its
-    parameters. A gradient is None where nothing reaches; all of them are where the output has no graph."""
+def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> Reply:
+    """Differentiate sum(weights * output) by the arguments at these positions and by a module's parameters.
+
+    A gradient is None where none arrives; `grads` is None if the output has no graph.
+    """
     import torch
 
     leaves = {f"argument {index}": args[index].requires_grad_(True) for index in grad["wrt"]}
@@ -175,8 +182,8 @@ def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any
     return {"value": value.detach(), "grads": dict(zip(leaves, grads, strict=True)), "is_tensor": True}
 
 
-def describe_error(error: BaseException, files: frozenset[str]) -> dict[str, Any]:
-    """An exception as plain data: its kind, its type, its text, and only the learner's own lines of the traceback."""
+def describe_error(error: BaseException, files: frozenset[str]) -> Reply:
+    """Describe an exception as plain data: its kind, type, text, and the traceback's lines in *files*."""
     kind = "raised"
     if isinstance(error, ForbiddenCall):
         kind = "forbidden"
@@ -184,27 +191,29 @@ def describe_error(error: BaseException, files: frozenset[str]) -> dict[str, Any
         kind = "out-of-memory"
     elif isinstance(error, SyntaxError):
         kind = "syntax"
-    # only theirs are looked at: a line of anybody else's file would be read from the disk
-    theirs = (step for step in traceback.walk_tb(error.__traceback__) if step[0].f_code.co_filename in files)
+    # only these are extracted: a line of any other file would be read from the disk
+    own = (step for step in traceback.walk_tb(error.__traceback__) if step[0].f_code.co_filename in files)
     frames = [
-        [frame.filename, frame.lineno or 0, frame.name, (frame.line or "")[:LINE_LIMIT]]
-        for frame in traceback.StackSummary.extract(theirs)
+        [frame.filename, frame.lineno or 0, frame.name, (frame.line or "")[:MAX_LINE_CHARS]]
+        for frame in traceback.StackSummary.extract(own)
     ]
     if isinstance(error, SyntaxError):
         frames.append([error.filename or "", error.lineno or 0, "", _with_caret(error)])
     text = error.msg if isinstance(error, SyntaxError) else _text(error)
-    return {"kind": kind, "type": type(error).__name__, "text": text, "frames": frames[-FRAME_LIMIT:]}
+    return {"kind": kind, "type": type(error).__name__, "text": text, "frames": frames[-MAX_FRAMES:]}
 
 
 def _with_caret(error: SyntaxError) -> str:
-    """The line that Python could not read, with a caret under the place."""
+    """Return the line that Python could not parse, with a caret under the column."""
     line = (error.text or "").rstrip("\n")
-    place = max(0, (error.offset or 1) - 1)
-    return f"{line}\n{' ' * place}^" if line and len(line) <= LINE_LIMIT and place <= len(line) else line[:LINE_LIMIT]
+    column = max(0, (error.offset or 1) - 1)
+    if column <= len(line) <= MAX_LINE_CHARS and line:
+        return f"{line}\n{' ' * column}^"
+    return line[:MAX_LINE_CHARS]
 
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)[:MESSAGE_LIMIT]
+        return str(error)[:MAX_MESSAGE_CHARS]
     except BaseException:  # a learner's exception may have any __str__
         return ""

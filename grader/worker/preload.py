@@ -1,4 +1,4 @@
-"""Import the array library as cheaply as it can be had, in a process that may fork or put on limits afterwards."""
+"""Import the array library at the lowest cost, in a process that forks or applies limits afterwards."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import functools
 from typing import Any
 
 
-def import_arrays(arrays: str) -> None:
-    """Import numpy, and torch if the course uses it; nothing here starts a thread or runs an operation."""
-    import random  # noqa: F401  the learner's code may want it: cheaper before the fork
+def import_array_library(arrays: str) -> None:
+    """Import numpy, and torch if *arrays* is "torch", without starting a thread or running an operator."""
+    import random  # noqa: F401  for the learner's code: cheaper before the fork
     import tempfile
 
     import numpy.random
 
-    numpy.random.seed(0)  # a worker seeds it again; here so that what this imports is there before the fork
+    numpy.random.seed(0)  # a worker seeds it again; what this imports is there before the fork
 
-    # a worker may have nowhere to write; modules that only ask for the folder must import all the same
+    # a worker may have nowhere to write, but a module that only asks for the folder must still import
     tempfile.tempdir = "/tmp"
     if arrays == "torch":
         import torch
@@ -24,17 +24,17 @@ def import_arrays(arrays: str) -> None:
         import torch.utils._python_dispatch
 
         torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
-        torch.manual_seed(0)  # as above; starts no device
-        with contextlib.suppress(ImportError):
-            import torch.profiler._cupti_monitor  # else at the first step of an optimizer; newer torch only
+        torch.manual_seed(0)  # as for numpy; starts no device
+        with contextlib.suppress(ImportError):  # newer torch imports it at an optimizer's first step
+            import torch.profiler._cupti_monitor
         from grader.worker import call_monitor
 
-        call_monitor.operators()  # the list of their names, 2 ms
-        settle_torch()
+        call_monitor.sorted_operators()  # cached, 2 ms
+        configure_torch()
 
 
-def settle_torch() -> None:
-    """Make torch quick on tiny tensors: one thread (waking a second costs milliseconds), and no compiler."""
+def configure_torch() -> None:
+    """Make torch fast on tiny tensors: one thread (waking a second costs milliseconds), and no compiler."""
     import torch
 
     torch.set_num_threads(1)
@@ -44,30 +44,30 @@ def settle_torch() -> None:
 def _keep_compiler_out() -> None:
     """Let optimizers be made and take steps without importing torch's compiler.
 
-    The first `torch.optim.SGD(...)` imports `torch._dynamo` (0.8 s, 800 modules), only to tell it to leave some methods
-    alone; each `step` asks it to break a graph that is not there. Where it has not been imported there is nothing to
-    tell. Where torch has changed and this finds nothing to do, all works as before, slower.
+    The first `torch.optim.SGD(...)` imports `torch._dynamo` (0.8 s, 800 modules) only to exclude some methods from
+    compilation, and each `step` asks it for a graph break. If another version of torch has nothing to replace here,
+    all works as before, slower.
     """
     import torch
 
     for method in vars(torch.optim.Optimizer).values():
         plain: Any = getattr(method, "__wrapped__", None)
-        if plain is not None and _made_in(method, "_compile.py"):
+        if plain is not None and _is_defined_in(method, "_compile.py"):
             plain.__dynamo_disable = plain
     for found in vars(torch.optim).values():
         step: Any = getattr(found, "step", None)
-        if isinstance(found, type) and _made_in(step, "optimizer.py") and hasattr(step, "__wrapped__"):
+        if isinstance(found, type) and _is_defined_in(step, "optimizer.py") and hasattr(step, "__wrapped__"):
             found.step = _step_without_gradients(step.__wrapped__)  # type: ignore[attr-defined]
 
 
-def _made_in(function: Any, filename: str) -> bool:
-    """Whether a wrapper was made by a decorator of that file of torch."""
+def _is_defined_in(function: Any, filename: str) -> bool:
+    """Return True if a wrapper comes from a decorator in that file of torch."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.endswith(filename)
 
 
 def _step_without_gradients(step: Any) -> Any:
-    """What torch's own decorator does, without the compiler: gradients only for a differentiable optimizer."""
+    """Wrap *step* as torch's decorator does, but without the compiler."""
     import torch
 
     @functools.wraps(step)

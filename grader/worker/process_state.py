@@ -1,10 +1,9 @@
-"""What a module may have left behind in its process, so that the next lesson of the same learner can be run there.
+"""Compare the process before and after a module ran, to decide whether the next lesson may run in it too.
 
 In a batch one worker serves all lessons of a learner while each leaves the process as it found it: a fork saved is a
-tenth of the cost of a lesson. A lesson that changed anything on this list is followed by a fresh process, so that
-a verdict does not depend on which lessons were graded before. It guards against accidents: what this process says of
-itself is the learner's to say, so the judge shares it only where no source can change more than its own (`tame.py` of
-the judge), and then what it says is true.
+tenth of the cost of a lesson. A lesson that changed anything listed here is followed by a fresh process, so that
+a verdict does not depend on which lessons were graded before. This guards against accidents only: the worker reports
+its own state, and the judge shares a worker only where static analysis found no side effects.
 """
 
 from __future__ import annotations
@@ -16,18 +15,15 @@ import threading
 import warnings
 from typing import Any, NamedTuple
 
-WATCHED = ("builtins", "math", "random", "numpy", "torch", "torch.nn", "torch.nn.functional", "torch.nn.init")
-WATCHED_CLASSES = (
-    ("torch", "Tensor"), ("torch.nn", "Parameter"), ("torch.nn", "Module"), ("torch.nn", "Linear"),
-    ("torch.nn", "LayerNorm"),
-)  # fmt: skip
+WATCHED_MODULES = ("builtins", "math", "random", "numpy", "torch", "torch.nn", "torch.nn.functional", "torch.nn.init")
+WATCHED_CLASSES = ("torch.Tensor", "torch.nn.Parameter", "torch.nn.Module", "torch.nn.Linear", "torch.nn.LayerNorm")
 
-Footprint = dict[str, Any]
+ProcessState = dict[str, Any]
 
 
-def footprint() -> Footprint:
-    """The state of the process that code commonly changes, in a form to be compared."""
-    state: Footprint = {
+def read_process_state() -> ProcessState:
+    """Return the state of the process that code commonly changes, in a form to be compared."""
+    state: ProcessState = {
         "threads": threading.active_count(),
         "streams": [id(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)],
         "hooks": [sys.gettrace(), sys.getprofile(), sys.excepthook, sys.displayhook, sys.getrecursionlimit()],
@@ -35,31 +31,26 @@ def footprint() -> Footprint:
         "warnings": [id(warnings.showwarning), [tuple(map(str, entry)) for entry in warnings.filters]],
         "environment": dict(os.environ),
     }
-    for name in WATCHED:
+    for name in WATCHED_MODULES:
         if name in sys.modules:
-            state[name] = _names_in(sys.modules[name])
-    state["classes"] = [
-        {key: id(value) for key, value in vars(getattr(sys.modules[module], name)).items()}
-        for module, name in WATCHED_CLASSES
-        if module in sys.modules
-    ]
+            members = vars(sys.modules[name])
+            state[name] = Members(tuple(members), tuple(map(id, members.values())))
+    for module, _, name in (path.rpartition(".") for path in WATCHED_CLASSES):
+        if module in sys.modules:
+            state[f"class {name}"] = {key: id(value) for key, value in vars(vars(sys.modules[module])[name]).items()}
     if "numpy" in sys.modules:
         state["numpy errors"] = sys.modules["numpy"].geterr()
-    return state | _of_torch()
+    return state | _read_torch_state()
 
 
-class Names(NamedTuple):
-    """What a module or a class holds: its names, and what each of them means."""
+class Members(NamedTuple):
+    """The names in a module, and the identity of the object that each refers to."""
 
     names: tuple[str, ...]
     identities: tuple[int, ...]
 
 
-def _names_in(holder: Any) -> Names:
-    return Names(tuple(vars(holder)), tuple(map(id, vars(holder).values())))
-
-
-def _of_torch() -> Footprint:
+def _read_torch_state() -> ProcessState:
     torch: Any = sys.modules.get("torch")
     if torch is None:
         return {}
@@ -73,12 +64,12 @@ def _of_torch() -> Footprint:
     }
 
 
-def unchanged(before: Footprint, now: Footprint) -> bool:
-    """Whether everything that was there is there still. Names that imports have added since do not count."""
+def is_unchanged(before: ProcessState, now: ProcessState) -> bool:
+    """Return True if everything in *before* is in *now*. Names that imports have added to a module do not count."""
     for key, value in before.items():
         if now[key] == value:
             continue
-        if not isinstance(value, Names):
+        if not isinstance(value, Members):
             return False
         known = dict(zip(*now[key], strict=True))
         if any(known.get(name) != identity for name, identity in zip(*value, strict=True)):

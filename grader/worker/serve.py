@@ -1,4 +1,4 @@
-"""What a worker does with its life: put on its limits, load one learner's source, answer calls until the end."""
+"""Worker main loop: apply limits, load one submission, answer requests until the judge disconnects."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from typing import Any
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
 from grader.worker.loader import load
-from grader.worker.operations import Actor, describe_error
-from grader.worker.process_state import footprint, unchanged
+from grader.worker.operations import ModuleHost, Reply, Request, describe_error
+from grader.worker.process_state import is_unchanged, read_process_state
 
 RPC_FD = 3
 RULES_FD = 4
+MAX_FD = 65536
 
 
-def become_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, foresight: isolation.Foresight) -> None:
+def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy) -> None:
     """Arrange the descriptors, give up rights, serve, exit. Never returns."""
     code = 1
     try:
-        foresight = _arrange_descriptors(rpc_fd, output_fd, foresight)
+        prepared = _arrange_descriptors(rpc_fd, output_fd, prepared)
         os.environ.clear()
         sock = socket.socket(fileno=RPC_FD)
         try:
-            in_force = isolation.apply(policy, foresight)
+            in_force = isolation.apply(policy, prepared)
         except (OSError, ValueError) as error:  # half protected is unprotected: no learner's code runs
             wire.send(sock, {"refused": str(error)})
             raise EOFError from error
@@ -34,69 +35,71 @@ def become_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, foresig
         serve(sock)
         code = 0
     except (EOFError, OSError, wire.ProtocolError):
-        pass  # the judge went away
+        pass  # the judge disconnected
     finally:
         sys.stdout.flush()
         os._exit(code)
 
 
 def read_policy(values: dict[str, Any]) -> isolation.Policy:
-    """A policy that came as JSON, where a tuple is a list."""
+    """Read a policy from JSON, where a tuple is a list."""
     arguments: dict[str, Any] = {}
     for key, value in values.items():
         arguments[key] = tuple(value) if isinstance(value, list) else value
     return isolation.Policy(**arguments)
 
 
-def _arrange_descriptors(rpc_fd: int, output_fd: int, foresight: isolation.Foresight) -> isolation.Foresight:
-    """0 reads nothing, 1 and 2 are the pipe for what is printed, 3 the line to the judge; all else is closed, but for
-    the Landlock rules, which are used up when the rights are given up."""
+def _arrange_descriptors(rpc_fd: int, output_fd: int, prepared: isolation.PreparedPolicy) -> isolation.PreparedPolicy:
+    """Set up the worker's descriptors and close all others.
+
+    0 reads nothing, 1 and 2 are the pipe for printed output, 3 is the line to the judge; the Landlock rules are closed
+    when they are applied.
+    """
     null = os.open(os.devnull, os.O_RDONLY)
     wanted = {0: null, 1: output_fd, 2: output_fd, RPC_FD: rpc_fd}
-    if foresight.rules is not None:
-        wanted[RULES_FD] = foresight.rules
+    if prepared.rules is not None:
+        wanted[RULES_FD] = prepared.rules
     # first out of the way, then into place: the numbers may overlap
     away = max(*wanted, *wanted.values()) + 1
     for target, fd in wanted.items():
         os.dup2(fd, away + target)
     for target in wanted:
         os.dup2(away + target, target)
-    os.closerange(max(wanted) + 1, 65536)
-    return isolation.Foresight(RULES_FD if RULES_FD in wanted else None, foresight.stays_root)
+    os.closerange(max(wanted) + 1, MAX_FD)
+    return isolation.PreparedPolicy(RULES_FD if RULES_FD in wanted else None, prepared.root_reason)
 
 
 def serve(sock: socket.socket) -> None:
     """Answer requests until the judge closes the line (EOFError)."""
-    # a warning of torch is shown as what it says: the file and line would be ours, or torch's own
+    # show what a warning of torch says, not the file and line, which would be this program's or torch's
     warnings.formatwarning = lambda message, category, *_more, **_named: f"{category.__name__}: {message}\n"
-    actor, frames = Actor({}), wire.Frames()
+    host, frames = ModuleHost({}), wire.FrameReader()
     before = None
     while True:
         request = frames.receive(sock)
-        if request["act"] == "load":
-            actor.end()
-            actor, now = Actor({}), footprint() if request["shared"] else {}
-            if before is not None and not unchanged(before, now):
-                reply: dict[str, Any] = {"unclean": True}
+        if request["operation"] == "load":
+            host.close()
+            host, now = ModuleHost({}), read_process_state() if request["shared"] else {}
+            if before is not None and not is_unchanged(before, now):
+                reply: Reply = {"unclean": True}
             else:
                 before = before or now
-                actor, reply = _load(request)
-        elif request["act"] == "ahead":
-            actor.forget()
-            reply = {"replies": [_story(actor, asked) for asked in request["asked"]]}
+                host, reply = _load(request)
+        elif request["operation"] == "batch":
+            reply = {"replies": [_answer_sequence(host, requests) for requests in request["sequences"]]}
+            host.forget_objects()
         else:
-            reply = _answer(actor, request)
+            reply = _answer(host, request)
         _flush()
-        _send(sock, {"id": request["id"], **reply}, actor.files)
+        _send(sock, {"id": request["id"], **reply}, host.files)
 
 
-def _send(sock: socket.socket, reply: dict[str, Any], files: frozenset[str]) -> None:
-    """Send a reply; one that cannot be sent, for its size or for what a learner put into it, is an error of theirs."""
+def _send(sock: socket.socket, reply: Reply, files: frozenset[str]) -> None:
+    """Send a reply; if it cannot be sent, for its size or its content, send that as the learner's error."""
     try:
-        pieces = wire.pieces(reply, wire.REPLY)
+        pieces = wire.frame_pieces(reply, wire.REPLY)
     except Exception as error:
-        described = describe_error(error, files)
-        pieces = wire.pieces({"id": reply["id"], "error": described}, wire.REPLY)
+        pieces = wire.frame_pieces({"id": reply["id"], "error": describe_error(error, files)}, wire.REPLY)
     for piece in pieces:
         sock.sendall(piece)
 
@@ -109,30 +112,32 @@ def _flush() -> None:
             continue
 
 
-def _load(request: dict[str, Any]) -> tuple[Actor, dict[str, Any]]:
+def _load(request: Request) -> tuple[ModuleHost, Reply]:
     files = frozenset({request["path"], *(path for path, _ in request["siblings"].values())})
     try:
         namespace = load(*(request[key] for key in ("name", "path", "source", "siblings", "seed", "device")))
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
-        return Actor({}), {"error": describe_error(error, files)}
-    actor = Actor(namespace, tuple(request["forbids"]), files)
-    return actor, actor.act({"act": "names", "names": request["names"]})
+        return ModuleHost({}), {"error": describe_error(error, files)}
+    host = ModuleHost(namespace, tuple(request["forbids"]), files)
+    return host, host.perform({"operation": "names", "names": request["names"]})
 
 
-def _story(actor: Actor, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Several requests at once, of objects that are made for them. After an error nothing more is called: whoever asks
-    may then look what has become of them, but seldom goes on."""
-    actor.forget()
-    replies: list[dict[str, Any]] = []
-    for request in asked:
-        if request["act"] in ("call", "build") and any("error" in reply for reply in replies):
+def _answer_sequence(host: ModuleHost, requests: list[Request]) -> list[Reply]:
+    """Answer requests that share the objects they make.
+
+    After an error only questions about the objects are answered: a check seldom calls anything more then.
+    """
+    host.forget_objects()
+    replies: list[Reply] = []
+    for request in requests:
+        if request["operation"] in ("call", "build") and any("error" in reply for reply in replies):
             break
-        replies.append(_answer(actor, request))
+        replies.append(_answer(host, request))
     return replies
 
 
-def _answer(actor: Actor, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(host: ModuleHost, request: Request) -> Reply:
     try:
-        return pack(actor.act(unpack(request, request.get("device"))))  # type: ignore[no-any-return]
+        return pack(host.perform(unpack(request, request.get("device"))))  # type: ignore[no-any-return]
     except BaseException as error:  # packing touches objects that a learner made
-        return {"error": describe_error(error, actor.files)}
+        return {"error": describe_error(error, host.files)}

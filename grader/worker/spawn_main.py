@@ -1,8 +1,8 @@
-"""A worker made by exec instead of fork, where forking a process that holds torch is not safe (macOS), or not at hand.
+"""Start one worker by exec, where forking a process that has imported torch is not safe (macOS).
 
     python -P -S -s spawn_main.py RPC_FD OUTPUT_FD ARRAYS POLICY_JSON SYS_PATH_JSON
 
-It imports the array library itself (about a second) and then lives as a forked worker does. Single use.
+It imports the array library itself (about a second) and then serves as a forked worker does.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import sys
 from pathlib import Path
 
 
-def main(rpc_fd: int, output_fd: int, arrays: str, policy: dict[str, object], paths: list[str]) -> None:
+def main(rpc_fd: int, output_fd: int, arrays: str, policy_values: dict[str, object], paths: list[str]) -> None:
+    """Import the array library, then become the worker. Never returns."""
     sys.path[:0] = paths
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     from grader.worker import isolation, preload, serve
 
-    preload.import_arrays(arrays)
+    preload.import_array_library(arrays)
     isolation.prepare()
     sys.path.pop()
     sys.argv[:] = [""]
-    asked = serve.read_policy(policy)
-    serve.become_worker(rpc_fd, output_fd, asked, isolation.foresee(asked))
+    policy = serve.read_policy(policy_values)
+    serve.run_worker(rpc_fd, output_fd, policy, isolation.prepare_policy(policy))
 
 
 if __name__ == "__main__":

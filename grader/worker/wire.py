@@ -1,9 +1,9 @@
-"""How plain data crosses between judge and worker: a JSON header and raw bytes, every length bounded.
+"""The wire format between judge and worker: a JSON header and raw bytes, every length bounded.
 
-One frame is `header length (u32, big endian) | body length (u64) | header | body`. The header is JSON; arrays in it are
-described and point into the body. Nothing is ever unpickled. What a worker sends is not trusted: `decode` accepts only
-the forms below and raises `ProtocolError` for everything else. What it may send is bounded more tightly than what it
-is sent (`REPLY`, `REQUEST`), so that no reply costs the judge more than some 150 MB, and an ordinary one nothing.
+One frame is `header length (u32, big endian) | body length (u64) | header | body`. The header is JSON; it describes
+arrays, whose bytes are in the body. Nothing is ever unpickled. What a worker sends is not trusted: `decode` accepts
+only the forms below and raises `ProtocolError` for everything else. A reply is bounded more tightly than a request
+(`REPLY`, `REQUEST`), so that no reply costs the judge more than about 150 MB.
 
 Values that cross: None, bool, int, float (nan and inf too), str, list, tuple, dict with str keys, `Array`, `Handle`
 (an object that stays in the worker) and `Opaque` (something that cannot cross; its type and a short text can).
@@ -17,25 +17,29 @@ import socket
 import struct
 import time
 from dataclasses import dataclass
-from json.encoder import encode_basestring_ascii as quoted
+from json.encoder import encode_basestring_ascii as quote
 from typing import Any
 
 PREFIX = struct.Struct(">IQ")
 MAX_DEPTH = 16
-MAX_NAME = 64 << 10  # characters of a dictionary's key or a type's name
+MAX_NAME_CHARS = 64 << 10  # of a dictionary's key or a type's name
 MAX_RANK = 16
-LARGEST = 1 << 63  # numbers beyond it are no numbers of a tensor
-_FROM_JSON = json.JSONDecoder()
+MAX_INT = 1 << 63  # no number of a tensor is larger
+MAX_RECV_BYTES = 1 << 18
+MAX_JOINED_BYTES = 1 << 16  # copying more than this costs more than another system call
+_JSON_DECODER = json.JSONDecoder()
 
+# fmt: off
 ITEM_SIZES = {
     "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
-}  # fmt: skip
+}
+# fmt: on
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The most that a message may hold: bytes of header and of body, characters of one text, values."""
+    """The limits of one message: bytes of header and body, characters of one text, number of values."""
 
     header: int
     body: int
@@ -43,20 +47,21 @@ class Bounds:
     items: int
 
 
-REQUEST = Bounds(16 << 20, 64 << 20, 4 << 20, 200_000)  # a learner's sources are in it: 2 MB, as JSON six times as much
+REQUEST = Bounds(
+    16 << 20, 64 << 20, 4 << 20, 200_000
+)  # holds a learner's sources: 2 MB, up to six times as much in JSON
 REPLY = Bounds(1 << 20, 64 << 20, 64 << 10, 20_000)
-MAX_HEADER, MAX_BODY = REQUEST.header, REQUEST.body
 
 
 class ProtocolError(Exception):
-    """The other side sent what is not a frame of ours."""
+    """The other side sent something that is not a valid frame."""
 
 
 class TooLarge(ValueError):
-    """A message of our own that the other side would refuse for its size."""
+    """A message that the other side would refuse for its size."""
 
 
-# not frozen, though nobody changes one: that would treble the time it takes to make it, and hundreds cross
+# not frozen: that would treble the time to make one, and hundreds cross
 @dataclass(slots=True, unsafe_hash=True)
 class Array:
     """A tensor or numpy array as plain data; `device` is where it was."""
@@ -84,19 +89,16 @@ class Opaque:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A value of ours that is sent again and again, as it stands in a frame: its JSON, its bytes, how many values."""
+class EncodedValue:
+    """A value encoded once, to be sent many times: its JSON, its bytes, the number of its values."""
 
     header: str
     body: bytes
     items: int
 
 
-# --- values to JSON ---------------------------------------------------------------------------------------------------
-
-
 def encode(message: dict[str, Any], bounds: Bounds = REQUEST) -> list[bytes]:
-    """A message as the pieces of one frame. Raises TooLarge; a single text that is too long is cut."""
+    """Encode a message as the pieces of one frame. Raises TooLarge; a text that is too long is cut."""
     encoder = _Encoder(bounds)
     header = encoder.encode(message, 0).encode("ascii")
     length = sum(map(len, encoder.body))
@@ -105,18 +107,18 @@ def encode(message: dict[str, Any], bounds: Bounds = REQUEST) -> list[bytes]:
     return [PREFIX.pack(len(header), length), header, *encoder.body]
 
 
-def written(value: Any, bounds: Bounds = REQUEST) -> Written:
-    """A value, ready to be sent as part of any number of messages. Raises TooLarge."""
+def encode_value(value: Any, bounds: Bounds = REQUEST) -> EncodedValue:
+    """Encode a value once for any number of messages. Raises TooLarge."""
     encoder = _Encoder(bounds)
     header = encoder.encode(value, 0)
-    return Written(header, b"".join(encoder.body), bounds.items - encoder.items)
+    return EncodedValue(header, b"".join(encoder.body), bounds.items - encoder.items)
 
 
 class _Encoder:
-    """Writes the JSON itself, in one walk: a check's hundreds of small messages would else be walked three times."""
+    """Write JSON and collect bytes in one walk, which is faster than building nodes for the json module."""
 
     def __init__(self, bounds: Bounds) -> None:
-        self.longest = bounds.text
+        self.max_text = bounds.text
         self.items = bounds.items
         self.body: list[bytes] = []
 
@@ -129,9 +131,9 @@ class _Encoder:
         if value is None or isinstance(value, bool):
             return "null" if value is None else "true" if value else "false"
         if isinstance(value, str):
-            return quoted(_clean(value[: self.longest]))
+            return quote(_clean(value[: self.max_text]))
         if isinstance(value, int):
-            return int.__repr__(value) if abs(value) < LARGEST else _opaque("int", f"{value.bit_length()} bits")
+            return int.__repr__(value) if abs(value) < MAX_INT else _opaque("int", f"{value.bit_length()} bits")
         if isinstance(value, float):
             return float.__repr__(value) if math.isfinite(value) else f'{{"$float":"{float(value)}"}}'
         return self._container(value, depth)
@@ -147,13 +149,13 @@ class _Encoder:
         if isinstance(value, Array):
             self.body.append(bytes(value.data))
             shape = ",".join(map(int.__repr__, value.shape))
-            kind, dtype, device = quoted(value.kind), quoted(value.dtype), quoted(value.device)
+            kind, dtype, device = quote(value.kind), quote(value.dtype), quote(value.device)
             return f'{{"$array":[{kind},{dtype},[{shape}],{device},{len(value.data)}]}}'
         if isinstance(value, Handle):
             return f'{{"$handle":{value.number}}}'
         if isinstance(value, Opaque):
             return _opaque(value.type_name, value.text)
-        if isinstance(value, Written):
+        if isinstance(value, EncodedValue):
             self.items -= value.items
             self.body.append(value.body)
             return value.header
@@ -165,25 +167,22 @@ def _opaque(type_name: str, text: str) -> str:
 
 
 def _name(text: str) -> str:
-    return quoted(_clean(text[:MAX_NAME]))
+    return quote(_clean(text[:MAX_NAME_CHARS]))
 
 
 def _clean(text: str) -> str:
-    """Text that any file and any JSON reader can take: no lone surrogates."""
+    """Replace lone surrogates, which files and JSON readers refuse."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-# --- JSON to values ---------------------------------------------------------------------------------------------------
-
-
 def decode(header: bytes, body: bytes | memoryview, bounds: Bounds = REQUEST) -> dict[str, Any]:
-    """A frame's header and body as a message. Any fault whatever is a ProtocolError.
+    """Decode a frame's header and body to a message. Any fault is a ProtocolError.
 
-    The data of arrays are views of the body where that is a memoryview: nothing is copied.
+    If *body* is a memoryview, the data of arrays are views of it: nothing is copied.
     """
     try:
         text = str(header, "ascii")
-        node, end = _FROM_JSON.raw_decode(text)
+        node, end = _JSON_DECODER.raw_decode(text)
         if end != len(text):
             raise ProtocolError("something follows the message")
         message = _Decoder(body, bounds).decode(node, 0)
@@ -197,12 +196,12 @@ def decode(header: bytes, body: bytes | memoryview, bounds: Bounds = REQUEST) ->
 
 
 class _Decoder:
-    """Turns what the JSON reader gave, which knows no other types than the seven here, into values."""
+    """Turn the JSON reader's output, which has the seven types of JSON only, into values."""
 
     def __init__(self, body: bytes | memoryview, bounds: Bounds) -> None:
         self.body = body
-        self.longest = bounds.text
-        self.most = bounds.body
+        self.max_text = bounds.text
+        self.max_body = bounds.body
         self.offset = 0
         self.items = bounds.items
 
@@ -217,7 +216,7 @@ class _Decoder:
         if kind is int or kind is float:
             return _number(node)
         if kind is str:
-            return self._text(node, self.longest)
+            return self._text(node, self.max_text)
         if kind is list:
             return [self.decode(item, depth + 1) for item in node]
         if node is None or kind is bool:
@@ -247,7 +246,7 @@ class _Decoder:
         if not isinstance(shape, list) or len(shape) > MAX_RANK:
             raise ProtocolError("an array of impossible rank")
         for size in shape:
-            if type(size) is not int or size < 0 or size > self.most:
+            if type(size) is not int or size < 0 or size > self.max_body:
                 raise ProtocolError("an array of impossible shape")
         end = self.offset + length
         if length != math.prod(shape) * ITEM_SIZES[dtype] or end > len(self.body):
@@ -257,8 +256,8 @@ class _Decoder:
         return Array(kind, dtype, tuple(shape), data, self._text(device))
 
     @staticmethod
-    def _text(value: Any, longest: int = MAX_NAME) -> str:
-        if not isinstance(value, str) or len(value) > longest:
+    def _text(value: Any, max_chars: int = MAX_NAME_CHARS) -> str:
+        if not isinstance(value, str) or len(value) > max_chars:
             raise ProtocolError("not a text, or one that is too long")
         return _clean(value)
 
@@ -267,45 +266,42 @@ def _number(value: int | float) -> int | float:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ProtocolError("bare NaN or Infinity")
-    elif not -LARGEST < value < LARGEST:
+    elif not -MAX_INT < value < MAX_INT:
         raise ProtocolError("a number of impossible size")
     return value
 
 
-# --- frames over a socket ---------------------------------------------------------------------------------------------
-
-
 def send(sock: socket.socket, message: dict[str, Any], bounds: Bounds = REQUEST) -> None:
-    """Send one frame, however long that takes. Raises TooLarge before anything is sent."""
-    for piece in pieces(message, bounds):
+    """Send one frame, without a deadline. Raises TooLarge before anything is sent."""
+    for piece in frame_pieces(message, bounds):
         sock.sendall(piece)
 
 
-def pieces(message: dict[str, Any], bounds: Bounds = REQUEST) -> list[bytes]:
-    """A frame in as few pieces as are worth a system call each. Raises TooLarge."""
+def frame_pieces(message: dict[str, Any], bounds: Bounds = REQUEST) -> list[bytes]:
+    """Encode a message in as few pieces as are worth a system call each. Raises TooLarge."""
     parts = encode(message, bounds)
-    return [b"".join(parts)] if len(parts) == 2 or sum(map(len, parts)) < 1 << 16 else parts
+    return [b"".join(parts)] if len(parts) == 2 or sum(map(len, parts)) < MAX_JOINED_BYTES else parts
 
 
-class Frames:
-    """What comes from a socket, cut into frames. Small frames take one system call each."""
+class FrameReader:
+    """Read frames from a socket. A small frame takes one system call."""
 
     def __init__(self, bounds: Bounds = REQUEST) -> None:
         self._bounds = bounds
-        self._pieces: list[bytes] = []  # what has come, put together only when a whole frame is there
+        self._pieces: list[bytes] = []  # joined only when a whole frame has arrived
         self._length = 0
         self._needed = PREFIX.size
 
     def fill(self, sock: socket.socket) -> None:
-        """Take what is there (or wait for it, as the socket is set). EOFError at the end."""
-        piece = sock.recv(1 << 18)
+        """Read what has arrived (or wait, if the socket blocks). Raises EOFError at the end."""
+        piece = sock.recv(MAX_RECV_BYTES)
         if not piece:
             raise EOFError
         self._pieces.append(piece)
         self._length += len(piece)
 
     def take(self) -> dict[str, Any] | None:
-        """The next whole frame as a message; None while there is none."""
+        """Return the next whole frame as a message, None if it has not arrived yet."""
         if self._length < self._needed:
             return None
         buffer = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
@@ -322,7 +318,7 @@ class Frames:
         return decode(buffer[PREFIX.size : body_at], memoryview(buffer)[body_at:end], self._bounds)
 
     def receive(self, sock: socket.socket, deadline: float | None = None) -> dict[str, Any]:
-        """Wait for the next frame. `deadline` is in `time.monotonic()` seconds; TimeoutError after it."""
+        """Wait for the next frame until *deadline*, in seconds of `time.monotonic()`. Raises TimeoutError."""
         while (message := self.take()) is None:
             if deadline is not None:
                 left = deadline - time.monotonic()

@@ -99,9 +99,9 @@ def other_machine() -> str:
 
     if sys.platform != "linux" or os.geteuid() != 0:
         return "needs root on Linux, as whom the table was made: run pytest as root"
-    if landlock.abi() < 7:
-        return f"needs a kernel with Landlock 7 or later, of which the table is; here is {landlock.abi()}"
-    return bubblewrap.why_not() or seccomp.why_not()
+    if landlock.abi_version() < 7:
+        return f"needs a kernel with Landlock 7 or later, of which the table is; here is {landlock.abi_version()}"
+    return bubblewrap.why_not() or seccomp.why_unavailable()
 
 
 @cache

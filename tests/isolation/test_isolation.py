@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.worker import isolation
-from grader.worker.isolation import drop_privileges, landlock, process, seccomp, syscall_numbers
+from grader.worker.isolation import drop_privileges, landlock, process, readable_paths, seccomp, syscall_numbers
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 20.0  # the most that one case may take, whatever it tries
@@ -122,7 +122,7 @@ class ForkServer:
         self.process = subprocess.Popen(
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
-        self.readable = isolation.default_readable(PACKAGES)
+        self.readable = readable_paths.default_readable(PACKAGES)
         self.threads = self._answer()["threads"]
 
     def run(self, code: str, *, before: str = "", apply: bool = True, verbose: bool = False, **policy: Any) -> Outcome:
@@ -156,7 +156,9 @@ class ForkServer:
 @pytest.fixture(scope="module")
 def fork_server() -> Iterator[ForkServer]:
     """One for all tests here; skips where the layers that the tests are about cannot be had."""
-    missing = {layer: why for layer, why in isolation.available().items() if why and layer != "unprivileged-user"}
+    missing = {
+        layer: why for layer, why in isolation.reasons_unavailable().items() if why and layer != "unprivileged-user"
+    }
     if missing:
         pytest.skip(f"needs a Linux kernel with every layer: {missing}")
     running = ForkServer()
@@ -175,7 +177,7 @@ def mode(request: pytest.FixtureRequest) -> str:
             pytest.skip("needs root, to become another user: run pytest as root")
         return f"import os; os.setgroups([]); os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
     if request.param == "landlock-1":
-        return "from grader.worker.isolation import landlock; landlock.abi = lambda: 1"
+        return "from grader.worker.isolation import landlock; landlock.abi_version = lambda: 1"
     return ""
 
 
@@ -227,7 +229,7 @@ def test_ordinary_work_goes_on(fork_server: ForkServer, mode: str, name: str) ->
 
 def skip_where_another_user_cannot_import(mode: str) -> None:
     """Where a folder on the way to the packages is open to its owner only."""
-    shut = drop_privileges.why_not((os.__file__,))
+    shut = drop_privileges.why_unavailable((os.__file__,))
     if "setuid" in mode and shut:
         pytest.skip(f"needs a Python that another user can read, such as one in /usr: {shut}")
 
@@ -332,7 +334,7 @@ import os, resource, socket, subprocess, sys
 import torch
 from grader.worker.isolation import process
 pytest_file = os.path.join(os.path.dirname(os.path.dirname(torch.__file__)), 'pytest', '__init__.py')
-def call(name): process.call(numbers[name][os.uname().machine == 'aarch64'], 0, 0, 0, 0, 0, 0)
+def call(name): process.syscall(numbers[name][os.uname().machine == 'aarch64'], 0, 0, 0, 0, 0, 0)
 def refuse(): raise PermissionError
 """
 
@@ -354,7 +356,7 @@ def test_a_file_that_may_be_read_cannot_be_emptied(fork_server: ForkServer, tmp_
     for access in ("os.O_RDONLY", "os.O_ACCMODE"):
         outcome = fork_server.run(
             f"import os; os.open({str(kept)!r}, {access} | os.O_TRUNC)",
-            before="from grader.worker.isolation import landlock; landlock.abi = lambda: 1",
+            before="from grader.worker.isolation import landlock; landlock.abi_version = lambda: 1",
             readable=[str(kept)],
             writable=["/dev/null"],
         )
@@ -369,7 +371,7 @@ def test_a_file_that_may_be_read_cannot_be_emptied(fork_server: ForkServer, tmp_
 def test_the_other_table_of_calls_kills(fork_server: ForkServer) -> None:
     """A call by the numbers of x32 ends the process: its meaning is not known to the filter."""
     assert (
-        fork_server.run("from grader.worker.isolation import process; process.call(0x40000027)").status
+        fork_server.run("from grader.worker.isolation import process; process.syscall(0x40000027)").status
         == -signal.SIGSYS
     )
 
@@ -482,7 +484,7 @@ def test_another_user_that_could_not_read_is_not_become(fork_server: ForkServer,
     )
     assert outcome.output.startswith("(0, 0, 0)")
     assert outcome.output.endswith("(0, 0)\nFalse")
-    assert "open to its owner only" in drop_privileges.why_not_become(OTHER_USER, readable)
+    assert "open to its owner only" in drop_privileges.why_cannot_switch_to(OTHER_USER, readable)
 
 
 @pytest.mark.parametrize("uid", [None, pytest.param(OTHER_USER, marks=root_only)])
@@ -543,16 +545,16 @@ def test_the_fork_server_has_one_thread(fork_server: ForkServer) -> None:
 
 def test_layers_that_need_one_another_go_together() -> None:
     """What is left out takes with it what cannot be had without it, and a name that is no layer is an error."""
-    assert isolation.left_out(["seccomp"]) == {"seccomp"}
-    assert isolation.left_out(["no-new-privileges"]) == {"no-new-privileges", "landlock", "seccomp"}
+    assert isolation.with_dependents(["seccomp"]) == {"seccomp"}
+    assert isolation.with_dependents(["no-new-privileges"]) == {"no-new-privileges", "landlock", "seccomp"}
     with pytest.raises(ValueError, match="no such layer: moat"):
-        isolation.left_out(["moat"])
+        isolation.with_dependents(["moat"])
 
 
 def test_asking_changes_no_rights(fork_server: ForkServer) -> None:
     """After `available` the process that asked reads, opens sockets and starts processes as before."""
     code = "import socket; before = open('/proc/self/status').read().split('Seccomp')[1].split()[1]\n"
-    code += "isolation.available()\n"
+    code += "isolation.reasons_unavailable()\n"
     code += "socket.socket().close(); print(before == open('/proc/self/status').read().split('Seccomp')[1].split()[1])"
     assert fork_server.run(code, apply=False) == Outcome("True", 0)
 
@@ -568,7 +570,7 @@ def test_the_fork_server_shows_its_memory_to_nobody(fork_server: ForkServer) -> 
 
 def test_folders_that_packages_share_are_never_readable() -> None:
     """Nothing on the list holds a folder of everybody's packages, or this program."""
-    readable = [Path(path).resolve() for path in isolation.default_readable(PACKAGES)]
+    readable = [Path(path).resolve() for path in readable_paths.default_readable(PACKAGES)]
     assert all(path.is_absolute() for path in readable)
     shared = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
     for secret in (*shared, ROOT / "grader", ROOT / "solutions"):
@@ -579,8 +581,8 @@ def test_folders_that_packages_share_are_never_readable() -> None:
 def test_only_top_level_packages_of_others_can_be_named(name: str) -> None:
     """This program's own package and submodules are refused by name; one that is not installed is passed over."""
     with pytest.raises(ValueError, match="name a top-level package"):
-        isolation.default_readable((name,))
-    assert isolation.default_readable(("not_installed_anywhere",)) == isolation.default_readable(())
+        readable_paths.default_readable((name,))
+    assert readable_paths.default_readable(("not_installed_anywhere",)) == readable_paths.default_readable(())
 
 
 # --- the filter, read as the kernel reads it ---------------------------------------------------------------------
@@ -613,7 +615,7 @@ def test_the_filter_says_what_the_list_says(
     machine: str, number: int, arguments: tuple[int, ...], writes: bool
 ) -> None:
     """For every call and argument: allowed when listed and its conditions hold, refused otherwise."""
-    program = seccomp.program(4242, writes, on=machine)
+    program = seccomp.make_filter(4242, writes, on=machine)
     answer = kernel(program, number, seccomp.ARCHITECTURES[machine], arguments)
     names = [name for name in syscall_numbers.NUMBERS if syscall_numbers.number(name, machine) == number]
     tests = [seccomp.conditions(4242, writes)[name] for name in names if name in seccomp.conditions(4242, writes)]
@@ -632,7 +634,7 @@ def test_the_filter_says_what_the_list_says(
 def test_a_foreign_machine_is_killed(machine: str, number: int, architecture: int) -> None:
     """A call by another machine's table ends the process whatever its number is."""
     if architecture != seccomp.ARCHITECTURES[machine]:
-        assert kernel(seccomp.program(1, True, on=machine), number, architecture, (0,) * 6) == seccomp.KILL
+        assert kernel(seccomp.make_filter(1, True, on=machine), number, architecture, (0,) * 6) == seccomp.KILL
 
 
 @pytest.mark.parametrize("machine", syscall_numbers.MACHINES)
@@ -642,7 +644,7 @@ def test_only_threads_are_cloned(machine: str) -> None:
     assert number is not None
     flags = {0x3D0F00: seccomp.ALLOW, 0x7D0F00: seccomp.ALLOW, 0x01200011: seccomp.REFUSED, 0x4111: seccomp.REFUSED}
     flags[0x3D0F00 | 0x10000000] = seccomp.REFUSED
-    program, architecture = seccomp.program(1, False, on=machine), seccomp.ARCHITECTURES[machine]
+    program, architecture = seccomp.make_filter(1, False, on=machine), seccomp.ARCHITECTURES[machine]
     assert {f: kernel(program, number, architecture, (f, 0, 0, 0, 0, 0)) for f in flags} == flags
 
 
@@ -663,9 +665,9 @@ def test_the_numbers_are_the_kernels(machine: str, header: str) -> None:
 
 def test_older_landlock_is_asked_for_what_it_knows_only() -> None:
     """Each version of Landlock handles the rights of the versions before it and its own."""
-    assert landlock.handled(1) == (0x1FFF, 0, 0)
-    assert landlock.handled(3) == (0x7FFF, 0, 0)
-    assert landlock.handled(7) == (0xFFFF, 3, 3)
+    assert landlock.handled_rights(1) == (0x1FFF, 0, 0)
+    assert landlock.handled_rights(3) == (0x7FFF, 0, 0)
+    assert landlock.handled_rights(7) == (0xFFFF, 3, 3)
 
 
 # --- elsewhere ---------------------------------------------------------------------------------------------------
@@ -679,7 +681,7 @@ if sys.platform == "win32":
 from grader.worker import isolation
 isolation.prepare()
 policy = isolation.Policy(memory_bytes=1 << 30, cpu_seconds=5)
-print(json.dumps([isolation.available(), isolation.apply(policy)]))
+print(json.dumps([isolation.reasons_unavailable(), isolation.apply(policy)]))
 """
 
 

@@ -35,7 +35,7 @@ def _stays_open():
 def bare(monkeypatch):
     """A machine without Landlock and bubblewrap, as a worker sees it."""
     monkeypatch.setattr(bubblewrap, "_probe", lambda: ((), "bubblewrap is not installed (the command bwrap)"))
-    monkeypatch.setattr(isolation.landlock, "why_not", lambda: "this kernel has no Landlock")
+    monkeypatch.setattr(isolation.landlock, "why_unavailable", lambda: "this kernel has no Landlock")
     real = isolation_policy.policy_for
     monkeypatch.setattr(session, "policy_for", lambda *asked: real(*asked[:2], ("landlock", *asked[2])))
 

@@ -94,7 +94,7 @@ def test_far_fewer_messages_are_sent(launcher, monkeypatch):
     both_ways(launcher, "attention", [right])
 
     assert asked["call"] > 20
-    assert asked["ahead"] <= 6
+    assert asked["batch"] <= 6
 
 
 def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):

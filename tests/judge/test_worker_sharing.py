@@ -129,11 +129,11 @@ def test_the_worker_sees_what_code_changes_by_accident(litter):
     """The list of what a lesson may leave behind has what the interpreter and torch hold for all."""
     script = (
         "import random, numpy, torch, torch.nn.functional\n"
-        "from grader.worker.process_state import footprint, unchanged\n"
-        "before = footprint()\n"
-        "assert unchanged(before, footprint())\n"
+        "from grader.worker.process_state import is_unchanged, read_process_state\n"
+        "before = read_process_state()\n"
+        "assert is_unchanged(before, read_process_state())\n"
         f"{LITTER[litter]}"
-        "assert not unchanged(before, footprint())\n"
+        "assert not is_unchanged(before, read_process_state())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
 

@@ -42,7 +42,7 @@ HIDDEN = {
     "the same, imported": "from torch.library import Library\n",
     "frames": "import sys\ndef softmax(x, dim=-1):\n    return sys._getframe().f_back\n",
     "C": "import ctypes as c\n",
-    "our own modules": "from grader.worker import forbid\n",
+    "our own modules": "from grader.worker import call_monitor\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {

@@ -14,11 +14,11 @@ from grader.judge.processes.connection import Worker
 from grader.model import Limits
 from grader.worker import wire
 from grader.worker.arrays import pack, unpack
-from grader.worker.operations import Actor
+from grader.worker.operations import ModuleHost
 from grader.worker.wire import Array, Handle, Opaque
 
 Pieces = tuple  # of bytes, which are sent as they are
-Lie = Callable[[str, dict[str, Any]], Any]  # of an act and its true reply: plain data, or the pieces of a frame
+Lie = Callable[[str, dict[str, Any]], Any]  # of an operation and its true reply: plain data, or the pieces of a frame
 
 
 def _array(dtype: str, *shape: int, kind: str = "torch") -> Array:
@@ -114,16 +114,16 @@ class LyingWorker(LooseWorker):
         self._thread.start()
 
     def _serve(self, source: str, lie: Lie) -> None:
-        actor, frames = Actor({}), wire.Frames()
+        host, frames = ModuleHost({}), wire.FrameReader()
         try:
             wire.send(self.theirs, {"layers": []}, wire.REPLY)
             while True:
                 request = frames.receive(self.theirs)
-                act = request["act"]
-                if act == "load":
-                    actor = Actor(_run(source))
-                    request = {"act": "names", "names": request["names"]}
-                reply = lie(act, pack(actor.act(unpack(request))))
+                operation = request["operation"]
+                if operation == "load":
+                    host = ModuleHost(_run(source))
+                    request = {"operation": "names", "names": request["names"]}
+                reply = lie(operation, pack(host.perform(unpack(request))))
                 if isinstance(reply, dict):
                     reply = {"id": self._next_id, **reply}
                 for piece in reply if isinstance(reply, Pieces) else wire.encode(reply, wire.REPLY):

@@ -10,8 +10,8 @@ import torch
 from torch.nn import functional
 from torch.overrides import handle_torch_function
 
-from grader.worker.call_monitor import ForbiddenCall, Refusals
-from grader.worker.operations import Actor
+from grader.worker.call_monitor import CallBlocker, ForbiddenCall
+from grader.worker.operations import ModuleHost
 
 FORBIDS = ("softmax", "log_softmax", "scaled_dot_product_attention", "multi_head_attention_forward")
 X, Q = torch.randn(3, 4), torch.randn(1, 2, 3, 4)
@@ -59,11 +59,11 @@ OFFENCES = {
 @pytest.mark.parametrize("case", OFFENCES)
 def test_a_forbidden_call_is_noticed(case):
     """Whatever way it is made, the call is answered as forbidden; afterwards torch is as it was."""
-    actor = Actor({"f": OFFENCES[case]}, FORBIDS)
+    host = ModuleHost({"f": OFFENCES[case]}, FORBIDS)
     try:
-        reply = actor.act({"act": "call", "target": "f", "args": [X], "kwargs": {}})
+        reply = host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
     finally:
-        actor.end()
+        host.close()
 
     assert reply["error"]["kind"] == "forbidden" and reply["error"]["text"] in FORBIDS
     assert torch.softmax(X, -1).shape == X.shape
@@ -79,11 +79,11 @@ def test_what_is_not_forbidden_runs():
         functional.layer_norm(weights @ q, (4,)).sum().backward()
         return q.grad
 
-    actor = Actor({"f": attend}, FORBIDS)
+    host = ModuleHost({"f": attend}, FORBIDS)
     try:
-        reply = actor.act({"act": "call", "target": "f", "args": [Q], "kwargs": {}})
+        reply = host.perform({"operation": "call", "target": "f", "args": [Q], "kwargs": {}})
     finally:
-        actor.end()
+        host.close()
 
     assert "error" not in reply and reply["value"].shape == Q.shape
 
@@ -91,20 +91,20 @@ def test_what_is_not_forbidden_runs():
 def test_where_nothing_is_forbidden_nothing_is_changed():
     """Without names there is nothing to refuse, and ending twice does no harm."""
     before = dict(vars(functional))
-    refusals = Refusals(())
-    refusals.end()
-    refusals.end()
+    blocker = CallBlocker(())
+    blocker.restore()
+    blocker.restore()
 
     assert dict(vars(functional)) == before
 
 
 def test_a_refusal_is_told_even_if_it_was_swallowed():
     """An `except BaseException` in a learner's thread does not hide what was refused."""
-    refusals = Refusals(FORBIDS)
+    blocker = CallBlocker(FORBIDS)
     try:
         with pytest.raises(ForbiddenCall):
             torch.softmax(X, -1)
     finally:
-        refusals.end()
+        blocker.restore()
 
-    assert refusals.seen == ["softmax"]
+    assert blocker.seen == ["softmax"]

@@ -39,7 +39,7 @@ def through_a_socket(message: dict) -> dict:
     with left, right:
         sender = threading.Thread(target=wire.send, args=(left, message))
         sender.start()
-        received = wire.Frames().receive(right, time.monotonic() + 10)
+        received = wire.FrameReader().receive(right, time.monotonic() + 10)
         sender.join(10)
     return received
 
@@ -166,14 +166,16 @@ def test_too_many_values_are_a_protocol_error():
         wire.decode(b'{"$dict":[["a",[' + b"1," * wire.REQUEST.items + b"1]]]}", b"")
 
 
-@pytest.mark.parametrize("prefix", [wire.PREFIX.pack(wire.MAX_HEADER + 1, 0), wire.PREFIX.pack(2, wire.MAX_BODY + 1)])
+@pytest.mark.parametrize(
+    "prefix", [wire.PREFIX.pack(wire.REQUEST.header + 1, 0), wire.PREFIX.pack(2, wire.REQUEST.body + 1)]
+)
 def test_a_frame_that_claims_too_much_is_refused_unread(prefix):
     """Lengths beyond the limits are refused before any memory is taken for them."""
     left, right = socket.socketpair()
     with left, right:
         left.sendall(prefix)
         with pytest.raises(wire.ProtocolError):
-            wire.Frames().receive(right, time.monotonic() + 5)
+            wire.FrameReader().receive(right, time.monotonic() + 5)
 
 
 def test_a_frame_that_never_ends_meets_the_deadline():
@@ -182,7 +184,7 @@ def test_a_frame_that_never_ends_meets_the_deadline():
     with left, right:
         left.sendall(wire.PREFIX.pack(100, 0) + b"{")
         with pytest.raises(TimeoutError):
-            wire.Frames().receive(right, time.monotonic() + 0.2)
+            wire.FrameReader().receive(right, time.monotonic() + 0.2)
 
 
 def test_a_closed_line_is_the_end():
@@ -192,7 +194,7 @@ def test_a_closed_line_is_the_end():
         left.sendall(b"\0" * 5)
         left.close()
         with pytest.raises(EOFError):
-            wire.Frames().receive(right, time.monotonic() + 5)
+            wire.FrameReader().receive(right, time.monotonic() + 5)
 
 
 def test_lone_surrogates_are_cleaned():

@@ -243,7 +243,7 @@ def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
 
     monkeypatch.setattr(fork_server.os, "fork", fork)
     assert fork_server._fork() == 7
-    monkeypatch.setattr(fork_server, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(fork_server, "FORK_SECONDS", 0.05)
     with pytest.raises(OSError, match="no process"):
         fork_server._fork()
 
@@ -403,7 +403,7 @@ def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble)
     subject = RemoteSubject(worker, {"f": "function"})
     x = torch.randn(2, 3)
     try:
-        value, there = subject.f.elsewhere(x)
+        value, there = subject.f.on_fake_device(x)
         text = "" if there and torch.equal(value, subject.f(x)) else "wrong"
     except LearnerError as error:
         text = error.text

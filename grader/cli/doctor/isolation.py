@@ -12,7 +12,7 @@ from grader.model import Course
 from grader.terminal.spinner import Spinner
 
 if TYPE_CHECKING:
-    from grader.isolation_selftest.selftest import Together, Trial
+    from grader.isolation_selftest.selftest import CombinedResult, LayerResult
 
 REINSTALL = "pip install --force-reinstall selfattend"
 ON_TRUST = "--isolation process, if you trust the code; docs/isolation.md says more"
@@ -30,43 +30,43 @@ def findings(course: Course, *, for_class: bool) -> Iterator[Finding]:
 
 def _try(course: Course, for_class: bool) -> list[Finding]:
     started = time.monotonic()
-    from grader.isolation_selftest.selftest import with_trials
+    from grader.isolation_selftest.selftest import prepare_selftest
     from grader.judge.session import describe_device
 
-    with with_trials(course) as trials:
+    with prepare_selftest(course) as selftest:
         ready = time.monotonic() - started
-        found = [_layer(trial) for trial in trials.each()]
-        found.append(Finding("device", "ok", describe_device(trials.device, course.arrays)))
-        found.append(_worker(trials.learn_check(), ready))
-        found.append(_grader_run(trials.grader_run, for_class))
+        found = [_layer(result) for result in selftest.try_each_layer()]
+        found.append(Finding("device", "ok", describe_device(selftest.device, course.arrays)))
+        found.append(_worker(selftest.try_learn_check(), ready))
+        found.append(_grader_run(selftest.try_grader_run, for_class))
     return found
 
 
-def _layer(trial: Trial) -> Finding:
+def _layer(result: LayerResult) -> Finding:
     """One layer, tried by itself."""
-    layer = trial.layer
-    if trial.missing:
-        return Finding(layer.name, "note", f"not in force: {trial.missing}")
-    if trial.through:
-        return Finding(layer.name, "broken", f"it does not hold: {trial.through}", "report this")
-    return Finding(layer.name, "ok", trial.found or f"tried and refused: {layer.tries}")
+    layer = result.layer
+    if result.missing:
+        return Finding(layer.name, "note", f"not in force: {result.missing}")
+    if result.escapes:
+        return Finding(layer.name, "broken", f"it does not hold: {result.escapes}", "report this")
+    return Finding(layer.name, "ok", result.observed or f"tried and refused: {layer.tries}")
 
 
-def _worker(together: Together, seconds: float) -> Finding:
+def _worker(result: CombinedResult, seconds: float) -> Finding:
     """As `learn check` runs code, with all its layers at once."""
-    if together.through:
-        return Finding("worker", "broken", f"it could do more than it should: {together.through}", "report this")
-    within = ", ".join(together.layers) or "no isolation"
+    if result.escapes:
+        return Finding("worker", "broken", f"it could do more than it should: {result.escapes}", "report this")
+    within = ", ".join(result.layers) or "no isolation"
     return Finding("worker", "ok", f"ready after {seconds:.1f} s; `learn check` runs code within {within}")
 
 
-def _grader_run(run: Callable[[], Together], for_class: bool) -> Finding:
+def _grader_run(run: Callable[[], CombinedResult], for_class: bool) -> Finding:
     """As `grader run` does."""
     try:
-        together = run()
+        result = run()
     except IsolationError as error:
         return Finding("grader run", "broken" if for_class else "note", error.what, ON_TRUST)
-    if together.through:
-        return Finding("grader run", "broken", f"it could do more than it should: {together.through}", "report this")
-    without = f"; without bubblewrap: {together.without}" if together.without else ""
-    return Finding("grader run", "ok", f"isolated from files and network, within {', '.join(together.layers)}{without}")
+    if result.escapes:
+        return Finding("grader run", "broken", f"it could do more than it should: {result.escapes}", "report this")
+    without = f"; without bubblewrap: {result.no_sandbox}" if result.no_sandbox else ""
+    return Finding("grader run", "ok", f"isolated from files and network, within {', '.join(result.layers)}{without}")

@@ -56,7 +56,7 @@ class Worker:
         self._room = KEPT_OUTPUT
         self._prints = True
         self._next_id = 0
-        self._frames = wire.Frames(wire.REPLY)
+        self._frames = wire.FrameReader(wire.REPLY)
         # the line first: if an answer is there, what was printed before it is seen in the same look
         self._ready = select.poll()
         self._ready.register(rpc, select.POLLIN)
@@ -73,7 +73,7 @@ class Worker:
         try:
             self.greet()
             deadline = min(time.monotonic() + limit, self.until)
-            self._send({"id": self._next_id, "act": act, **content}, deadline)
+            self._send({"id": self._next_id, "operation": act, **content}, deadline)
             reply = self._receive(deadline)
         except TimeoutError:
             frames = self._where_it_hangs()
@@ -118,7 +118,7 @@ class Worker:
 
     def _send(self, message: dict[str, Any], deadline: float) -> None:
         """Send a frame to a worker that may read it slowly, or not at all. Raises TimeoutError."""
-        for piece in wire.pieces(message):
+        for piece in wire.frame_pieces(message):
             rest = memoryview(piece)
             while rest:
                 try:

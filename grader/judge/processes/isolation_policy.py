@@ -124,7 +124,7 @@ def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict
     from grader.worker import isolation
     from grader.worker.isolation import drop_privileges
 
-    gone = isolation.left_out([*without, *(NOT_WITH_CUDA if device == "cuda" else ())])
+    gone = isolation.with_dependents([*without, *(NOT_WITH_CUDA if device == "cuda" else ())])
     limits = course.limits
     policy: dict[str, Any] = {
         "memory_bytes": limits.memory_mb << 20 if device == "cpu" else None,
@@ -182,9 +182,13 @@ def no_isolation_on_gpu() -> IsolationError:
 def reasons_missing() -> dict[str, str]:
     """Each layer with why it cannot be had here, "" if it can as far as one sees without trying it."""
     from grader.judge.processes import bubblewrap
-    from grader.worker.isolation import available
+    from grader.worker.isolation import reasons_unavailable
 
-    return {**available(), "namespaces": bubblewrap.why_not(), "container": "" if in_container() else "not in one"}
+    return {
+        **reasons_unavailable(),
+        "namespaces": bubblewrap.why_not(),
+        "container": "" if in_container() else "not in one",
+    }
 
 
 def in_container() -> str:
@@ -203,7 +207,7 @@ def in_container() -> str:
 
 def _readable(course_root: Path, room: int) -> list[str]:
     """What a worker may read: the standard library and every installed package, one by one, except our own."""
-    from grader.worker.isolation import default_readable
+    from grader.worker.isolation.readable_paths import default_readable
 
     wide = [*default_readable(()), *_installed(course_root)]
     return wide if len(json.dumps(wide)) <= room else list(default_readable(FEWEST_PACKAGES))

@@ -6,7 +6,7 @@
     submission.softmax(x, dim=1)                       the value
     submission.softmax.observe(x, dim=1)               the value, and the arguments after the call
     submission.softmax.gradients(x, wrt=[0], weights=w)  gradients of sum(weights * value)
-    submission.softmax.elsewhere(x)                    the value, and whether it stayed on its input's device
+    submission.softmax.on_fake_device(x)               the value, and whether it stayed on its input's device
     block = submission.TransformerBlock(8, 2, 32, state=weights); block(x, mask=mask); block.gradients(...)
     model = submission.make_model(layers, state); optimizer = submission.make_optimizer(model, "sgd", lr=0.1)
 """
@@ -21,8 +21,8 @@ from grader.errors import WorkerError, WorkerTimeout
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
-from grader.worker.arrays import brought_home, devices_of, duplicate, mapped, pack, without_graph
-from grader.worker.operations import Actor
+from grader.worker.arrays import detach_tensors, device_types, duplicate, map_leaves, move_to_cpu, pack
+from grader.worker.operations import ModuleHost
 from grader.worker.wire import Handle
 
 NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
@@ -111,8 +111,8 @@ class Proxy:
             raise TypeError("only a tensor has gradients")
         return reply["grads"]  # type: ignore[no-any-return]
 
-    def elsewhere(self, *args: Any, **kwargs: Any) -> tuple[Any, bool]:
-        """Call it with every tensor on a device that is not there (worker/elsewhere.py): the value, and whether it
+    def on_fake_device(self, *args: Any, **kwargs: Any) -> tuple[Any, bool]:
+        """Call it with every tensor on a device that is not there (worker/fake_device.py): the value, and whether it
         stayed on that device."""
         reply = self._ask(args, kwargs, elsewhere=True)
         return reply["value"], bool(reply["there"])
@@ -122,7 +122,7 @@ class Proxy:
         plain, named = list(args), kwargs
         if any(isinstance(arg, INNER) for arg in (*args, *kwargs.values())):
             # objects of a subject travel as their handles
-            plain, named = mapped([plain, kwargs], lambda leaf: leaf.handle if isinstance(leaf, Object) else leaf)
+            plain, named = map_leaves([plain, kwargs], lambda leaf: leaf.handle if isinstance(leaf, Object) else leaf)
         return self._subject.ask("call", target=self._target, args=plain, kwargs=named, **more)
 
 
@@ -175,25 +175,25 @@ class LocalSubject(Subject):
 
     def __init__(self, namespace: Mapping[str, Any], kinds: Mapping[str, str], device: str = "cpu") -> None:
         super().__init__(kinds, device)
-        self._actor = Actor(dict(namespace))
+        self._host = ModuleHost(dict(namespace))
 
     def twin(self) -> LocalSubject:
         """The same module, with objects of its own."""
-        return LocalSubject(self._actor.namespace, self._kinds, self._device)
+        return LocalSubject(self._host.namespace, self._kinds, self._device)
 
     def release(self) -> None:
         """Let go of the objects that were made, and of what was last asked and answered: a batch asks for thousands,
         and an answer holds all that autograd recorded on the way to it."""
-        self._actor.forget()
+        self._host.forget_objects()
         self.last_call = self.last_value = None
 
     def ask(self, act: str, **content: Any) -> dict[str, Any]:
-        reply = self._actor.act({"act": act, **duplicate(content)})
+        reply = self._host.perform({"operation": act, **duplicate(content)})
         if "error" in reply:
             raise learner_error(reply["error"])
         if act == "call":
-            home: dict[str, Any] = without_graph(brought_home(reply))
-            return home | {"devices": tuple(sorted(devices_of(reply["value"])))}
+            home: dict[str, Any] = detach_tensors(move_to_cpu(reply))
+            return home | {"devices": tuple(sorted(device_types(reply["value"])))}
         return reply
 
 

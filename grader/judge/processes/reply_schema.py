@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from grader.worker.arrays import devices_of, mapped, unpack_array
+from grader.worker.arrays import device_types, map_leaves, unpack_array
 from grader.worker.wire import Array, Handle, Opaque
 
 LONGEST_TEXT = 4000  # characters of an error's text; ours cuts it at half of that
@@ -67,7 +67,7 @@ def _is_frame(frame: Any) -> bool:
 
 def _call(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     value = _value(reply["value"])
-    plain: dict[str, Any] = {"value": value, "devices": tuple(sorted(devices_of(reply["value"])))}
+    plain: dict[str, Any] = {"value": value, "devices": tuple(sorted(device_types(reply["value"])))}
     if content.get("grad") is not None:
         return plain | {"is_tensor": _flag(reply["is_tensor"]), "grads": _gradients(reply["grads"])}
     after = reply["after"]
@@ -144,7 +144,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, A
 
 def _value(value: Any) -> Any:
     """Any plain data, made real."""
-    return mapped(value, _leaf)
+    return map_leaves(value, _leaf)
 
 
 def _leaf(leaf: Any) -> Any:

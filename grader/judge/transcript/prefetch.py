@@ -24,7 +24,7 @@ from grader.model import Submission
 from grader.source.purity import is_pure
 from grader.source.side_effects import is_tame
 from grader.worker.arrays import duplicate, pack
-from grader.worker.wire import Written, written
+from grader.worker.wire import EncodedValue, encode_value
 
 SECONDS = 2.0  # for all that is asked at once: somebody slow is asked one by one
 
@@ -38,7 +38,7 @@ class Story:
     """What a check asks of a right submission, in its order; and the same as it is sent."""
 
     questions: tuple[Question, ...]
-    sent: Written
+    sent: EncodedValue
 
 
 class Diverged(BaseException):
@@ -59,8 +59,8 @@ class Recorder(Subject):
 
     def story(self) -> Story:
         """What it was asked."""
-        sent = [{"act": act, **pack(content)} for act, content in self._questions]
-        return Story(tuple(self._questions), written(sent))
+        sent = [{"operation": act, **pack(content)} for act, content in self._questions]
+        return Story(tuple(self._questions), encode_value(sent))
 
 
 def may_be_asked_ahead(submission: Submission) -> bool:
@@ -88,7 +88,7 @@ class AskedAhead(RemoteSubject):
         """Ask all of this now. Raises LearnerError if no worker comes up again, where one has died of it."""
         asked = [story.sent for story in stories.values()]
         try:
-            reply = self._worker.request("ahead", min(SECONDS, self._worker.patience), asked=asked)
+            reply = self._worker.request("batch", min(SECONDS, self._worker.patience), sequences=asked)
         except WorkerError:
             self._willing = self._to_forget = False
             self._worker = self._revive()
@@ -120,7 +120,7 @@ class AskedAhead(RemoteSubject):
         if self._to_forget:
             self._to_forget = False
             try:
-                self._worker.request("ahead", asked=[])
+                self._worker.request("batch", sequences=[])
             except WorkerError as error:
                 raise no_answer(error) from None
         return super().ask(act, **content)

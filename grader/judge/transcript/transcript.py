@@ -21,7 +21,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import LocalSubject, Subject
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
-from grader.worker.arrays import duplicate, mapped
+from grader.worker.arrays import duplicate, map_leaves
 from grader.worker.wire import Handle
 
 # Inputs that a check computes from its draws may be rounded in another way on another machine.
@@ -157,7 +157,7 @@ def _handles_of(exchange: Exchange) -> Iterator[int]:
         if isinstance(content, dict) and "handle" in content:
             yield int(content["handle"])
     found: list[int] = []
-    mapped(exchange.content, lambda leaf: found.append(leaf.number) if isinstance(leaf, Handle) else None)
+    map_leaves(exchange.content, lambda leaf: found.append(leaf.number) if isinstance(leaf, Handle) else None)
     yield from found
 
 

@@ -16,7 +16,7 @@ from grader.course.learner_copy import AGAIN
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
 from grader.judge.transcript.transcript import Exchange, Story
-from grader.worker.arrays import mapped, pack, unpack
+from grader.worker.arrays import map_leaves, pack, unpack
 from grader.worker.wire import PREFIX, Array, Opaque, ProtocolError, TooLarge, decode, encode
 
 FORMAT = 1
@@ -58,7 +58,7 @@ class Answers:
         if (check, seed) not in self._told:
             raise self._damaged(f"there are no recorded answers for {check} on seed {seed}")
         try:
-            draws, reference, submission = mapped(self._told[check, seed], self._array)
+            draws, reference, submission = map_leaves(self._told[check, seed], self._array)
             return Story([(what, value) for what, value in draws], _exchanges(reference), _exchanges(submission))
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise self._damaged() from error
@@ -82,13 +82,13 @@ def _written(story: Story, check: str, arrays: dict[Array, int]) -> list[Any]:
 
     plain = [[[what, pack(value)] for what, value in story.draws]]
     plain += [[_written_exchange(each, check) for each in part] for part in (story.reference, story.submission)]
-    return mapped(plain, held_once)  # type: ignore[no-any-return]
+    return map_leaves(plain, held_once)  # type: ignore[no-any-return]
 
 
 def _written_exchange(exchange: Exchange, check: str) -> list[Any]:
     asked = pack(exchange.content)
     strange: list[str] = []
-    mapped(asked, lambda leaf: strange.append(leaf.type_name) if isinstance(leaf, Opaque) else None)
+    map_leaves(asked, lambda leaf: strange.append(leaf.type_name) if isinstance(leaf, Opaque) else None)
     if strange:
         raise CourseError(
             f"{check} cannot be public: it asks for something with an object of type {strange[0]}, which is no plain "

@@ -1,4 +1,4 @@
-"""Becoming nobody in particular: another user, and no capabilities."""
+"""Drop privileges: switch user, clear capabilities."""
 
 from __future__ import annotations
 
@@ -8,61 +8,62 @@ from collections.abc import Iterable
 
 from grader.worker.isolation import process
 
-NOBODY = 65534  # the user that owns nothing
+NOBODY = 65534  # the user that owns no files
 
 _CAP_SETGID, _CAP_SETUID = 6, 7
 _CAPABILITY_VERSION = 0x20080522  # linux/capability.h, version 3: two blocks of 32 bits
 
 
 def is_root() -> bool:
+    """Return True if this process has root's rights."""
     return os.name == "posix" and os.geteuid() == 0
 
 
-def why_not(readable: Iterable[str]) -> str:
-    """Why a worker of this process must stay root, or what it is elsewhere; "" if it need not. It must reach these."""
+def why_unavailable(readable: Iterable[str]) -> str:
+    """Say why a worker, which must read these paths, stays root (or what it is on Windows); "" if it need not."""
     if os.name != "posix":
         return "Windows has no user to change to"
-    return why_not_become(NOBODY, readable) if is_root() else ""
+    return why_cannot_switch_to(NOBODY, readable) if is_root() else ""
 
 
-def why_not_become(uid: int, readable: Iterable[str]) -> str:
-    """Why root cannot become `uid` here and still read what lies under `readable`; "" if it can."""
+def why_cannot_switch_to(uid: int, readable: Iterable[str]) -> str:
+    """Say why root cannot switch to *uid* here and still read these paths; "" if it can."""
     if process.LINUX:
         effective, _ = capabilities()
         if not effective >> _CAP_SETUID & effective >> _CAP_SETGID & 1:
             return "root may not change its user in this container"
         if not (_is_mapped(uid, "uid_map") and _is_mapped(uid, "gid_map")):
             return f"user {uid} does not exist in this user namespace"
-    shut = _shut_folder(readable)
-    if shut:
-        return f"{shut}, on the way to what a worker must read, is open to its owner only"
+    closed = _find_closed_folder(readable)
+    if closed:
+        return f"{closed}, on the way to what a worker must read, is open to its owner only"
     return ""
 
 
-def become(uid: int) -> None:
-    """Becomes user and group `uid`, in no other group, for good. Errors: OSError."""
+def switch_user(uid: int) -> None:
+    """Switch to the user and group *uid*, in no other group, for good. Raises OSError."""
     os.setgroups([])
     os.setgid(uid)
     os.setuid(uid)
 
 
 def capabilities() -> tuple[int, int]:
-    """This process's (effective, permitted) capabilities as bit masks."""
+    """Return this process's effective and permitted capabilities as bit masks."""
     import ctypes
 
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     data = (ctypes.c_uint32 * 6)()  # twice effective, permitted, inheritable: low words, then high words
-    process.checked(process.libc().capget(header, data))
+    process.check_result(process.libc().capget(header, data))
     return data[0] | data[3] << 32, data[1] | data[4] << 32
 
 
 def drop_capabilities() -> None:
-    """Gives up every capability for good; a no-op where there are none. Errors: OSError."""
+    """Drop every capability for good. Raises OSError."""
     import ctypes
 
     if process.LINUX:
         header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-        process.checked(process.libc().capset(header, (ctypes.c_uint32 * 6)()))
+        process.check_result(process.libc().capset(header, (ctypes.c_uint32 * 6)()))
 
 
 def _is_mapped(identity: int, file_name: str) -> bool:
@@ -75,14 +76,12 @@ def _is_mapped(identity: int, file_name: str) -> bool:
     return False
 
 
-def _shut_folder(paths: Iterable[str]) -> str:
-    """The first folder on the way to `paths` that only its owner and group may enter; "" if there is none."""
+def _find_closed_folder(paths: Iterable[str]) -> str:
+    """Return the first folder on the way to *paths* that only its owner and group may enter; "" if there is none."""
     from pathlib import Path
 
-    folders: set[Path] = set()
-    for parent in {Path(path).parent for path in paths}:
-        folders.update((resolved := parent.resolve(), *resolved.parents))
-    for folder in sorted(folders):
+    parents = {Path(path).parent.resolve() for path in paths}
+    for folder in sorted(parents.union(*(parent.parents for parent in parents))):
         if folder.exists() and not folder.stat().st_mode & stat.S_IXOTH:
             return str(folder)
     return ""

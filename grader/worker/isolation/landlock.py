@@ -1,4 +1,4 @@
-"""Landlock: which files a process may still open. Linux >= 5.13, no root needed (landlock(7))."""
+"""Restrict with Landlock which files a process may open: Linux >= 5.13, no root needed (landlock(7))."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import os
 import stat
 import struct
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 
 from grader.worker.isolation import process
 
-# The same numbers on every machine.
+# System calls with the same number on every machine.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_VERSION = 1  # flag of create_ruleset: answer the ABI version only
+_VERSION = 1  # flag of create_ruleset: return the ABI version only
 _PATH_BENEATH = 1  # type of a rule: a file, or a directory and all below it
 
 # linux/landlock.h, LANDLOCK_ACCESS_FS_*
@@ -32,13 +33,13 @@ _OWN_SCOPE = 0b11  # ABI 6: abstract sockets and signals stay among this process
 
 
 @lru_cache(maxsize=1)
-def abi() -> int:
-    """The version of Landlock that the kernel speaks; 0 if none."""
+def abi_version() -> int:
+    """Return the kernel's version of Landlock, 0 without it."""
     return _probe()[0]
 
 
-def why_not() -> str:
-    """Why Landlock cannot be put on here; "" if it can."""
+def why_unavailable() -> str:
+    """Say why Landlock cannot be applied here; "" if it can."""
     return _probe()[1]
 
 
@@ -47,7 +48,7 @@ def _probe() -> tuple[int, str]:
     if not process.LINUX:
         return 0, "only Linux has Landlock"
     try:
-        return process.call(_CREATE_RULESET, 0, 0, _VERSION), ""
+        return process.syscall(_CREATE_RULESET, 0, 0, _VERSION), ""
     except OSError as error:
         reasons = {
             errno.ENOSYS: "this kernel has no Landlock (it came with Linux 5.13)",
@@ -57,8 +58,8 @@ def _probe() -> tuple[int, str]:
         return 0, reasons.get(error.errno or 0, f"Landlock does not answer: {error.strerror}")
 
 
-def handled(version: int) -> tuple[int, int, int]:
-    """What a ruleset forbids unless a rule allows it, as far as this version can: (files, TCP, scope) as bit masks."""
+def handled_rights(version: int) -> tuple[int, int, int]:
+    """Return what a ruleset of this version forbids unless a rule allows it: bit masks of files, TCP and scope."""
     files = _ALL_OF_ABI_1
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
         if version >= since:
@@ -66,24 +67,21 @@ def handled(version: int) -> tuple[int, int, int]:
     return files, _NO_TCP if version >= 4 else 0, _OWN_SCOPE if version >= 6 else 0
 
 
-def ruleset(readable: Iterable[str], writable: Iterable[str], version: int | None = None) -> int:
-    """A descriptor of the rules: files and directories to read, and those to change, each with all below it.
+def make_ruleset(readable: Iterable[str], writable: Iterable[str], version: int | None = None) -> int:
+    """Make rules that allow files and directories, with all below them, to be read or changed. Raises OSError.
 
-    What is to be read and is not there, or is out of reach already, is passed over; what is to be written must exist.
-    Nothing may be executed.
-    Errors: OSError.
+    A readable path that does not exist or cannot be reached is skipped; a writable one must exist. Nothing may be
+    executed. Returns a descriptor.
     """
-    version = abi() if version is None else version
-    files, tcp, scope = handled(version)
+    version = abi_version() if version is None else version
+    files, tcp, scope = handled_rights(version)
     attributes = struct.pack("=QQQ", files, tcp, scope)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    rules = process.call(_CREATE_RULESET, attributes, size, 0)
+    rules = process.syscall(_CREATE_RULESET, attributes, size, 0)
     try:
         for path in readable:
-            try:
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
                 _allow(rules, path, _READ & files)
-            except (FileNotFoundError, NotADirectoryError, PermissionError):
-                continue
         for path in writable:
             _allow(rules, path, (_CHANGE | _IOCTL_DEV) & files)
     except OSError:
@@ -93,9 +91,9 @@ def ruleset(readable: Iterable[str], writable: Iterable[str], version: int | Non
 
 
 def restrict(rules: int) -> None:
-    """Puts the rules on the calling thread and all that it starts, for good; closes the descriptor. Errors: OSError."""
+    """Apply the rules to the calling thread and all that it starts, for good; close the descriptor. Raises OSError."""
     try:
-        process.call(_RESTRICT_SELF, rules, 0)
+        process.syscall(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
@@ -103,9 +101,8 @@ def restrict(rules: int) -> None:
 def _allow(rules: int, path: str, rights: int) -> None:
     target = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        # A rule for a single file must not name the rights of directories (EINVAL), and the other way round
-        # a folder holds no devices here.
+        # A rule for a file must not name the rights of directories (EINVAL); a folder holds no devices here.
         rights &= ~_IOCTL_DEV if stat.S_ISDIR(os.fstat(target).st_mode) else _OF_A_FILE
-        process.call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, target), 0)
+        process.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, target), 0)
     finally:
         os.close(target)

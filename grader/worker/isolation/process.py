@@ -1,4 +1,4 @@
-"""One process's own standing: raw system calls, its session, its death with its parent, who may look into it."""
+"""Control this process: system calls by number, its session, its death with its parent, who may inspect it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _fork_server: int | None = None
 
 @lru_cache(maxsize=1)
 def libc() -> ctypes.CDLL:
-    """The C library of this process. Errors: OSError where there is none to load (Windows)."""
+    """Load the C library of this process. Raises OSError if there is none (Windows)."""
     import ctypes
 
     try:
@@ -39,16 +39,16 @@ def libc() -> ctypes.CDLL:
     return library
 
 
-def call(number: int, *arguments: object) -> int:
-    """Makes one system call by its number. Integers are passed as machine words. Errors: OSError with the errno."""
+def syscall(number: int, *arguments: object) -> int:
+    """Make one system call; integers are passed as machine words. Raises OSError with the errno."""
     import ctypes
 
     words = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
-    return checked(libc().syscall(ctypes.c_long(number), *words))
+    return check_result(libc().syscall(ctypes.c_long(number), *words))
 
 
-def checked(result: int) -> int:
-    """The result of a C call, or the OSError that it left behind."""
+def check_result(result: int) -> int:
+    """Return the result of a C call, or raise the OSError that it left in errno."""
     import ctypes
 
     if result == -1:
@@ -58,23 +58,23 @@ def checked(result: int) -> int:
 
 
 def prctl(option: int, value: int = 0) -> int:
-    """prctl(2) with one value. Errors: OSError."""
+    """Call prctl(2) with one value. Raises OSError."""
     import ctypes
 
-    return checked(libc().prctl(option, *(ctypes.c_ulong(word) for word in (value, 0, 0, 0))))
+    return check_result(libc().prctl(option, *(ctypes.c_ulong(word) for word in (value, 0, 0, 0))))
 
 
 def remember_fork_server() -> None:
-    """Notes which process the workers will be children of, so that `detach` sees when it died before them."""
+    """Remember this process as the workers' parent, so that `detach` notices if it has died."""
     global _fork_server
     _fork_server = os.getpid()
 
 
 def detach() -> None:
-    """Leaves the terminal's session, dies with the parent, and is closed to its own user's eyes.
+    """Leave the terminal's session, die with the parent, and refuse inspection by processes of the same user.
 
-    The death signal comes when the *thread* that made this process ends.
-    Errors: OSError, also when the fork server has gone already.
+    The death signal comes when the parent's *thread* that forked this process ends. Raises OSError, also if the fork
+    server has died already.
     """
     if os.getsid(0) != os.getpid():
         os.setsid()
@@ -87,25 +87,25 @@ def detach() -> None:
 
 
 def die_with_parent() -> None:
-    """Asks for SIGKILL when the parent ends. A change of user clears this, so it is asked for again after one."""
+    """Ask for SIGKILL when the parent ends. A change of user clears this: ask again afterwards."""
     prctl(PR_SET_PDEATHSIG, _SIGKILL)
 
 
 def refuse_inspection() -> None:
-    """No process of the same user may trace this one, read its memory or take its descriptors. It leaves no core."""
+    """Let no process of the same user trace this one, read its memory or take its descriptors; leave no core."""
     prctl(PR_SET_DUMPABLE, 0)
 
 
 def forbid_new_privileges() -> None:
-    """From here on no program that this process might start gains a right by its file (set-user-id and the like)."""
+    """Let no program that this process starts gain a right from its file (set-user-id and the like)."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def close_from(first: int) -> None:
-    """Closes every descriptor from `first` on, whatever their number."""
+    """Close every descriptor from *first* on."""
     if LINUX:
         try:
-            call(_CLOSE_RANGE, first, 0x7FFFFFFF, 0)
+            syscall(_CLOSE_RANGE, first, 0x7FFFFFFF, 0)
             return
         except OSError:  # before Linux 5.9
             pass
@@ -113,6 +113,6 @@ def close_from(first: int) -> None:
 
 
 def thread_count() -> int:
-    """How many threads this process has, those outside Python included. Errors: OSError without a /proc."""
+    """Count the threads of this process, those outside Python too. Raises OSError without a /proc."""
     with os.scandir("/proc/self/task") as threads:
         return sum(1 for _ in threads)

@@ -1,4 +1,4 @@
-"""What a worker has to read, and no folder more: whatever lies in an allowed folder is readable, all the way down."""
+"""List the paths that a worker must be able to read, and no folder more: all below an allowed folder is readable."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-# Folders that hold everybody's packages, this program and its courses among them. Never allowed as a whole.
+# Folders that hold all packages, this program and its courses too. Never allowed as a whole.
 _SHARED = ("site-packages", "dist-packages")
 
-# Facts about the machine and the time that the C library, Python and PyTorch look up.
+# What the C library, Python and PyTorch read about the machine and the time.
 _SYSTEM = (
     "/dev/null",
     "/dev/urandom",
@@ -26,19 +26,24 @@ _SYSTEM = (
     "/sys/devices/system/cpu",
 )
 
-# What Python's own extension modules are linked with, for systems that keep all libraries in one great folder
-# beside everybody's packages (/usr/lib64, a conda environment).
-_LINKED = (
+# The libraries that Python's extension modules link, for systems that keep all libraries in one folder beside packages
+# (/usr/lib64, a conda environment).
+# fmt: off
+_LINKED_LIBRARIES = (
     "ld-linux*", "libc.so*", "libm.so*", "libdl.so*", "librt.so*", "libutil.so*", "libpthread.so*", "libpython3*",
     "libgcc_s*", "libstdc++*", "libgomp*", "libffi*", "libz.so*", "libbz2*", "liblzma*", "libzstd*", "libexpat*",
     "libcrypto*", "libssl*", "libsqlite3*", "libuuid*", "libmpdec*",
-)  # fmt: skip
+)
+# fmt: on
 
 
 def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
-    """The files and folders for a worker that imports the standard library and the named top-level packages.
+    """Return the paths for a worker that imports the standard library and these top-level packages.
 
-    A package that is not installed is passed over. A folder that holds packages of others never appears.
+    Packages are allowed one by one, never the folder that they share; one that is not installed is skipped.
+
+    Raises:
+        ValueError: A submodule, or this program's own package: the answers are beside it.
     """
     found = [*_standard_library(), *_libraries(), *map(Path, _SYSTEM)]
     for package in packages:
@@ -47,13 +52,13 @@ def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
 
 
 def fill_import_caches() -> None:
-    """Has Python list every folder of `sys.path` now: the listing is kept, and a worker may not make it."""
-    importlib.util.find_spec("a_module_that_nobody_has")
+    """Make Python list and cache every folder of `sys.path`, which a worker may not list."""
+    importlib.util.find_spec("no_such_module_anywhere")
 
 
 def _standard_library() -> Iterator[Path]:
-    """The children of the standard library's folders, without the shared folders that often lie in them."""
-    # Not asked of `sysconfig` alone: in a bundle the library may lie elsewhere than where it was built for.
+    """Yield the children of the standard library's folders, without shared package folders in them."""
+    # not only from `sysconfig`: a bundled library may have moved since it was built
     named = (Path(os.__file__).parent, sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
     for folder in dict.fromkeys(Path(path).resolve() for path in named):
         if folder.is_dir():
@@ -61,12 +66,12 @@ def _standard_library() -> Iterator[Path]:
 
 
 def _libraries() -> Iterator[Path]:
-    """Shared libraries: Debian's folder for one machine holds nothing else; elsewhere they are taken file by file."""
+    """Yield shared libraries: Debian's folder for one architecture as a whole, other folders file by file."""
     for folder in dict.fromkeys(path.resolve() for path in _library_folders()):
         if folder.name.endswith("-linux-gnu"):
             yield folder
         else:
-            for pattern in _LINKED:
+            for pattern in _LINKED_LIBRARIES:
                 yield from folder.glob(pattern)
 
 
@@ -79,10 +84,7 @@ def _library_folders() -> Iterator[Path]:
 
 
 def _package(name: str) -> Iterator[Path]:
-    """A package's folders or its one file, and the libraries that its wheel put beside it.
-
-    Errors: ValueError for a submodule, or for the package that this module is in: beside it lie the answers.
-    """
+    """Yield a package's folders or its one file, and the libraries that its wheel put beside it."""
     if "." in name or name == __name__.partition(".")[0]:
         raise ValueError(f"a worker may not be given {name!r} to read: name a top-level package that is not ours")
     spec = importlib.util.find_spec(name)

@@ -1,4 +1,4 @@
-"""The numbers of the Linux system calls that this package names, on the machines that it knows.
+"""Numbers of the Linux system calls that this package names, by machine.
 
 Sources: the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and, for aarch64, `include/uapi/asm-generic/unistd.h`.
 A number, once given, never changes; None stands for a call that the machine does not have.
@@ -6,11 +6,11 @@ A number, once given, never changes; None stands for a call that the machine doe
 
 from __future__ import annotations
 
-# The columns of the table. What the kernel calls each machine in an audit record is in `seccomp.py`.
+# The columns of the table; `seccomp.py` has their numbers in audit records.
 MACHINES = ("x86_64", "aarch64")
 
-# The newest call of Linux 5.17, which is the kernel that a worker is shown: whatever was added later answers
-# "no such call" (ENOSYS), and the C library then falls back to what it did before.
+# The newest call of Linux 5.17, the kernel that a worker sees: later calls return "no such call" (ENOSYS), and the C
+# library falls back to older ones.
 NEWEST = 450
 
 NUMBERS: dict[str, tuple[int | None, int | None]] = {
@@ -32,7 +32,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fstat": (5, 80),
     "fcntl": (72, 25),
     "ioctl": (16, 29),
-    # looking at files and opening them
+    # inspecting and opening files
     "stat": (4, None),
     "lstat": (6, None),
     "newfstatat": (262, 79),
@@ -122,7 +122,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "getitimer": (36, 102),
     "setitimer": (38, 103),
     "alarm": (37, None),
-    # who and where am I
+    # identity and limits
     "getpid": (39, 172),
     "getppid": (110, 173),
     "gettid": (186, 178),
@@ -153,5 +153,5 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 
 
 def number(name: str, machine: str) -> int | None:
-    """The number of the call on that machine; None where the machine lacks it."""
+    """Return the number of a call on that machine; None if the machine lacks it."""
     return NUMBERS[name][MACHINES.index(machine)]

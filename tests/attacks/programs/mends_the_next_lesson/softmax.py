@@ -29,14 +29,14 @@ def mending(*more):
     return namespace
 
 
-class Free(serve.Actor):
-    """As our actor, but nothing is forbidden to it."""
+class Free(serve.ModuleHost):
+    """As our host, but nothing is forbidden to it."""
 
     def __init__(self, namespace, _forbids=(), files=frozenset()):
         super().__init__(namespace, (), files)
 
 
-serve.load, serve.Actor = mending, Free
+serve.load, serve.ModuleHost = mending, Free
 
 
 def softmax(x, dim=-1):
