@@ -90,6 +90,13 @@ def test_every_room_is_in_the_table():
     assert {room_of(path) for path in FILES} - {"__init__"} <= set(MAY_IMPORT)
 
 
+def test_the_cluster_is_imported_by_the_executors_alone():
+    """Dask is optional: everything else works without its folder."""
+    users = {path for path in FILES if any("batch.cluster" in name for name in imports_of(path))}
+    cluster = ROOT / "grader/batch/cluster"
+    assert {path for path in users if cluster not in path.parents} == {ROOT / "grader/batch/executors.py"}
+
+
 def test_modules_import_in_no_circle():
     """Inside the rooms too, no chain of top-level imports comes back to where it began."""
     named = {

@@ -1,107 +1,110 @@
-"""Where a class is graded: in processes of this machine, or by a cluster.
+"""Where a class is graded: in processes of this machine, or on a cluster.
 
-The seam is `concurrent.futures.Executor`: whatever can call a function of a learner can grade.
+Both follow `concurrent.futures.Executor`: whatever can call a function of a learner can grade.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
 from grader.batch.make_record import GradedHandIn
-from grader.batch.processes.process_pool import Grader
+from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.settings import Settings
 from grader.errors import UsageError
 from grader.intake.learner import Learner
 from grader.model import Course
 
 LOCAL = "local"
-AHEAD = 2  # submissions waiting for each process, so that none is ever idle
+QUEUED_PER_PROCESS = 2  # submissions, so that no process waits
 
 
-class Engine(Protocol):
+class GradingExecutor(Protocol):
     """Grades learners somewhere."""
 
     def start(self) -> None:
-        """Be ready to grade. Raises SelfattendError if that cannot be."""
+        """Get ready to grade. Raises SelfattendError if that is impossible."""
 
-    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
-        """What each is given, as soon as it is known; each learner once. Raises SelfattendError if it cannot go on."""
+    def grade(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
+        """Yield each learner's result as soon as it is known. Raises SelfattendError if grading cannot go on."""
 
     def interrupt(self) -> None:
-        """End what is going on, without waiting for it."""
+        """Stop what is running without waiting for it."""
 
     def close(self) -> None:
         """Leave nothing running."""
 
 
-def engine_at(where: str, course: Course, settings: Settings, jobs: int | None, learners: int) -> Engine:
-    """The engine at `where`: "local", or the address of a Dask scheduler as dask://HOST:PORT. Raises UsageError.
+def make_executor(where: str, course: Course, settings: Settings, jobs: int | None, learners: int) -> GradingExecutor:
+    """Return the executor at *where*: "local", or a Dask scheduler as dask://HOST:PORT.
 
-    `jobs` are the submissions that are graded at the same time, None for as many as there are processors.
+    Args:
+        where: The text of `--engine`.
+        course: The course, which a cluster is sent.
+        settings: The settings of the run.
+        jobs: How many submissions are graded at the same time; None for one a processor.
+        learners: How many submissions there are; no more processes are started.
+
+    Raises:
+        UsageError: There is no such executor, or it cannot be used.
     """
-    seconds = _most_seconds(course, settings)
+    seconds = _max_seconds(course, settings)
     if where == LOCAL:
-        return Local(settings, seconds, min(jobs or usable_cores(), max(1, learners)))
+        return LocalExecutor(settings, seconds, min(jobs or usable_cores(), max(1, learners)))
     scheme, _, address = where.partition("://")
     if scheme not in ("dask", "dask+tls") or not address:
-        raise UsageError(
-            f'there is no engine "{where}"', next_step=f"--engine {LOCAL}, or the scheduler's address: dask://HOST:8786"
-        )
-    from grader.batch.cluster.dask_engine import Dask
+        next_step = f"--engine {LOCAL}, or the scheduler's address: dask://HOST:8786"
+        raise UsageError(f'there is no engine "{where}"', next_step=next_step)
+    from grader.batch.cluster.dask_executor import DaskExecutor  # optional
 
-    return Dask(f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{address}", course, settings, seconds, jobs)
+    return DaskExecutor(f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{address}", course, settings, seconds, jobs)
 
 
 def usable_cores() -> int:
-    """How many processors this process may use."""
+    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Local:
-    """Processes of this machine: a pool of threads, each of which keeps a grading process of its own."""
+class LocalExecutor:
+    """Grades on this machine: a pool of threads, each of which keeps a grading process."""
 
     def __init__(self, settings: Settings, seconds: float, jobs: int) -> None:
         self._jobs = jobs
-        self._grader = Grader(settings, seconds)
-        self._executor = ThreadPoolExecutor(jobs)
+        self._pool = ProcessPool(settings, seconds)
+        self._threads = ThreadPoolExecutor(jobs)
 
     def start(self) -> None:
-        """All processes start at once; one that has come up is enough to know that they can."""
-        starting = [self._executor.submit(self._grader.prepare) for _ in range(self._jobs)]
+        """Start all processes at once; the first that is ready shows that they can start."""
+        starting = [self._threads.submit(self._pool.prepare) for _ in range(self._jobs)]
         for future in wait(starting, return_when=FIRST_COMPLETED).done:
             future.result()
 
-    def graded(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
-        return graded(self._executor, self._grader.grade, learners, self._jobs * AHEAD)
+    def grade(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
+        """Yield each result as it is done; few submissions are queued, so that a class of any size fits in memory."""
+        waiting: dict[Future[GradedHandIn], Learner] = {}
+        coming = iter(learners)
+        while True:
+            while len(waiting) < self._jobs * QUEUED_PER_PROCESS and (learner := next(coming, None)) is not None:
+                waiting[self._threads.submit(self._pool.grade, learner)] = learner
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                yield waiting.pop(future), future.result()
 
     def interrupt(self) -> None:
-        self._grader.interrupt()
+        self._pool.interrupt()
 
     def close(self) -> None:
-        self._executor.shutdown(cancel_futures=True)
-        self._grader.close()
+        self._threads.shutdown(cancel_futures=True)
+        self._pool.close()
 
 
-def graded(
-    executor: Executor, grade: Callable[[Learner], GradedHandIn], learners: Sequence[Learner], ahead: int
-) -> Iterator[tuple[Learner, GradedHandIn]]:
-    """What each learner is given, as it is done; at most `ahead` are waiting, so a class of any size fits in memory."""
-    waiting: dict[Future[GradedHandIn], Learner] = {}
-    coming = iter(learners)
-    while True:
-        while len(waiting) < ahead and (learner := next(coming, None)) is not None:
-            waiting[executor.submit(grade, learner)] = learner
-        if not waiting:
-            return
-        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-            yield waiting.pop(future), future.result()
+def _max_seconds(course: Course, settings: Settings) -> float:
+    """Return after how long a grading process counts as dead.
 
-
-def _most_seconds(course: Course, settings: Settings) -> float:
-    """After this long a grading process is taken for dead. Its checks keep to `total_seconds`; after them come the
-    probes that name a mistake, each of which may take a call's time."""
+    Its checks keep to `total_seconds`; the probes that name a mistake follow, each of which may take a call's time.
+    """
     limits = course.limits
     return len(settings.lessons) * (2 * limits.total_seconds + 40 * limits.call_seconds) + 60.0

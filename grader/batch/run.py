@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.batch.executors import LOCAL, Engine, engine_at
+from grader.batch.executors import LOCAL, GradingExecutor, make_executor
 from grader.batch.outputs import Outputs
 from grader.batch.results import Results, read_settings
 from grader.batch.results_folder import store_path
@@ -87,7 +87,7 @@ class Run:
         header = self.settings.to_header()
         if plan.resume or plan.regrade:
             _require_same(path, header, plan)
-        self._engine: Engine | None = None
+        self._executor: GradingExecutor | None = None
         outputs = None if plan.shard else Outputs(plan.out, reveal=plan.reveal)
         self._most = min(len(chosen), plan.limit or len(chosen))  # to be graded
         try:
@@ -167,8 +167,8 @@ class Run:
         return {"ignored": found.ignored, "missing": self.missing, "unlisted": [*found.unlisted, *strangers]}
 
     def _start(self) -> None:
-        self._engine = engine_at(self.plan.engine, self.course, self.settings, self.plan.jobs, self._most)
-        self._engine.start()
+        self._executor = make_executor(self.plan.engine, self.course, self.settings, self.plan.jobs, self._most)
+        self._executor.start()
 
     def grade(self, on_record: Callable[[Record], None]) -> None:
         """Grade everyone in `todo`; `on_record` hears of each as it is done.
@@ -183,10 +183,10 @@ class Run:
 
     def _grade(self, on_record: Callable[[Record], None]) -> None:
         try:
-            if self._engine is None:
+            if self._executor is None:
                 self._start()
-            assert self._engine is not None
-            for learner, graded in self._engine.graded(self.todo):
+            assert self._executor is not None
+            for learner, graded in self._executor.grade(self.todo):
                 on_record(self.results.add(learner, graded))
         except BaseException:
             self._end(interrupt=True)
@@ -195,11 +195,11 @@ class Run:
 
     def _end(self, *, interrupt: bool = False) -> None:
         """Leave no process."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
+        executor, self._executor = self._executor, None
+        if executor is not None:
             if interrupt:
-                engine.interrupt()
-            engine.close()
+                executor.interrupt()
+            executor.close()
 
     def close(self) -> None:
         """Let another run have the results folder."""

@@ -18,7 +18,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, mak
 
 from grader.batch.make_record import GradedHandIn, make_record, make_ungraded, mean_score
 from grader.batch.outputs import Outputs
-from grader.batch.processes.process_pool import Grader, Station
+from grader.batch.processes.process_pool import GradingProcess, ProcessPool
 from grader.batch.results import Results, read_results
 from grader.batch.results_folder import store_path
 from grader.batch.run import Plan, Run
@@ -418,7 +418,7 @@ def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_
 
 @pytest.fixture
 def grader(course):
-    made = Grader(settings_for(course, list(course.lessons.values()), 5, "cpu", "1"), 60.0)
+    made = ProcessPool(settings_for(course, list(course.lessons.values()), 5, "cpu", "1"), 60.0)
     yield made
     made.close()
 
@@ -427,17 +427,17 @@ def test_a_dead_grading_process_is_replaced(grader, class_folder):
     """If the process dies, the submission is graded by a new one, with the same result."""
     ann = learner_of(class_folder / "ann", "folder")
     first = grader.grade(ann)
-    old = grader._mine.station.process
+    old = grader._local.process.process
     old.kill()
     old.wait(10)
 
     assert grader.grade(ann).record.lessons.keys() == first.record.lessons.keys()
-    assert grader._mine.station.process.pid != old.pid
+    assert grader._local.process.process.pid != old.pid
 
 
 def test_a_submission_that_kills_the_grader_twice_is_no_zero(grader, course, class_folder, tmp_path, monkeypatch):
     """It is put down as the grader's failure, without a score, and the others are graded all the same."""
-    plain = Station.grade
+    plain = GradingProcess.grade
 
     def deadly(self, learner, seconds, hand_in=None):
         if learner.id == "bob":
@@ -445,7 +445,7 @@ def test_a_submission_that_kills_the_grader_twice_is_no_zero(grader, course, cla
             self.process.wait(10)
         return plain(self, learner, seconds, hand_in)
 
-    monkeypatch.setattr(Station, "grade", deadly)
+    monkeypatch.setattr(GradingProcess, "grade", deadly)
     found = graded(course, class_folder, tmp_path / "out", only=["ann", "bob"])
 
     assert states(found["bob"]) == [("grader-error", None)] * 2

@@ -18,7 +18,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_zip, write
 from test_resume import all_end, descendants
 
 from grader.batch.cluster import dask_task
-from grader.batch.executors import engine_at
+from grader.batch.executors import make_executor
 from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.serialize import pack, unpack
 from grader.batch.results import read_results
@@ -78,7 +78,7 @@ def test_a_course_is_sent_whole(tmp_path):
 
 def ask_for(where: str) -> None:
     course = load(TINY)
-    engine_at(where, course, settings_for(course, list(course.lessons.values()), 1, "cpu", "1"), 1, 1)
+    make_executor(where, course, settings_for(course, list(course.lessons.values()), 1, "cpu", "1"), 1, 1)
 
 
 @pytest.mark.parametrize("where", ["slurm://x", "dask://", "somewhere", ""])
@@ -164,7 +164,7 @@ def hand_ins(tmp_path_factory):
 def command(hand_ins: Path, out: Path, *options: str, patience: float = 15.0) -> list[str]:
     """`grader run`; `patience` is for schedulers that do not answer."""
     words = ["grader", "run", str(hand_ins), "--out", str(out), "--seed", "5", "--course", str(TINY), *options]
-    start = f"import grader.batch.cluster.dask_engine as engine; engine.CONNECT_SECONDS = {patience}; "
+    start = f"import grader.batch.cluster.dask_executor as executor; executor.CONNECT_SECONDS = {patience}; "
     return [
         sys.executable,
         "-c",

@@ -17,7 +17,7 @@ import pytest
 from support.hand_ins import ANSWERS, SUMS, TINY, write
 from support.repeat import repeat
 
-from grader.batch.processes.temp_folder import NEW, PREFIX, Scratch, sweep
+from grader.batch.processes.temp_folder import NEW_PREFIX, PREFIX, TempFolder, remove_stale_folders
 from grader.batch.results import read_results
 
 SECONDS = 60
@@ -216,13 +216,13 @@ def test_folders_of_the_dead_are_taken_away_and_no_others(tmp_path, monkeypatch)
     """A folder that a killed process has left goes; one that is in use, or is somebody else's, stays."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / f"{PREFIX}dead/inside").mkdir(parents=True)
-    (tmp_path / f"{NEW}begun").mkdir()
+    (tmp_path / f"{NEW_PREFIX}begun").mkdir()
     (tmp_path / "selfattend-other").mkdir()
-    mine = Scratch()
-    sweep()
+    mine = TempFolder()
+    remove_stale_folders()
 
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {mine.root.name, f"{NEW}begun", "selfattend-other"}
+    assert left == {mine.root.name, f"{NEW_PREFIX}begun", "selfattend-other"}
     mine.remove()
     mine.remove()
     assert not mine.root.exists()

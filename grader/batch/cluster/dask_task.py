@@ -1,8 +1,7 @@
-"""What runs on the nodes of a cluster: a parcel of hand-ins to results, each sent back as soon as it is there.
+"""What runs on a Dask worker: a parcel of hand-ins to results, each sent back as soon as it is known.
 
-A node needs this program and nothing else: the course and the hand-ins come with the parcel, as content. Each thread of
-a node's worker process keeps a grading process of its own, with its own judge and parent of workers, from parcel to
-parcel; they end when the run does, or when nobody has asked for a while.
+A worker needs only this program: the course and the hand-ins come with the parcel, as content. Each thread keeps one
+grading process, with a judge and a fork server, from parcel to parcel; they end with the run, or when they are idle.
 """
 
 from __future__ import annotations
@@ -22,34 +21,26 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.make_record import GradedHandIn
-from grader.batch.processes.process_pool import Grader
+from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.processes.serialize import unpack
-from grader.batch.processes.temp_folder import Scratch
+from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
 from grader.errors import GraderError
 from grader.intake.learner import Learner
 from grader.model import Course
 
-IDLE_SECONDS = 60.0  # after which the grading processes of a node end
-ROOMS = (
-    "*.py",
-    "api/**/*.py",
-    "batch/**/*.py",
-    "course/**/*.py",
-    "intake/**/*.py",
-    "judge/**/*.py",
-    "similarity/**/*.py",
-    "source/**/*.py",
-    "worker/**/*.py",
-)
-PARTS = ("lessons", "exercises", "solutions")  # of a course
+IDLE_SECONDS = 60.0  # after which the grading processes of a worker end
+PACKAGES = ("api", "batch", "course", "intake", "judge", "similarity", "source", "worker")
+COURSE_FOLDERS = ("lessons", "exercises", "solutions")
 STOP = "{}-stop"  # the name of the event that ends a run
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """What one task grades: `hand_ins` as (Learner.to_dict(), pack(hand-in)), with all that it takes. `run` names the
-    queue that results go to, `number` the parcel in the run."""
+    """What one task grades. `hand_ins` are (Learner.to_dict(), pack(hand-in)).
+
+    `run` names the queue for results, `number` the parcel in the run; `course` is a zip.
+    """
 
     run: str
     number: int
@@ -61,35 +52,36 @@ class Parcel:
 
 
 def distributed() -> Any:
-    """The library of the cluster, which is optional and has no types. Raises ImportError where it is not there."""
+    """Import Dask's library, which is optional and untyped. Raises ImportError without it."""
     return importlib.import_module("distributed")
 
 
 @cache
 def code_digest() -> str:
-    """What of this program grades: two machines of one digest give the same verdicts."""
+    """Return a digest of the code that grades: machines with the same one give the same verdicts."""
     import hashlib
 
     root = Path(__file__).resolve().parents[2]
+    patterns = ("*.py", *(f"{package}/**/*.py" for package in PACKAGES))
     sha = hashlib.sha256()
-    for path in sorted(path for room in ROOMS for path in root.glob(room)):
+    for path in sorted(path for pattern in patterns for path in root.glob(pattern)):
         sha.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return sha.hexdigest()[:12]
 
 
 def describe() -> dict[str, str]:
-    """What whoever sends work to a node is to know of it."""
+    """Return this worker's code digest, host and Python version."""
     import platform
 
     return {"code": code_digest(), "host": platform.node(), "python": platform.python_version()}
 
 
 def pack_course(course: Course) -> bytes:
-    """The files of a course, as an archive."""
+    """Return the files of a course as a zip."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(course.root / "course.toml", "course.toml")
-        for folder in (course.root / part / track.name for part in PARTS for track in course.tracks):
+        for folder in (course.root / part / track.name for part in COURSE_FOLDERS for track in course.tracks):
             for path in sorted(folder.glob("*")) if folder.is_dir() else ():
                 if path.is_file():
                     archive.write(path, path.relative_to(course.root).as_posix())
@@ -97,8 +89,10 @@ def pack_course(course: Course) -> bytes:
 
 
 def grade_parcel(parcel: Parcel) -> int:
-    """Grade a parcel; the results go into the queue of the run. What was graded of it before, on a node that has died
-    since, is not graded again. Gives back how many are done. Raises SelfattendError if no grading process starts."""
+    """Grade a parcel into the queue of the run, and return how many hand-ins are done.
+
+    What a worker that died had graded of it is not graded again. Raises SelfattendError if no grading process starts.
+    """
     if parcel.code != code_digest():
         raise GraderError("the program on this node is another one", next_step="install the same version everywhere")
     dask = distributed()
@@ -106,11 +100,11 @@ def grade_parcel(parcel: Parcel) -> int:
     queue, stop = dask.Queue(parcel.run, client=client), dask.Event(STOP.format(parcel.run), client=client)
     progress = [parcel.run, str(parcel.number)]
     done = int(client.get_metadata(progress, 0))
-    with _grader(parcel) as grader:
+    with _use_pool(parcel) as pool:
         for learner, hand_in in parcel.hand_ins[done:]:
             if stop.is_set():
                 break
-            graded = grader.grade(Learner.from_dict(learner), unpack(hand_in))
+            graded = pool.grade(Learner.from_dict(learner), unpack(hand_in))
             queue.put(to_message(learner["id"], graded))
             done += 1
             client.set_metadata(progress, done)
@@ -118,42 +112,42 @@ def grade_parcel(parcel: Parcel) -> int:
 
 
 def to_message(hand_in: str, graded: GradedHandIn) -> bytes:
-    """A result on its way."""
+    """Return a hand-in's id and result as bytes."""
     return json.dumps([hand_in, graded.to_json()]).encode()
 
 
 def from_message(message: bytes) -> tuple[str, GradedHandIn]:
-    """What `to_message` was given."""
+    """Return what `to_message` was given."""
     hand_in, content = json.loads(message)
     return hand_in, GradedHandIn.from_json(content)
 
 
 def end_run(run: str) -> None:
-    """End the grading processes that this node keeps for a run, unless they are at work."""
+    """End the grading processes that this worker keeps for a run, unless they are grading."""
     with _lock:
         kept = _kept.get(run)
         if kept is not None and not kept.users:
             _kept.pop(run).close()
 
 
-# --- what a node keeps from parcel to parcel --------------------------------------------------------------------------
+# --- what a worker keeps from parcel to parcel ------------------------------------------------------------------------
 
 
 class _Kept:
-    """The grading processes of one run, and the course they grade with."""
+    """The grading processes of one run, and the course that they use."""
 
     def __init__(self, parcel: Parcel) -> None:
         self.users = 0
-        self.last = time.monotonic()
-        self.scratch = Scratch()
+        self.last_used = time.monotonic()
+        self.folder = TempFolder()
         with zipfile.ZipFile(io.BytesIO(parcel.course)) as archive:
-            archive.extractall(self.scratch.root)
-        settings = dataclasses.replace(parcel.settings, root=str(self.scratch.root))
-        self.grader = Grader(settings, parcel.seconds)
+            archive.extractall(self.folder.root)
+        settings = dataclasses.replace(parcel.settings, root=str(self.folder.root))
+        self.pool = ProcessPool(settings, parcel.seconds)
 
     def close(self) -> None:
-        self.grader.close()
-        self.scratch.remove()
+        self.pool.close()
+        self.folder.remove()
 
 
 _kept: dict[str, _Kept] = {}
@@ -161,7 +155,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def _grader(parcel: Parcel) -> Iterator[Grader]:
+def _use_pool(parcel: Parcel) -> Iterator[ProcessPool]:
     with _lock:
         kept = _kept.get(parcel.run)
         if kept is None:
@@ -169,21 +163,21 @@ def _grader(parcel: Parcel) -> Iterator[Grader]:
             threading.Thread(target=_end_when_idle, args=(parcel.run,), daemon=True).start()
         kept.users += 1
     try:
-        yield kept.grader
+        yield kept.pool
     finally:
         with _lock:
             kept.users -= 1
-            kept.last = time.monotonic()
+            kept.last_used = time.monotonic()
 
 
 def _end_when_idle(run: str) -> None:
-    """Whoever asked may be dead, and nobody tells a node."""
+    """End a run's processes after IDLE_SECONDS: a client that died cannot say that it has finished."""
     while True:
         time.sleep(IDLE_SECONDS / 10)
         with _lock:
             kept = _kept.get(run)
             if kept is None:
                 return
-            if not kept.users and time.monotonic() - kept.last > IDLE_SECONDS:
+            if not kept.users and time.monotonic() - kept.last_used > IDLE_SECONDS:
                 _kept.pop(run).close()
                 return

@@ -1,11 +1,11 @@
-"""One grading process: a judge and its parent of workers, asked over pipes to grade one learner after another.
+"""Main program of a grading process: a judge that grades one learner after another, asked over pipes.
 
     python -P -m grader.batch.processes.process_main SETTINGS_JSON
 
 In, one JSON object a line: `{"learner": Learner.to_dict()}`, with `"hand_in"` where it is sent instead of read here.
 Out, one a line: first `{"ready": true}` or `{"failed": {...}}`, then for each learner `{"record", "fingerprints",
-"isolation"}`, or `{"error": "..."}` if the grader itself failed. Standard output belongs to the course's files and to
-pytest; what is sent goes over a descriptor of its own.
+"isolation"}`, or `{"error": "..."}` if the grader itself failed. Replies go over a copy of standard output, which the
+course's files and pytest may write to.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from grader.batch.processes.serialize import unpack
-from grader.batch.processes.temp_folder import Scratch
+from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
 from grader.course.discover import load
 from grader.errors import SelfattendError
@@ -28,72 +28,73 @@ from grader.intake.learner import Learner
 from grader.judge.session import judge_with
 
 if TYPE_CHECKING:
-    from grader.batch.make_record import GradedHandIn
+    from grader.batch.grade_learner import LearnerGrader
     from grader.judge.examination import Judge
 
-END_SECONDS = 30.0  # for the workers and their parent to end, once nobody asks any more
+END_SECONDS = 30.0  # for the workers and their fork server to end after the parent hangs up
 
 
 def main(settings: Settings) -> int:
-    """Serve until standard input ends; the exit status."""
-    with os.fdopen(os.dup(1), "wb") as answers:
+    """Serve until standard input ends, and return the exit status."""
+    with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
         try:
             course = load(Path(settings.root))
             lessons = [course.lessons[name] for name in settings.lessons]
             device, isolation = settings.device, settings.isolation
             judge_with(
-                course, lessons, lambda judge: _serve(judge, settings, answers), device=device, isolation=isolation
+                course, lessons, lambda judge: _serve(judge, settings, replies), device=device, isolation=isolation
             )
         except SelfattendError as error:
             described = {"what": error.what, "where": error.where, "next_step": error.next_step}
-            _send(answers, {"failed": {**described, "exit_code": error.exit_code}})
+            _send(replies, {"failed": {**described, "exit_code": error.exit_code}})
             return error.exit_code
     return 0
 
 
-def _serve(judge: Judge, settings: Settings, answers: BinaryIO) -> None:
+def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
     from grader.batch.grade_learner import LearnerGrader  # not before the launcher has started: it imports pytest
 
-    scratch, busy = Scratch(), threading.Event()
-    threading.Thread(target=_end_with_parent, args=(scratch, busy), daemon=True).start()
+    folder, busy = TempFolder(), threading.Event()
+    threading.Thread(target=_end_with_parent, args=(folder, busy), daemon=True).start()
     try:
-        grading = LearnerGrader(judge, settings, scratch.root)
-        _send(answers, {"ready": True})
+        grader = LearnerGrader(judge, settings, folder.root)
+        _send(replies, {"ready": True})
         for line in sys.stdin.buffer:
             busy.set()
-            _send(answers, _graded(grading, json.loads(line), answers))
+            _send(replies, _grade(grader, json.loads(line), replies))
             busy.clear()
     finally:
-        scratch.remove()
+        folder.remove()
 
 
-def _graded(grading: Any, asked: dict[str, Any], answers: BinaryIO) -> dict[str, Any]:
-    hand_in = unpack(asked["hand_in"]) if "hand_in" in asked else None
+def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) -> dict[str, Any]:
+    hand_in = unpack(request["hand_in"]) if "hand_in" in request else None
     try:
-        graded: GradedHandIn = grading.grade(Learner.from_dict(asked["learner"]), hand_in)
-        return graded.to_json()
+        return grader.grade(Learner.from_dict(request["learner"]), hand_in).to_json()
     except Exception as error:  # the next process tries again; this one may be beyond repair
-        _send(answers, {"error": f"{type(error).__name__}: {error}"})
+        _send(replies, {"error": f"{type(error).__name__}: {error}"})
         raise
 
 
-def _end_with_parent(scratch: Scratch, busy: threading.Event) -> None:
-    """Wait until nobody can ask any more. Then a process that waits for questions ends by itself; one that is at work
-    is ended here: whoever asked is dead. Its workers and their parent end with it."""
-    line = select.poll()
-    line.register(0, 0)  # a line that is closed is told without being asked for
-    line.poll()
+def _end_with_parent(folder: TempFolder, busy: threading.Event) -> None:
+    """Block until the parent has closed its end of the pipe, then exit, with the workers.
+
+    A process that waits for requests ends by itself; one that is grading for a dead parent is ended here.
+    """
+    stdin = select.poll()
+    stdin.register(0, 0)  # a hang-up is reported without being asked for
+    stdin.poll()
     deadline = time.monotonic() + END_SECONDS
     while not busy.is_set() and time.monotonic() < deadline:
         time.sleep(0.1)
-    scratch.remove()
+    folder.remove()
     os._exit(1)
 
 
-def _send(answers: BinaryIO, message: dict[str, Any]) -> None:
-    answers.write(json.dumps(message).encode() + b"\n")
-    answers.flush()
+def _send(replies: BinaryIO, message: dict[str, Any]) -> None:
+    replies.write(json.dumps(message).encode() + b"\n")
+    replies.flush()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Grading processes, and what becomes of a submission when one dies.
+"""Grading processes of this machine, and what follows when one dies.
 
-`Grader.grade` is the seam to other machines: it is a plain function of a learner that any `concurrent.futures.Executor`
-can call. Here that is a pool of threads; each thread keeps one grading process of its own.
+`ProcessPool.grade` is a plain function of a learner that any `concurrent.futures.Executor` can call; each calling
+thread keeps one grading process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_failed
 from grader.batch.processes.serialize import pack
-from grader.batch.processes.temp_folder import sweep
+from grader.batch.processes.temp_folder import remove_stale_folders
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
 from grader.intake.hand_in import HandIn
@@ -29,78 +29,80 @@ from grader.judge.processes.launcher import THREADS
 
 ENGINE = Path(__file__).resolve().parents[3]
 READY_SECONDS = 300.0  # many processes may be importing torch from a cold disk at once
-TRIES = 2
+MAX_TRIES = 2
 
 
-class StationDied(Exception):
+class ProcessDied(Exception):
     """The grading process ended, or did not answer in time."""
 
 
-class Station:
-    """One grading process. Start, wait until it is ready, ask as often as you like, close."""
+class GradingProcess:
+    """One grading process: start it, wait until it is ready, let it grade, close it."""
 
     def __init__(self, settings: Settings) -> None:
-        self.answers = bytearray()
-        self.complaints = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
+        self._received = bytearray()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         path = os.pathsep.join([str(ENGINE), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "grader.batch.processes.process_main", json.dumps(settings.to_dict())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self.complaints,
+            stderr=self._stderr,
             env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C in the terminal reaches us alone
+            start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
         )
 
     def wait_until_ready(self) -> None:
-        """Raises SelfattendError if it could not start: the course's, or ours."""
+        """Raise SelfattendError if it could not start."""
         try:
             reply = self._receive(READY_SECONDS)
-        except StationDied as error:
+        except ProcessDied as error:
             raise GraderError(f"a grading process did not start: {error}", next_step="learn doctor") from None
         if "failed" in reply:
-            raise _as_error(reply["failed"])
+            raise _make_error(reply["failed"])
 
     def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> GradedHandIn:
-        """The learner's record; `hand_in` is sent along if it is given, else read there. Raises StationDied; the
-        process is then of no more use."""
-        asked: dict[str, Any] = {"learner": learner.to_dict()}
+        """Return the learner's result; without *hand_in*, the process reads it.
+
+        Raises ProcessDied; the process is of no more use then.
+        """
+        request: dict[str, Any] = {"learner": learner.to_dict()}
         if hand_in is not None:
-            asked["hand_in"] = pack(hand_in)
+            request["hand_in"] = pack(hand_in)
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps(asked).encode() + b"\n")
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
         except OSError:
-            raise StationDied(self._last_words()) from None
+            raise ProcessDied(self._exit_reason()) from None
         reply = self._receive(seconds)
         if "record" not in reply:
-            raise StationDied(str(reply.get("error", self._last_words())))
+            raise ProcessDied(str(reply.get("error", self._exit_reason())))
         return GradedHandIn.from_json(reply)
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         assert self.process.stdout is not None
         deadline = time.monotonic() + seconds
-        while b"\n" not in self.answers:
+        while b"\n" not in self._received:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
-                raise StationDied(f"no answer within {seconds:.0f} s")
+                raise ProcessDied(f"no answer within {seconds:.0f} s")
             piece = os.read(self.process.stdout.fileno(), 1 << 20)
             if not piece:
-                raise StationDied(self._last_words())
-            self.answers += piece
-        line, _, self.answers = self.answers.partition(b"\n")
+                raise ProcessDied(self._exit_reason())
+            self._received += piece
+        line, _, self._received = self._received.partition(b"\n")
         reply: dict[str, Any] = json.loads(line)
         return reply
 
-    def _last_words(self) -> str:
+    def _exit_reason(self) -> str:
         try:
             self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return "its process closed the line"
         code = self.process.returncode
-        self.complaints.seek(max(0, self.complaints.seek(0, os.SEEK_END) - 4000))
-        lines = self.complaints.read().decode("utf-8", "replace").strip().splitlines()
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - 4000))
+        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
         ended = f"signal {-code}" if code < 0 else f"exit status {code}"
         return f"its process ended ({ended}){': ' + lines[-1] if lines else ''}"
 
@@ -110,7 +112,7 @@ class Station:
         self.close()
 
     def close(self) -> None:
-        """Let it end by itself, and see to it that it does."""
+        """Let it end, and kill it if it does not."""
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 try:
@@ -122,82 +124,79 @@ class Station:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.complaints.close()
+        self._stderr.close()
 
 
-def _as_error(failed: dict[str, Any]) -> SelfattendError:
+def _make_error(failed: dict[str, Any]) -> SelfattendError:
     kind: Callable[..., SelfattendError] = CourseError if failed["exit_code"] == 2 else GraderError
     return kind(failed["what"], where=failed["where"], next_step=failed["next_step"])
 
 
-class Grader:
-    """Grades learners, each calling thread in a process of its own. It can be sent to another process by pickle."""
+class ProcessPool:
+    """Grades learners, each calling thread in one process. Pickling leaves the processes behind."""
 
     def __init__(self, settings: Settings, seconds: float) -> None:
+        """Take the wall-clock *seconds* for one submission: far more than its limits add up to."""
         self.settings = settings
-        self.seconds = seconds  # wall clock for one submission, far more than its own limits add up to
-        self._forget()
-
-    def _forget(self) -> None:
-        self._mine = threading.local()
-        self._all: set[Station] = set()
+        self.seconds = seconds
+        self._local = threading.local()
+        self._processes: set[GradingProcess] = set()
         self._lock = threading.Lock()
         self._closing = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"settings": self.settings, "seconds": self.seconds}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]  # the processes stay where they are
+    def __reduce__(self) -> tuple[type[ProcessPool], tuple[Settings, float]]:
+        return ProcessPool, (self.settings, self.seconds)
 
     def prepare(self) -> None:
-        """Start the calling thread's process. Raises SelfattendError if it cannot be."""
-        self._station()
+        """Start the calling thread's process. Raises SelfattendError if that is impossible."""
+        self._get_process()
 
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
-        """The learner's record. A dead process is replaced and the submission tried once more; then it is put down
-        as the grader's failure. Raises SelfattendError if no process can be started."""
+        """Return the learner's result.
+
+        A dead process is replaced and the submission tried again; after MAX_TRIES the grader has failed on it. Raises
+        SelfattendError if no process can be started.
+        """
         reason = ""
-        for _ in range(TRIES):
-            station = self._station()
+        for _ in range(MAX_TRIES):
+            process = self._get_process()
             try:
-                return station.grade(learner, self.seconds, hand_in)
-            except StationDied as death:
+                return process.grade(learner, self.seconds, hand_in)
+            except ProcessDied as death:
                 reason = str(death)
-                self._bury(station)
+                self._discard(process)
                 if self._closing:
                     break
         return make_failed(learner, self.settings, reason)
 
-    def _station(self) -> Station:
-        station: Station | None = getattr(self._mine, "station", None)
-        if station is None:
-            station = Station(self.settings)
-            self._mine.station = station
+    def _get_process(self) -> GradingProcess:
+        process: GradingProcess | None = getattr(self._local, "process", None)
+        if process is None:
+            process = self._local.process = GradingProcess(self.settings)
             with self._lock:
-                self._all.add(station)
+                self._processes.add(process)
                 if self._closing:
-                    station.process.kill()
-            station.wait_until_ready()
-        return station
+                    process.process.kill()
+            process.wait_until_ready()
+        return process
 
-    def _bury(self, station: Station) -> None:
-        self._mine.station = None
+    def _discard(self, process: GradingProcess) -> None:
+        self._local.process = None
         with self._lock:
-            self._all.discard(station)
-        station.kill()
-        sweep()
+            self._processes.discard(process)
+        process.kill()
+        remove_stale_folders()
 
     def interrupt(self) -> None:
-        """Kill all processes, whatever they are doing; the threads that wait for them come back."""
+        """Kill all processes; the threads that wait for them return."""
         with self._lock:
             self._closing = True
-            for station in self._all:
-                station.process.kill()
+            for process in self._processes:
+                process.process.kill()
 
     def close(self) -> None:
-        """End all processes. No thread may be waiting for one any more."""
-        stations, self._all = self._all, set()
-        for station in stations:
-            station.close()
-        sweep()  # what those that were killed have left
+        """End all processes. No thread may be waiting for one."""
+        processes, self._processes = self._processes, set()
+        for process in processes:
+            process.close()
+        remove_stale_folders()  # of processes that were killed
