@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from grader.terminal.text import LONGEST, clean, plural, score_text
+from grader.terminal.text import MAX_CHARS, clean, plural, score_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -91,7 +91,7 @@ def percent(share: float | None) -> str:
 
 def harmless(text: str) -> str:
     """A text without what no page may hold; `clean`, but at no cost for most texts."""
-    if len(text) < LONGEST and text.isascii() and text.replace("\n", "").isprintable():
+    if len(text) < MAX_CHARS and text.isascii() and text.replace("\n", "").isprintable():
         return text
     return clean(text)
 

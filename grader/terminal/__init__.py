@@ -1,1 +1,1 @@
-"""Everything that is drawn on a terminal."""
+"""Output for a terminal: text, layout, Markdown, progress."""

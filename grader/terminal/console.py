@@ -1,6 +1,6 @@
-"""Writing to the learner's terminal without rich, for the commands that must be there at once.
+"""Write to the terminal without rich, for commands that must start at once.
 
-Colour is used on a terminal only, never with NO_COLOR or TERM=dumb, and never says what words do not.
+Colour is used on a terminal only, never with NO_COLOR or TERM=dumb, and never carries meaning of its own.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ import os
 import re
 import shutil
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from grader.terminal.text import Signs, signs_for
+from grader.terminal.text import CODE, Signs, signs_for, wrap_points
 
 if TYPE_CHECKING:
     from grader.terminal.layout import Layout
 
-WIDEST = 100  # columns of prose
+MAX_COLUMNS = 100  # of prose
 
 STYLES: dict[str, dict[str, Any]] = {
     "good": {"fg": "green"},
@@ -28,11 +29,11 @@ STYLES: dict[str, dict[str, Any]] = {
     "command": {"fg": "cyan"},
 }
 
-_CODE = re.compile(r"`[^`]+`")
+_WHOLE = re.compile(r"(?:`[^`\n]+`|[^ ])+")  # what `wrap` keeps in one line: a word, or `code` with spaces
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody looks at a stream."""
+    """Return True if the stream is a terminal."""
     try:
         return stream.isatty()
     except (AttributeError, ValueError):  # none at all, or closed
@@ -40,24 +41,24 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def has_colour(stream: TextIO | None = None) -> bool:
-    """Whether a stream, standard output if none is given, takes colour."""
+    """Return True if the stream (standard output by default) takes colour."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return bool(os.environ.get("FORCE_COLOR")) or is_terminal(stream or sys.stdout)
 
 
 def width() -> int:
-    """The columns there are; 80 where there is no terminal and no COLUMNS."""
+    """Return the terminal's width in columns; 80 without a terminal and COLUMNS."""
     return max(20, shutil.get_terminal_size((80, 24)).columns)
 
 
 def signs() -> Signs:
-    """The signs that standard output can show."""
+    """Return the signs that standard output can show."""
     return signs_for(getattr(sys.stdout, "encoding", None))
 
 
 def make_layout(verbose: bool = False) -> Layout:
-    """How assessments look on standard output. Imports rich."""
+    """Return the layout for standard output. Imports rich."""
     from grader.terminal.layout import Layout
 
     colour = has_colour()
@@ -65,34 +66,31 @@ def make_layout(verbose: bool = False) -> Layout:
 
 
 def paint(text: str, style: str) -> str:
-    """`text` in one of STYLES, or as it is where there is no colour."""
+    """Give `text` one of STYLES if standard output takes colour."""
     return click.style(text, **STYLES[style]) if has_colour() else text
 
 
 def put(text: str = "") -> None:
-    """A line of output."""
-    click.echo(text, color=True)  # what is in the text was decided by `paint`
+    """Print a line."""
+    click.echo(text, color=True)  # `paint` has decided on colour
 
 
 def warn(text: str) -> None:
-    """Something that went wrong without stopping the command, on standard error."""
+    """Report on standard error what went wrong without stopping the command."""
     sign = signs_for(getattr(sys.stderr, "encoding", None)).trouble
     click.echo(f"{sign} {text[:1].upper()}{text[1:]}", err=True)
 
 
 def wrap(text: str, indent: int = 0) -> str:
-    """Prose in lines, indented, words and `code` whole, the code set off."""
-    import textwrap
-
-    held = _CODE.sub(lambda code: code[0].replace(" ", "\0"), text)
-    columns = min(width(), WIDEST) - indent
-    lines = textwrap.wrap(held, columns, break_long_words=False, break_on_hyphens=False)
-    whole = "\n".join(" " * indent + line for line in lines).replace("\0", " ")
-    return _CODE.sub(lambda code: paint(code[0], "strong"), whole)
+    """Wrap and indent prose. Words and `code` stay whole, the code is set off; a null character becomes a space."""
+    text = re.sub(r"[\n\r\v\f]", " ", text.expandtabs()).rstrip(" ")
+    points = [0, *wrap_points(text, min(width(), MAX_COLUMNS) - indent, word=_WHOLE), len(text)]
+    lines = [" " * indent + text[start:end].rstrip(" ") for start, end in pairwise(points)] if text else []
+    return CODE.sub(lambda code: paint(code[0], "strong"), "\n".join(lines).replace("\0", " "))
 
 
 def show_paged(text: str, pager: bool) -> None:
-    """A long text: through the pager if the terminal is smaller than it."""
+    """Show a text, through the pager if it is longer than the terminal."""
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
         os.environ["LESS"] = _for_less(os.environ.get("LESS", ""))
@@ -102,7 +100,7 @@ def show_paged(text: str, pager: bool) -> None:
 
 
 def _for_less(options: str) -> str:
-    """The options for less: colours not shown as signs, and a prompt that says how to leave, unless there is one."""
+    """Add options for less: colours, and a prompt that says how to leave, unless there is one."""
     if "R" not in options:
         options += " -R"
     if "P" not in options:

@@ -1,8 +1,7 @@
-"""Markdown and source code as a terminal shows them: with colour where there is colour, else as plain text."""
+"""Render Markdown and source code for a terminal, in colour or as plain text."""
 
 from __future__ import annotations
 
-import io
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,13 +17,14 @@ from rich.text import Text
 from rich.theme import Theme
 
 from grader.terminal.console import has_colour, width
+from grader.terminal.layout import make_console
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as Piece
 
-COLUMNS = 88  # of text; source code takes what there is
+MAX_COLUMNS = 88  # of text; source code takes the terminal's width
 
-# Named colours of the terminal only, and no background: both dark and light themes make these readable.
+# Only named colours and no background: both dark and light themes make them readable.
 _CODE = ANSISyntaxTheme({
     Token: Style(),
     Comment: Style(dim=True),
@@ -57,12 +57,12 @@ _STYLES = {
 
 
 def markdown(text: str) -> str:
-    """A lesson's text."""
-    return _render(_Lesson(text), min(width(), COLUMNS))
+    """Render a lesson's text."""
+    return _render(_Lesson(text), min(width(), MAX_COLUMNS))
 
 
 def source(code: str) -> str:
-    """Python source, every character as it is."""
+    """Highlight Python source, without changing a character."""
     if not has_colour():
         return code if code.endswith("\n") else code + "\n"
     return _render(_python(code, "python"), max(width(), 1 + max(map(len, code.split("\n")))))
@@ -73,24 +73,14 @@ def _python(code: str, language: str) -> Syntax:
 
 
 def _render(content: RenderableType, columns: int) -> str:
-    colour = has_colour()
-    console = Console(
-        file=io.StringIO(),
-        width=columns,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        legacy_windows=False,
-        emoji=False,
-        theme=Theme(_STYLES),
-        _environ={},
-    )
+    console = make_console(columns, has_colour(), Theme(_STYLES))
     with console.capture() as capture:
         console.print(content)
     return "\n".join(line.rstrip() for line in capture.get().strip("\n").split("\n")) + "\n"
 
 
 class _Code(CodeBlock):
-    """Code set in by two, in our colours; what it prints is told from it by a word above."""
+    """A block of code, indented by two; a block of its output has a word above it."""
 
     is_output = False
 
@@ -108,7 +98,7 @@ class _Code(CodeBlock):
 
 
 class _Heading(Heading):
-    """A heading at the left; underlined by characters where there is no bold."""
+    """A heading at the left, underlined with characters if there is no bold."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         self.text.justify = "left"
@@ -118,7 +108,7 @@ class _Heading(Heading):
 
 
 class _Table(TableElement):
-    """A table whose lines are drawn with dashes and bars where there is no terminal."""
+    """A table, drawn with dashes and bars if the output is no terminal."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for table in super().__rich_console__(console, options):
@@ -141,4 +131,4 @@ class _Lesson(Markdown):
         if not has_colour():
             for piece in [child for token in self.parsed for child in token.children or ()]:
                 if piece.type == "code_inline":
-                    piece.content = f"`{piece.content}`"  # nothing else sets it off from the words around it
+                    piece.content = f"`{piece.content}`"  # without colour nothing else sets it off

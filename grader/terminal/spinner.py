@@ -1,11 +1,10 @@
-"""The line on standard error that says what is being done, once that has taken a while."""
+"""Show on standard error what is being done, once it has taken a while."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from grader.terminal.console import has_colour, is_terminal
@@ -15,19 +14,19 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner as RichSpinner
 
-PATIENCE = 0.5  # seconds
+DELAY_S = 0.5
 
 
 class Spinner:
-    """A context in which `text` is shown after half a second, if somebody looks at standard error."""
+    """A context that shows `text` after half a second, if standard error is a terminal."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._spinner: RichSpinner | None = None
         self._live: Live | None = None
-        self._over = False
+        self._is_over = False
         self._lock = threading.Lock()
-        self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer = threading.Timer(DELAY_S, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> Spinner:
@@ -35,13 +34,11 @@ class Spinner:
             self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
-    def say(self, text: str) -> None:
-        """What is being done now."""
+    def update(self, text: str) -> None:
+        """Show another text."""
         with self._lock:
             self._text = text
             if self._spinner is not None:
@@ -51,7 +48,7 @@ class Spinner:
         """Take the line away for good."""
         self._timer.cancel()
         with self._lock:
-            self._over = True
+            self._is_over = True
             if self._live is not None:
                 self._live.stop()
                 self._live = None
@@ -62,11 +59,12 @@ class Spinner:
         from rich.spinner import Spinner as RichSpinner
 
         with self._lock:
-            if not self._over:
+            if not self._is_over:
                 console = Console(stderr=True, color_system="standard" if has_colour(sys.stderr) else None)
                 plain = signs_for(sys.stderr.encoding) == PLAIN_SIGNS
                 self._spinner = RichSpinner("line" if plain else "dots", self._text, style="green")
-                # standard output stays as it is: behind a stand-in of rich its encoding, and so our signs, are lost
-                self._live = Live(self._spinner, console=console, refresh_per_second=12.5, transient=True,
-                                  redirect_stdout=False)  # fmt: skip
+                # rich would redirect standard output through an object that loses its encoding, and so our signs
+                self._live = Live(
+                    self._spinner, console=console, refresh_per_second=12.5, transient=True, redirect_stdout=False
+                )
                 self._live.start()

@@ -1,13 +1,17 @@
-"""Text that is safe and readable in any terminal, without colour and without a library: what every report shares."""
+"""Make text safe and readable in any terminal, without colour and without a library."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-LONGEST = 20_000  # characters of a learner's text that are looked at; nobody reads more in a terminal
+MAX_CHARS = 20_000  # of a learner's text; the rest is cut off
+
+CODE = re.compile(r"`[^`\n]+`")  # in prose
+WORD = re.compile(r"\S+")
 
 # CSI, then strings (OSC, DCS, ...) with their end, then two-character escapes. Each part stops at the next escape, so
 # that a text made of beginnings only costs no more than its length.
@@ -22,7 +26,7 @@ _REVERSERS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u
 
 @dataclass(frozen=True)
 class Signs:
-    """The signs that stand beside words; never instead of them."""
+    """The signs that stand beside words, never in place of them."""
 
     passed: str = "✓"
     failed: str = "✗"
@@ -37,7 +41,7 @@ PLAIN_SIGNS = Signs("+", "x", "-", "!", "#", ".", "->")
 
 
 def signs_for(encoding: str | None) -> Signs:
-    """The signs that a stream of this encoding can show."""
+    """Return the signs that a stream of this encoding can show."""
     try:
         "✓✗·█░→".encode(encoding or "ascii")
     except (UnicodeError, LookupError):
@@ -46,12 +50,11 @@ def signs_for(encoding: str | None) -> Signs:
 
 
 def clean(text: str) -> str:
-    """A learner's text without escape sequences, control characters and changes of direction.
+    """Remove escape sequences, control characters and changes of direction from a learner's text, and cut it.
 
-    A line that was overwritten by carriage returns (a progress bar) is left as it looked last. At most LONGEST
-    characters are kept.
+    Of a line that was overwritten by carriage returns, such as a progress bar, the last state is kept.
     """
-    cut = text[:LONGEST].replace("\r\n", "\n")
+    cut = text[:MAX_CHARS].replace("\r\n", "\n")
     if cut.replace("\n", "").isprintable():  # most texts: reports on a class clean millions of them
         return cut
     cut = _OVERWRITTEN.sub("", _ESCAPES.sub("", cut)).expandtabs(4)
@@ -63,7 +66,7 @@ def _is_harmless(char: str) -> bool:
 
 
 def bar(share: float, cells: int, signs: Signs) -> str:
-    """`share` (0 to 1) of `cells` filled; something is filled as soon as there is something, all only when all is."""
+    """Draw `share` (0 to 1) of `cells` as filled: none only for 0, all only for 1."""
     full = round(share * cells)
     if 0 < share < 1:
         full = min(max(full, 1), cells - 1)
@@ -71,22 +74,22 @@ def bar(share: float, cells: int, signs: Signs) -> str:
 
 
 def score_bar(score: float | None, cells: int, signs: Signs) -> str:
-    """A score from 1 to 10 as the share of the points earned: 1.0 fills nothing."""
+    """Draw a score from 1 to 10 as the share of the points earned: 1.0 fills nothing."""
     return bar(0.0 if score is None else (score - 1) / 9, cells, signs)
 
 
 def plural(number: int, noun: str) -> str:
-    """`1 check`, `2 checks`."""
+    """Write a number with its noun: `1 check`, `2 checks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def score_text(score: float | None) -> str:
-    """One decimal, or a dash where there is no score."""
+    """Write a score with one decimal; a dash if there is none."""
     return "-" if score is None else f"{score:.1f}"
 
 
 def ago(when: datetime, now: datetime | None = None) -> str:
-    """How long ago a time was, in a few words; the date when that is more than a month."""
+    """Write how long ago a time was; the date if that is more than a month."""
     seconds = ((now or datetime.now(UTC)) - when).total_seconds()
     if seconds < 90:
         return "just now"
@@ -94,3 +97,18 @@ def ago(when: datetime, now: datetime | None = None) -> str:
         if seconds / length < below:
             return f"{round(seconds / length)} {unit} ago"
     return when.astimezone().date().isoformat()
+
+
+def wrap_points(
+    line: str, columns: int, *, indent: int = 0, word: re.Pattern[str] = WORD, measure: Callable[[str], int] = len
+) -> list[int]:
+    """Return where the further lines of `line` begin so that none is wider than `columns`, without breaking a word.
+
+    `indent` is the width that will stand before each further line; `measure` gives the width of a text.
+    """
+    starts = [0]
+    for found in list(word.finditer(line))[1:]:
+        room = columns - (indent if len(starts) > 1 else 0)
+        if measure(line[starts[-1] : found.end()]) > room:
+            starts.append(found.start())
+    return starts[1:]

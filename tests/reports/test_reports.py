@@ -15,7 +15,18 @@ from grader.model import CheckResult, Counterexample, LessonResult, Named, Sugge
 from grader.reports.formats.to_json import lessons_to_json, to_json
 from grader.reports.formats.to_terminal import assessment, summary
 from grader.terminal.layout import Layout
-from grader.terminal.text import LONGEST, PLAIN_SIGNS, Signs, ago, bar, clean, plural, score_bar, score_text, signs_for
+from grader.terminal.text import (
+    MAX_CHARS,
+    PLAIN_SIGNS,
+    Signs,
+    ago,
+    bar,
+    clean,
+    plural,
+    score_bar,
+    score_text,
+    signs_for,
+)
 
 SAYS = "Hides from each query exactly the keys that its row of the mask blocks, and no others at all."
 TRACE = "ValueError: no\n  core/attention.py:7 in attention\n    raise ValueError('no')\nAsked: attention(3)"
@@ -299,7 +310,7 @@ def test_clean_shows_a_progress_bar_as_it_looked_last():
 def test_cleaning_takes_no_longer_for_text_made_to_be_slow(piece):
     """A million characters of unfinished sequences are cleaned at once."""
     before = time.process_time()
-    assert len(clean(piece * (1_000_000 // len(piece)))) <= LONGEST
+    assert len(clean(piece * (1_000_000 // len(piece)))) <= MAX_CHARS
     assert time.process_time() - before < 1.0
 
 

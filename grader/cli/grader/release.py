@@ -81,13 +81,13 @@ def _made(course: Course, lessons: list[Lesson], out: Path, seeds: int, force: b
     from grader.judge.session import with_workers
     from grader.terminal.spinner import Spinner
 
-    with Spinner("Starting") as working, with_workers(course, "cpu") as (launcher, _):
+    with Spinner("Starting") as spinner, with_workers(course, "cpu") as (launcher, _):
         from grader.authoring.release.record_answers import (
             make_release,  # not before the launcher has started: it imports pytest
         )
 
         for now in make_release(course, lessons, out, launcher, seeds=seeds, force=force, prove=_prove_questions):
-            working.say(now)
+            spinner.update(now)
     from grader.course import load
     from grader.course.learner_copy import release_of
 

@@ -200,7 +200,7 @@ def _judge(this: Round, several: bool) -> None:
         def drive(judge: Judge) -> None:
             for number, (lesson, submission, hints_used) in enumerate(this.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(this.jobs)})" if several else "Running your code"
-                working.say(now)
+                working.update(now)
                 take(judge.examine(lesson, submission, this.request.seed, hints_used))
 
         if this.jobs:

@@ -12,7 +12,7 @@ from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import LETTERS, lettered
 from grader.quiz.model import Mark, Question
 from grader.quiz.session.session import DONT_KNOW, is_sure_but_wrong
-from grader.terminal.console import WIDEST, paint, signs, width, wrap
+from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
 from grader.terminal.text import bar, clean
 
 NEXT = "Next  "
@@ -29,8 +29,8 @@ _NUMBERS = re.compile(r"[(\[][\d ,.-]+[)\]]")
 def header(left: str, right: str) -> str:
     """A line with something at either end."""
     if not right:
-        return paint(cut(left, min(width(), WIDEST)), "strong")
-    room = min(width(), WIDEST) - len(right) - 2
+        return paint(cut(left, min(width(), MAX_COLUMNS)), "strong")
+    room = min(width(), MAX_COLUMNS) - len(right) - 2
     left = cut(left, room)
     return f"{paint(left, 'strong')}{' ' * (room - len(left))}  {paint(right, 'quiet')}"
 
@@ -199,7 +199,7 @@ def _spelt_out(question: Question, mark: Mark) -> str:
     if question.kind == "order":
         texts = [question.options[place].text for place in question.answer]
         lines = [f"{LETTERS[place]}  {text}" for place, text in zip(question.answer, texts, strict=True)]
-        return "\n".join(lines) if max(map(len, lines)) <= min(width(), WIDEST) - 4 else mark.right
+        return "\n".join(lines) if max(map(len, lines)) <= min(width(), MAX_COLUMNS) - 4 else mark.right
     return mark.right
 
 

@@ -16,7 +16,7 @@ from grader.quiz.model import OpenQuestion, Topic
 from grader.quiz.open_answers import SHORTEST, Marking, audits, given, marking
 from grader.quiz.session.plan import fresh
 from grader.store.quiz_log import Planned
-from grader.terminal.console import WIDEST, paint, width
+from grader.terminal.console import MAX_COLUMNS, paint, width
 from grader.terminal.text import ago, plural
 
 MODE = "audit"
@@ -107,7 +107,7 @@ class OwnWords:
         """Whether a text that was found is to be marked as it is."""
         if not self.dialogue.terminal:
             return True
-        self.dialogue.show(["You wrote:", "", *lines_of(text, min(width(), WIDEST)), ""])
+        self.dialogue.show(["You wrote:", "", *lines_of(text, min(width(), MAX_COLUMNS)), ""])
         answers = {"m": "mark", "w": "write"}
         return self.dialogue.choose("Enter marks it, w writes on", answers, "mark", stops=True) == "mark"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.cli.quiz.prompt import Dialogue
 from grader.cli.quiz.render import prose
 from grader.quiz.open_answers import SHORTEST
-from grader.terminal.console import WIDEST, paint, width
+from grader.terminal.console import MAX_COLUMNS, paint, width
 from grader.terminal.text import clean, plural
 
 BELOW = "# ---- your answer: below this line ----"
@@ -114,7 +114,7 @@ def found(draft: Path, text: str, keep: Keep) -> str:
 def _with_question(asks: str, text: str) -> str:
     import textwrap
 
-    columns = min(width(), WIDEST) - 2
+    columns = min(width(), MAX_COLUMNS) - 2
     paragraphs = [textwrap.wrap(each, columns) for each in asks.split("\n\n")]
     lines = [line for paragraph in paragraphs for line in (*paragraph, "")][:-1]
     return "\n".join([*(f"# {line}".rstrip() for line in lines), "#", BELOW, "", text, ""])

@@ -12,7 +12,7 @@ from grader.cli.quiz.prompt import Dialogue
 from grader.cli.quiz.render import header, lines_of, prose
 from grader.quiz.model import KeyPoint, OpenQuestion, Trap
 from grader.quiz.open_answers import Marking, shared_words
-from grader.terminal.console import WIDEST, paint, width
+from grader.terminal.console import MAX_COLUMNS, paint, width
 from grader.terminal.text import clean
 
 TWO_COLUMNS = 100  # of the terminal, from which on the text stands beside the point
@@ -66,7 +66,7 @@ class Marker:
             if chosen != "text":
                 return chosen
             self.dialogue.clear()
-            self.dialogue.show([*lines_of(self.text, min(width(), WIDEST)), ""])
+            self.dialogue.show([*lines_of(self.text, min(width(), MAX_COLUMNS)), ""])
             self.dialogue.ask("Enter goes back to the point ")
 
     def _trap(self, trap: Trap, place: int, count: int) -> None:
@@ -88,7 +88,7 @@ class Marker:
     @property
     def _column(self) -> int:
         """The columns of what is asked."""
-        return (min(width(), 2 * WIDEST) - len(BETWEEN)) // 2 if self._wide else min(width(), WIDEST)
+        return (min(width(), 2 * MAX_COLUMNS) - len(BETWEEN)) // 2 if self._wide else min(width(), MAX_COLUMNS)
 
     def _room(self, asked: int) -> int:
         """The lines there are for the text."""
@@ -121,7 +121,7 @@ class Marker:
 
 def _at(render: Callable[[str], list[str]], text: str, columns: int) -> list[str]:
     """A text in lines of this width."""
-    return lines_of(text, columns) if columns < min(width(), WIDEST) else render(text)
+    return lines_of(text, columns) if columns < min(width(), MAX_COLUMNS) else render(text)
 
 
 def _excerpt(lines: Sequence[str], says: str, room: int) -> list[tuple[str, int]]:
