@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.course_maker import make_course
-from support.learn_command import START, TINY, answer, learn, run_code, solve
+from support.learn_command import START, TINY, answer, learn, run_code, solve, start_workspace
 
 WRONG = "def argmax_2d(grid):\n    print('a word', end=' ')\n    return int(grid.argmax()), 0\n"
 CONTRACT = {
@@ -22,8 +22,7 @@ CHECK_CONTRACT = {"id", "function", "says", "skill", "outcome", "points", "earne
 @pytest.fixture
 def workspace(tmp_path):
     """A fresh workspace of the tiny course."""
-    assert learn("start", "work", cwd=tmp_path).returncode == 0
-    return tmp_path / "work"
+    return start_workspace(tmp_path / "work")
 
 
 def attempts(workspace: Path) -> dict[str, int]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from support.course_maker import make_course
-from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve
+from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve, start_workspace
 
 from grader.model import CheckResult, LessonResult
 from grader.store import Store
@@ -20,8 +20,7 @@ LESSONS = ["moving_average", "argmax_2d"]
 @pytest.fixture
 def workspace(tmp_path):
     """A fresh workspace of the tiny course."""
-    assert learn("start", "work", cwd=tmp_path).returncode == 0
-    return tmp_path / "work"
+    return start_workspace(tmp_path / "work")
 
 
 # ---- where one is ---------------------------------------------------------------------------------------------------

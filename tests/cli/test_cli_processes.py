@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from support.learn_command import ROOT, START, answer, environment, in_a_terminal, learn
+from support.learn_command import ROOT, START, answer, environment, in_a_terminal, learn, start_workspace
 
 LOOP = "def argmax_2d(grid):\n    while True:\n        pass\n"
 PRINTS = """def argmax_2d(grid):
@@ -24,8 +24,7 @@ PRINTS = """def argmax_2d(grid):
 @pytest.fixture
 def workspace(tmp_path):
     """A fresh workspace of the tiny course."""
-    assert learn("start", "work", cwd=tmp_path).returncode == 0
-    return tmp_path / "work"
+    return start_workspace(tmp_path / "work")
 
 
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------

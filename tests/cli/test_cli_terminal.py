@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support.course_maker import make_course
-from support.learn_command import ROOT, START, TINY, answer, environment, in_a_terminal, learn, run_code, solve
+from support.learn_command import (
+    ROOT,
+    START,
+    TINY,
+    answer,
+    environment,
+    in_a_terminal,
+    learn,
+    run_code,
+    solve,
+    start_workspace,
+)
 
 from grader.cli.learn.group import COMMANDS
 from grader.cli.learn.group import learn as learn_command
@@ -19,8 +30,7 @@ from grader.cli.learn.group import learn as learn_command
 @pytest.fixture
 def workspace(tmp_path):
     """A fresh workspace of the tiny course."""
-    assert learn("start", "work", cwd=tmp_path).returncode == 0
-    return tmp_path / "work"
+    return start_workspace(tmp_path / "work")
 
 
 # ---- help and options -----------------------------------------------------------------------------------------------

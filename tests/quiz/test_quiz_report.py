@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.learn_command import TINY, learn
+from support.learn_command import TINY, learn, start_workspace
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 from support.read_page import Page
 
@@ -35,8 +35,7 @@ def course(tmp_path_factory):
 
 @pytest.fixture
 def workspace(course, tmp_path):
-    assert learn("start", "work", cwd=tmp_path, course=course).returncode == 0
-    return tmp_path / "work"
+    return start_workspace(tmp_path / "work", course)
 
 
 def keep(workspace: Path, right: int = 3, marked: bool = True) -> None:

@@ -10,6 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+from grader.course import load
+from grader.workspace import create
+
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests/courses/tiny"
 START = "from grader.cli.learn.group import main; main()"
@@ -36,6 +39,12 @@ def learn(
         cwd=cwd, env=environment(course, **more), input=stdin, capture_output=True, text=True, timeout=SECONDS,
         check=False,
     )  # fmt: skip
+
+
+def start_workspace(folder: Path, course: Path = TINY) -> Path:
+    """Make a workspace as `learn start` does, without a process for it."""
+    create(folder, load(course))
+    return folder
 
 
 def run_code(code: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from grader.quiz.bank.bank import Bank
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 from support.course_maker import make_course
-from support.learn_command import learn
+from support.learn_command import learn, start_workspace
 from support.quiz_every_kind import write_every_kind
 from support.quiz_maker import write_bank
 
@@ -27,7 +27,7 @@ class Workspace:
         lessons = self.course / "lessons"
         self.bank: Bank = write_every_kind(lessons) if every_kind else write_bank(lessons)
         self.folder = root / "work"
-        assert learn("start", str(self.folder), cwd=root, course=self.course).returncode == 0
+        start_workspace(self.folder, self.course)
         self.progress = self.folder / ".selfattend" / "progress.db"
 
     def learn(self, *arguments: str, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
