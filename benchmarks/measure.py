@@ -140,6 +140,12 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
+def keep_bytecode(folder: Path) -> None:
+    """Compile our modules once, into *folder*, as an installation does: PYTHONDONTWRITEBYTECODE may be set here."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+
+
 def describe_machine() -> None:
     """What this run was measured on."""
     import platform

@@ -5,13 +5,12 @@ python benchmarks/quiz.py
 
 from __future__ import annotations
 
-import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from measure import ROOT, describe_machine, learn, python, ratios, side_by_side, workspace
+from measure import ROOT, describe_machine, keep_bytecode, learn, python, ratios, side_by_side, workspace
 
 from grader.model import Answered
 from grader.quiz.bank.bank import Bank
@@ -27,7 +26,7 @@ def main() -> int:
     """Print the tables; 1 if a limit is passed."""
     describe_machine()
     with workspace(solved=False) as root:
-        compiled(root / ".compiled")
+        keep_bytecode(root / ".compiled")
         base = {"import click, rich": python("import click, rich")}
         starts = {
             "learn quiz softmax": unanswered("quiz", "softmax"),
@@ -45,12 +44,6 @@ def main() -> int:
         limits = {"learn report": REPORT_SECONDS / medians["import click, rich"]}
         title = f"With {STORED:,} stored answers; the limit is {REPORT_SECONDS} s"
         return 0 if ratios(title, medians, "import click, rich", limits) and good else 1
-
-
-def compiled(folder: Path) -> None:
-    """Have our modules compiled once, as an installation has them, whatever this machine's settings are."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
 def unanswered(*arguments: str) -> list[str]:

@@ -17,9 +17,6 @@ from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
 from grader.files import is_file, read_file
 from grader.model import Course, Lesson
-from grader.submission import read_submission
-
-__all__ = ["Changes", "Workspace", "adopt", "create", "find", "read_submission"]
 
 FORMAT = 1
 FOLDER = ".selfattend"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grader.model import Attempt, LessonProgress, LessonResult
 from grader.store.learner_database import BUSY_SECONDS, ProgressFile
 from grader.store.rows import to_attempt, to_json, to_mistakes, to_progress, to_text
+
+if TYPE_CHECKING:
+    from grader.model import Attempt, LessonProgress, LessonResult
 
 ATTEMPT = "SELECT lesson, at, state, score, passed, source_sha256, result FROM attempts"
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grader.model import Attempt, LessonProgress, LessonResult, Named
+from grader.model import LessonProgress
+
+if TYPE_CHECKING:
+    from grader.model import Attempt, LessonResult, Named
 
 MAX_OUTPUT = 10_000  # characters of learner output kept with one attempt, all its checks together
 
@@ -41,6 +44,8 @@ def to_attempt(row: tuple[Any, ...]) -> Attempt:
     """From (lesson, at, state, score, passed, source_sha256, result)."""
     import json
 
+    from grader.model import Attempt  # here: `learn list` needs no results
+
     lesson, at, state, score, passed, digest, result = row
     return Attempt(lesson, to_time(at), state, score, bool(passed), digest, dict(json.loads(result)))
 
@@ -66,5 +71,9 @@ def to_progress(row: tuple[Any, ...]) -> LessonProgress:
 
 def to_mistakes(result: dict[str, Any]) -> tuple[Named, ...]:
     """The named mistakes of a stored result, whatever version wrote it."""
+    if not result.get("mistakes"):
+        return ()
+    from grader.model import Named
+
     keys = ("id", "function", "says", "suggests")
-    return tuple(Named(*(str(mistake.get(key, "")) for key in keys)) for mistake in result.get("mistakes", ()))
+    return tuple(Named(*(str(mistake.get(key, "")) for key in keys)) for mistake in result["mistakes"])

@@ -13,7 +13,8 @@ from support.course_maker import SYLLABUS, front, make_course
 
 from grader.course import find_lesson, load
 from grader.errors import CourseError, SubmissionError, WorkspaceError
-from grader.workspace import Workspace, adopt, create, find, read_submission
+from grader.submission import read_submission
+from grader.workspace import Workspace, adopt, create, find
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -243,7 +244,7 @@ def test_a_stub_that_the_course_has_lost_is_the_courses_fault(course, root):
 ATTEMPT = """
 import json, os, sys, tomllib
 from pathlib import Path
-import grader.workspace, grader.course.discover
+import grader.course.discover, grader.submission, grader.workspace
 from grader.errors import SubmissionError, WorkspaceError
 course, root, user, act = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 course = grader.course.discover.load(course)
@@ -256,7 +257,7 @@ try:
     elif act == "reset":
         grader.workspace.find(root).reset(course.lessons["mean"])
     else:
-        grader.workspace.read_submission(root / "core/mean.py", course.lessons["mean"], course)
+        grader.submission.read_submission(root / "core/mean.py", course.lessons["mean"], course)
 except (SubmissionError, WorkspaceError) as error:
     print(error.what)
 """

@@ -1,0 +1,88 @@
+"""The parts of a course, from the course itself down to one function to write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCHEMA = 1  # version of every JSON object that the commands print
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one worker may use. Seconds are wall clock; a call that is longer is killed with its worker."""
+
+    call_seconds: float = 10.0
+    total_seconds: float = 60.0
+    memory_mb: int = 4096
+    output_kb: int = 1024
+
+
+@dataclass(frozen=True)
+class Function:
+    """One thing to write: its name, its parameters as written, and the statement (its docstring)."""
+
+    name: str
+    kind: str  # "function" or "class"
+    signature: str
+    statement: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: the files that make it, and what its front matter says."""
+
+    name: str
+    track: str
+    title: str
+    minutes: int
+    needs: tuple[str, ...]
+    concepts: tuple[str, ...]
+    forbids: tuple[str, ...]
+    aliases: tuple[str, ...]
+    hints: dict[str, tuple[str, ...]]  # function name -> ladder, mildest first
+    functions: tuple[Function, ...]
+    text_path: Path
+    exercise_path: Path
+    solution_path: Path
+    checks_path: Path
+    mistakes_path: Path
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each name to write is: "function" or "class"."""
+        return {function.name: function.kind for function in self.functions}
+
+    @property
+    def all_hints(self) -> tuple[tuple[str, str], ...]:
+        """Every hint as (function, text), function by function."""
+        return tuple((function, text) for function, ladder in self.hints.items() for text in ladder)
+
+
+@dataclass(frozen=True)
+class Track:
+    """A folder of lessons, in the order to take them."""
+
+    name: str
+    title: str
+    lessons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A folder with a `course.toml`."""
+
+    root: Path
+    id: str
+    title: str
+    version: str
+    arrays: str  # "torch" or "numpy"
+    tracks: tuple[Track, ...]
+    lessons: dict[str, Lesson]  # by name, in the order of the syllabus
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def has_solutions(self) -> bool:
+        """Whether the answers and checks are here (a release for learners has none)."""
+        return (self.root / "solutions").is_dir()

@@ -1,0 +1,30 @@
+"""What a learner has done in one lesson."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.model.results import Named
+
+
+@dataclass(frozen=True)
+class LessonProgress:
+    """What the store knows of one lesson. Times are UTC; a lesson of which only hints were read has no scores."""
+
+    lesson: str
+    attempts: int = 0
+    best_score: float | None = None
+    last_score: float | None = None
+    last_when: datetime | None = None
+    solved_when: datetime | None = None  # when all checks passed for the first time
+    hints_used: int = 0
+    solution_seen: bool = False
+    gave_up: bool = False
+    last_mistakes: tuple[Named, ...] = ()
+
+    @property
+    def solved(self) -> bool:
+        return self.solved_when is not None

@@ -1,0 +1,143 @@
+"""A submission of a lesson, and the result of grading it: what every report shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from grader.model.course import SCHEMA
+
+SKILLS = ("shape", "values", "masking", "stability", "gradients", "generality", "hygiene", "training")
+
+# How one check can end. "grader-error" is never the learner's fault and never costs points.
+OUTCOMES = (
+    "passed", "failed", "raised", "timed-out", "out-of-memory", "crashed", "forbidden", "skipped", "grader-error",
+)  # fmt: skip
+
+# How one lesson of one submission can end; a missing lesson has no score.
+STATES = ("graded", "missing", "would-not-import", "timed-out", "out-of-memory", "crashed", "grader-error")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A learner's source text for one lesson, and the files beside it that it may import.
+
+    `siblings` maps a module name to (path, source). Text, not paths, goes to the worker.
+    """
+
+    lesson: str
+    path: str
+    source: str
+    siblings: dict[str, tuple[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How one check ended. `says` is the check's sentence, `message` what was asked, returned and expected, `gist` the
+    same in words that show no input."""
+
+    id: str
+    function: str
+    says: str
+    skill: str
+    outcome: str
+    points: float
+    earned: float
+    message: str = ""
+    output: str = ""
+    stage: str = ""  # what isolates the cause: "one row", "one head", ...
+    gist: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "passed"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mistake recognised in a submission, by its id in the catalogue."""
+
+    id: str
+    function: str
+    says: str
+    suggests: str
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One thing to do next, with the command that does it."""
+
+    says: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """The smallest call tried on which a submission goes wrong, as it can be typed again."""
+
+    function: str
+    call: str
+    yours: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class LessonResult:
+    """The verdict on one lesson of one submission: the object that every report renders."""
+
+    lesson: str
+    state: str
+    score: float | None
+    passed: bool
+    device: str
+    seed: int | None  # None where it would tell the hidden inputs
+    duration_s: float | None
+    checks: tuple[CheckResult, ...] = ()
+    mistakes: tuple[Named, ...] = ()
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
+    output: str = ""
+    notes: tuple[str, ...] = ()
+    hints_used: int = 0
+    file: str = ""
+    public: bool = False  # made with the public checks alone, in a release for learners: no mark
+
+    @property
+    def points(self) -> float:
+        """Points that could be earned; a check that our own machinery spoiled does not count."""
+        return sum(check.points for check in self.checks if check.outcome != "grader-error")
+
+    @property
+    def earned(self) -> float:
+        return sum(check.earned for check in self.checks if check.outcome != "grader-error")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON object (README, "What `--json` prints"); only a release for learners says `public`."""
+        content = {"schema": SCHEMA} | {name: _plain(value) for name, value in vars(self).items()}
+        if not self.public:
+            del content["public"]
+        return content
+
+
+def _plain(value: Any) -> Any:
+    """A field of a result as plain data. As `asdict`, which takes twenty times as long over what is flat."""
+    if isinstance(value, tuple):
+        return tuple([_plain(item) for item in value])
+    return dict(vars(value)) if is_dataclass(value) else value
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One judged submission of a lesson as the store keeps it; `result` is `LessonResult.to_dict()`."""
+
+    lesson: str
+    when: datetime  # UTC
+    state: str
+    score: float | None
+    passed: bool
+    source_sha256: str
+    result: dict[str, Any]
