@@ -89,11 +89,11 @@ def _texts(lesson: Lesson) -> Iterator[str]:
 
 
 def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
-    _, diagnostician = judge.materials.of(lesson)
-    checks = judge.bench.checks[lesson.checks_path]
+    _, diagnostician = judge.answers.load(lesson)
+    checks = judge.checks_of(lesson)
     report.checks = len(checks)
     for function in lesson.functions:
-        mine = [check for check in checks if (check.function or lesson.functions[0].name) == function.name]
+        mine = [check for check in checks if check.function_in(lesson) == function.name]
         if len(mine) < FEWEST_CHECKS:
             report.problems.append(f"{function.name}: {len(mine)} checks; at least {FEWEST_CHECKS} are needed.")
         if function.name not in diagnostician.families:

@@ -29,7 +29,7 @@ class LearnerGrader:
 
     def __init__(self, judge: Judge, settings: Settings, folder: Path) -> None:
         self.judge, self.settings, self.folder = judge, settings, folder
-        judge.going_on = settings.lessons
+        judge.next_lessons = settings.lessons
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
@@ -97,10 +97,7 @@ class LearnerGrader:
         """Return the result of a file that is no readable text: no points, as with a syntax error."""
         says = f"Your file cannot be read: {error.what}."
         mend = f"{error.next_step[:1].upper()}{error.next_step[1:]}."
-        checks = tuple(
-            replace(check.result(lesson.name, "skipped", says, function=lesson.functions[0].name), gist=says)
-            for check in self.judge.bench.checks.get(lesson.checks_path, [])
-        )
+        checks = tuple(check.result(lesson, "skipped", says) for check in self.judge.checks_of(lesson))
         return replace(
             make_ungraded(lesson.name, "would-not-import", self.settings, notes),
             score=score_of(checks),

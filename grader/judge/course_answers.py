@@ -1,5 +1,4 @@
-"""What a judge compares with: the reference, the known mistakes and the random inputs of a course; or, in a release for
-learners, what was recorded of them."""
+"""What submissions are compared with: the reference, known mistakes and random inputs of a course, or recordings."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ from grader.judge.values.random_inputs import Rand, derive
 from grader.model import Course, Lesson
 
 
-class Solutions:
-    """Those of a course that has its solutions. `name`: a check's, as pytest has it."""
+class CourseAnswers:
+    """The answers of a course that has its solutions. `name`: a check's name in pytest."""
 
     release: Release | None = None
 
@@ -32,29 +31,28 @@ class Solutions:
         self._stories: dict[tuple[str, str, int], list[Any]] = {}
 
     def checks_file(self, lesson: Lesson) -> Path:
-        """Where the checks that can be run stand."""
+        """Return the file of the checks that can be run."""
         return lesson.checks_path
 
-    def of(self, lesson: Lesson) -> tuple[LocalSubject, Diagnostician]:
-        """The reference, and what is known of the mistakes; loaded once for each lesson."""
+    def load(self, lesson: Lesson) -> tuple[LocalSubject, Diagnostician]:
+        """Return the reference, and what is known of its mistakes; both are loaded once."""
         return self._loaded(lesson.name)
 
     def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
-        """The reference for one run of one check; what it answered before on this seed is remembered."""
-        reference, _ = self.of(lesson)
+        """Return the reference for one run of one check; its earlier answers on this seed are used again."""
         if self._stories and next(iter(self._stories))[2] != seed:
             self._stories.clear()
         story = self._stories.setdefault((lesson.name, name, seed), [])
-        return Remembered(reference, lesson.kinds, story)
+        return Remembered(self.load(lesson)[0], lesson.kinds, story)
 
     def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[Subject, Subject]:
-        """The reference in the place of a submission too, for one run of one check."""
-        reference, _ = self.of(lesson)
+        """Return the reference for one run of one check, as the submission and as the reference."""
+        reference, _ = self.load(lesson)
         reference.release()
         return reference, reference
 
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
-        """What one run of one check draws."""
+        """Return the random inputs of one run of one check."""
         return Rand(derive(seed, lesson.name, name), self.course.arrays)
 
     def _load(self, name: str) -> tuple[LocalSubject, Diagnostician]:
@@ -64,40 +62,40 @@ class Solutions:
         return reference, Diagnostician(families, lesson.kinds, self.course.arrays)
 
 
-class Recordings(Solutions):
-    """Those of a release. It knows no mistakes, and the reference only by the answers that were recorded."""
+class RecordedAnswers(CourseAnswers):
+    """The answers of a release for learners: recordings of the reference, and no known mistakes."""
 
     def __init__(self, course: Course, release: Release) -> None:
         super().__init__(course)
         self.release = release
-        self._answers = cache(lambda name: Answers(public_answers(course.root, course.lessons[name])))
+        self._recorded = cache(lambda name: Answers(public_answers(course.root, course.lessons[name])))
 
     def checks_file(self, lesson: Lesson) -> Path:
         return public_checks(self.course.root, lesson)
 
     def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
-        return Player(lesson.kinds, self._answers(lesson.name).story(name, seed).reference)
+        return Player(lesson.kinds, self._recorded(lesson.name).story(name, seed).reference)
 
     def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[Subject, Subject]:
-        story = self._answers(lesson.name).story(name, seed)
+        story = self._recorded(lesson.name).story(name, seed)
         return Player(lesson.kinds, story.submission), Player(lesson.kinds, story.reference)
 
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
-        return PlayedRand(seed, self.course.arrays, self._answers(lesson.name).story(name, seed).draws)
+        return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).story(name, seed).draws)
 
     def _load(self, name: str) -> tuple[LocalSubject, Diagnostician]:
         kinds = self.course.lessons[name].kinds
         return LocalSubject({}, kinds), Diagnostician([], kinds, self.course.arrays)
 
 
-def materials_of(course: Course) -> Solutions:
-    """What there is of a course. Raises CourseError for a damaged release."""
+def open_course_answers(course: Course) -> CourseAnswers:
+    """Return the answers that a course has. Raises CourseError for a damaged release."""
     release = release_of(course)
-    return Solutions(course) if release is None else Recordings(course, release)
+    return CourseAnswers(course) if release is None else RecordedAnswers(course, release)
 
 
 def load_file(path: Path) -> ModuleType:
-    """One of the course's own files as a module. Course files are trusted; a submission never comes this way."""
+    """Load one of the course's own files as a module. Course files are trusted; submissions never come this way."""
     name = f"selfattend_course_{path.parent.name}_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None

@@ -314,7 +314,7 @@ def test_the_reference_is_not_offered_to_those_who_do_not_have_it(launcher):
 
     def drive(judge):
         for among in (None, ["softmax"], ["softmax", "block"]):
-            judge.going_on = among
+            judge.next_lessons = among
             results.append(judge.examine(whole.lessons["softmax"], Submission("softmax", "softmax.py", source), 7))
 
     with_judge(whole, [whole.lessons["softmax"]], launcher, "cpu", drive)
@@ -351,8 +351,9 @@ def test_concealing_twice_changes_nothing(course, tiny_launcher):
 def test_every_mistake_that_the_engine_names_is_known_here():
     """The ids that the judge gives to mistakes of no course are all replaced when a record is concealed."""
     named = set()
-    for path in ("grader/judge/verdict/lesson_findings.py", "grader/batch/grade_learner.py"):
-        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+    paths = [*(ROOT / "grader/judge/verdict").glob("*.py"), ROOT / "grader/batch/grade_learner.py"]
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Named":
                 named.add(node.args[0].value)
 

@@ -48,7 +48,7 @@ def _played_back(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int
             what = f"a public check uses {check.item.name}, which is hidden"
             raise _error(lesson, what, "mark that public too, or let the other do without it")
         for seed in seeds:
-            failure = judge.reference_fails(mine, check, seed)
+            failure = judge.lesson_checks(mine, seed).run_on_reference(check)
             if failure is not None:
                 what = f"{check.item.name} cannot be public: played back, the reference fails it ({said(failure)})"
                 raise _error(lesson, what, NOT_PUBLIC)

@@ -118,8 +118,8 @@ def _story(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: dic
         Recorder(LocalSubject(reference, lesson.kinds), lesson.kinds, exchanges)
         for exchanges in (story.submission, story.reference)
     )
-    rand = judge.materials.rand(lesson, check.item.name, seed)
-    failure = judge.bench.run(check, submission, answering, lambda _: RecordedRand(rand, story.draws))
+    rand = judge.answers.rand(lesson, check.item.name, seed)
+    failure = judge.runner.run(check, submission, answering, lambda _: RecordedRand(rand, story.draws))
     if failure is not None:
         raise _cannot_be_public(check, f"the reference itself fails it ({said(failure)})")
     return story

@@ -295,11 +295,11 @@ def _exit_code(results: Sequence[LessonResult]) -> int:
 
 
 def _debug(this: Round) -> None:
-    from grader.judge.debug_check import stand_at_failure
+    from grader.judge.debug_check import debug_first_failure
 
     lesson, submission, _ = this.jobs[0]
     if this.results[0].passed:
         put("\nEvery check passed: there is no failing call to debug.")
         return
     put()
-    stand_at_failure(this.place.course, lesson, submission, this.request.seed, say=lambda text: put(wrap(text)))
+    debug_first_failure(this.place.course, lesson, submission, this.request.seed, say=lambda text: put(wrap(text)))

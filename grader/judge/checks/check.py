@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.errors import CourseError
-from grader.model import SKILLS, CheckResult
+from grader.model import SKILLS, CheckResult, Lesson
 
 OUR_FIXTURES = ("submission", "reference", "rand")
 
@@ -35,29 +35,38 @@ class Check:
         if self.skill not in SKILLS or not self.says or self.points <= 0:
             raise CourseError(f"{item.name} needs a skill of {', '.join(SKILLS)}, points and a docstring.", where=where)
 
-    def result(self, lesson: str, outcome: str, message: str = "", output: str = "", function: str = "") -> CheckResult:
-        """The check's result with this outcome; only "passed" earns its points."""
-        earned = self.points if outcome == "passed" else 0.0
-        name = self.function or function
+    def function_in(self, lesson: Lesson) -> str:
+        """Name the function that the check is about; a lesson with one function need not say."""
+        return self.function or lesson.functions[0].name
+
+    def result(
+        self, lesson: Lesson, outcome: str, message: str = "", output: str = "", gist: str | None = None
+    ) -> CheckResult:
+        """Return the check's result with this outcome; only "passed" earns its points.
+
+        Args:
+            gist: The redacted explanation, where it differs from the message.
+        """
         return CheckResult(
-            f"{lesson}.{self.name}",
-            name,
-            self.says,
-            self.skill,
-            outcome,
-            self.points,
-            earned,
-            message,
-            output,
-            self.stage,
+            id=f"{lesson.name}.{self.name}",
+            function=self.function_in(lesson),
+            says=self.says,
+            skill=self.skill,
+            outcome=outcome,
+            points=self.points,
+            earned=self.points if outcome == "passed" else 0.0,
+            message=message,
+            output=output,
+            stage=self.stage,
+            gist=message if gist is None else gist,
         )
 
 
 def _plain_arguments(item: pytest.Function) -> dict[str, Any] | None:
-    """The parameters of a check that uses no fixtures but ours; None for one that does."""
+    """Return the parameters of a check that uses our fixtures only; None for a check that uses others."""
     callspec = getattr(item, "callspec", None)
     parameters = dict(callspec.params) if callspec is not None else {}
-    asked = set(inspect.signature(item.obj).parameters)
-    # `request` is what our own fixtures ask for; any other name is a fixture that only pytest can set up
+    arguments = set(inspect.signature(item.obj).parameters)
+    # our own fixtures use `request`; any other name is a fixture that only pytest can set up
     others = set(item.fixturenames) - set(OUR_FIXTURES) - set(parameters) - {"request"}
-    return None if others or "request" in asked or item.cls is not None else parameters
+    return None if others or "request" in arguments or item.cls is not None else parameters

@@ -18,7 +18,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import LocalSubject, Subject
 from grader.judge.transcript.prefetch import AskedAhead
 from grader.judge.values.compare import Raised, is_array, is_tensor, kind_of, same
-from grader.model import Named
+from grader.model import Counterexample, Named
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Diagnosis:
     wrong: list[str] = field(default_factory=list)
     first_wrong: tuple[Probe, Any, Any] | None = None  # (probe, submission's, reference's)
     format_note: str = ""
+    counterexamples: list[Counterexample] = field(default_factory=list)
 
 
 class Diagnostician:

@@ -42,9 +42,13 @@ class Workers:
         """The worker kept from the same learner's last lesson, or a fresh one."""
         worker, self._kept = self._kept, None
         if worker is None:
-            return self._launcher.lease()
+            return self.take_fresh()
         worker.begin_lesson()
         return worker
+
+    def take_fresh(self) -> Worker:
+        """Start a fresh worker."""
+        return self._launcher.lease()
 
     def give_back(self, worker: Worker, submission: Submission) -> None:
         """Keep a living worker for the same learner's next lesson, or end it."""

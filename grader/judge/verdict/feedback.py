@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from grader.model import CheckResult, Lesson, Named, Suggestion
+from grader.model import CheckResult, Course, Lesson, Named, Suggestion
 
 EARNED = {
     "shape": "Shapes: every output has the right shape.",
@@ -16,6 +16,13 @@ EARNED = {
     "hygiene": "Good manners: inputs are left alone, and dtype and device are kept.",
     "training": "Training: the updates are right, step by step.",
 }
+
+
+def next_lesson(course: Course, name: str, among: Collection[str] | None = None) -> str | None:
+    """Return the lesson after *name* in the syllabus that is `among` these; None if it is the last."""
+    names = [each for each in course.lessons if each == name or among is None or each in among]
+    index = names.index(name) + 1
+    return names[index] if index < len(names) else None
 
 
 def score_of(checks: Sequence[CheckResult]) -> float | None:

@@ -1,0 +1,150 @@
+"""A submission that checks can call: in a worker, or as functions of our own in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from grader.errors import WorkerError
+from grader.judge.errors import LearnerError
+from grader.judge.processes.connection import Worker
+from grader.judge.processes.load_submission import load_submission
+from grader.judge.processes.remote_module import LocalSubject, RemoteSubject, Subject, no_answer, reply_of
+from grader.judge.processes.reply_schema import reply_to
+from grader.judge.processes.worker_pool import Workers
+from grader.judge.transcript.prefetch import AskedAhead
+from grader.model import Lesson, Limits, Submission
+
+SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out: somebody waits for the verdict
+
+
+class LoadedSubmission:
+    """Functions that checks can call, until the deadline of the lesson."""
+
+    def __init__(self, kinds: Mapping[str, str], limits: Limits) -> None:
+        self.kinds, self.limits = kinds, limits
+        self.subject: Subject | None = None  # of the last process
+        self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
+        self.public: list[str] = []  # all public names
+        self.printed: list[str] = []
+        self.deadline = time.monotonic() + limits.total_seconds
+
+    @property
+    def is_alive(self) -> bool:
+        """Return True if the functions can be called."""
+        return self.subject is not None
+
+    def load(self) -> Subject:
+        """Load the functions, in a new process if they have one. Raises LearnerError."""
+        raise NotImplementedError
+
+    def live_subject(self) -> Subject:
+        """Return the functions, loaded again if their process died. Raises LearnerError."""
+        if not self.is_alive:
+            self.load()
+        assert self.subject is not None
+        return self.subject
+
+    def note_error(self, error: LearnerError) -> bool:
+        """Take note of how a call ended; return True if the process died of it."""
+        return False
+
+    def take_output(self) -> str:
+        """Return what was printed since the last time."""
+        return ""
+
+    def close(self) -> None:
+        """Let the process go."""
+
+    def _define(self, names: Mapping[str, Any]) -> None:
+        self.found, self.public = names["found"], names["public"]
+
+
+class OwnFunctions(LoadedSubmission):
+    """Functions of our own (a known mistake, an alternative): no process."""
+
+    def __init__(self, namespace: Mapping[str, Any], kinds: Mapping[str, str], limits: Limits) -> None:
+        super().__init__(kinds, limits)
+        self.namespace = namespace
+
+    def load(self) -> Subject:
+        self.subject = LocalSubject(self.namespace, self.kinds)
+        self._define(reply_to("names", {}, self.subject.ask("names", names=list(self.kinds))))
+        return self.subject
+
+
+class LearnerFunctions(LoadedSubmission):
+    """A learner's functions in a worker, which is replaced when it dies."""
+
+    def __init__(
+        self, workers: Workers, lesson: Lesson, submission: Submission, seed: int, *,
+        limits: Limits, device: str = "cpu", ahead: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(lesson.kinds, limits)
+        self.workers, self.lesson, self.submission, self.seed, self.device = workers, lesson, submission, seed, device
+        self.worker: Worker | None = None
+        self._ahead = ahead
+        self._timed_out = False
+
+    @property
+    def is_alive(self) -> bool:
+        return self.worker is not None and self.worker.alive
+
+    def load(self) -> Subject:
+        worker = self._load_in_worker()
+        if self._ahead:
+            self.subject = AskedAhead(worker, self.kinds, self._revive)
+        else:
+            self.subject = self.make_subject(worker)
+        return self.subject
+
+    def make_subject(self, worker: Worker) -> Subject:
+        """Return what checks call, for a worker that has loaded the submission."""
+        return RemoteSubject(worker, self.kinds, self.device)
+
+    def note_error(self, error: LearnerError) -> bool:
+        self._timed_out |= error.kind == "timed-out"
+        return self.worker is not None and not self.worker.alive
+
+    def take_output(self) -> str:
+        text = self.worker.take_output() if self.worker is not None else ""
+        self.printed.append(text)
+        return text
+
+    def close(self) -> None:
+        if self.worker is not None:
+            self.workers.give_back(self.worker, self.submission)
+            self.worker = None
+
+    def _revive(self) -> Worker:
+        """Replace a worker that died of requests sent ahead.
+
+        From now on each request is sent by itself, which shows the one that it died of.
+        """
+        self._ahead = False
+        return self._load_in_worker()
+
+    def _load_in_worker(self) -> Worker:
+        self.close()
+        self.worker = self.workers.take()
+        try:
+            reply = self._request_load(self.worker)
+            if reply.get("unclean") is True:  # an earlier lesson of this learner left traces in the process
+                self.worker.close()
+                self.worker = self.workers.take_fresh()
+                reply = self._request_load(self.worker)
+        except WorkerError as error:
+            raise no_answer(error) from None
+        finally:
+            self.take_output()
+        self._define(reply_of(self.worker, "load", {}, reply))
+        return self.worker
+
+    def _request_load(self, worker: Worker) -> dict[str, Any]:
+        limits = self.limits
+        worker.patience = min(limits.call_seconds, SECONDS_AFTER_TIMEOUT if self._timed_out else limits.call_seconds)
+        # after the checks come the probes that name a mistake: they have less time, and must end too
+        worker.until = self.deadline + limits.total_seconds / 4
+        shared = self.workers.sharing
+        return load_submission(worker, self.lesson, self.submission, self.seed, self.device, shared=shared)

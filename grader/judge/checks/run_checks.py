@@ -1,0 +1,127 @@
+"""Run a lesson's checks on one submission: one outcome for each, with the facts and without the words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.errors import GraderError
+from grader.judge.checks.check import Check
+from grader.judge.checks.lesson_checks import LessonChecks
+from grader.judge.checks.loaded_submission import LoadedSubmission
+from grader.judge.errors import CheckFailed, LearnerError
+from grader.judge.processes.remote_module import Call
+from grader.judge.transcript.prefetch import AskedAhead, told
+from grader.model import Lesson, Submission
+from grader.source.forbidden_calls import Ban, find_ban
+
+MAX_DEATHS = 2  # of workers on one function; its other checks are not run then
+NO_TIME_LEFT = "Not run: the time for this lesson was used up."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one check ended: `kind` is one of `model.OUTCOMES`.
+
+    A check that was not run has a `reason` or a `ban`, one that did not pass an `error`. `call` and `value` are the
+    last call of the submission and what it returned.
+    """
+
+    check: Check
+    kind: str
+    reason: str = ""
+    ban: Ban | None = None
+    error: BaseException | None = None
+    call: Call | None = None
+    value: Any = None
+    output: str = ""
+
+
+def find_bans(lesson: Lesson, submission: Submission) -> dict[str, Ban | None]:
+    """Return for each function the first forbidden call in its source, without running anything."""
+    source, siblings = submission.source, submission.siblings
+    return {function: find_ban(source, function, lesson.forbids, siblings) for function in lesson.kinds}
+
+
+def run_checks(
+    lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, Ban | None]
+) -> Iterator[Outcome]:
+    """Run every check in order, and yield each outcome as it is known.
+
+    Args:
+        bans: What `find_bans` found.
+    """
+    run = _Run(lesson_checks, loaded, bans)
+    for check in lesson_checks.checks:
+        outcome = run.outcomes[check.name] = run.run(check)
+        yield outcome
+
+
+class _Run:
+    """One run of a lesson's checks: the outcomes so far decide which checks are still run."""
+
+    def __init__(self, lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, Ban | None]) -> None:
+        self.lesson_checks, self.loaded, self.bans = lesson_checks, loaded, bans
+        self.outcomes: dict[str, Outcome] = {}
+        self._deaths: Counter[str] = Counter()  # of workers, by function
+
+    def run(self, check: Check) -> Outcome:
+        """Run one check, unless something speaks against it."""
+        not_run = self._not_run(check)
+        if not_run is not None:
+            return not_run
+        try:
+            error = self._raised_by(check)
+        except LearnerError as learner_error:
+            error = learner_error
+        if error is None:
+            return Outcome(check, "passed", output=self.loaded.take_output())
+        kind = self._kind_of(check, error)
+        call, value = getattr(self.loaded.subject, "last_call", None), getattr(self.loaded.subject, "last_value", None)
+        return Outcome(check, kind, error=error, call=call, value=value, output=self.loaded.take_output())
+
+    def _not_run(self, check: Check) -> Outcome | None:
+        """Return the outcome of a check that must not be run; None for one that is run."""
+        function = check.function_in(self.lesson_checks.lesson)
+        kind, _ = self.loaded.found.get(function, ("missing", []))
+        if kind == "missing":
+            return Outcome(check, "skipped", f"`{function}` is not defined in your file.")
+        if kind == "not-callable":
+            return Outcome(check, "skipped", f"`{function}` is not a function.")
+        needed = [self.outcomes[need] for need in check.needs if need in self.outcomes]
+        unmet = [outcome for outcome in needed if outcome.kind != "passed"]
+        if unmet:
+            return Outcome(check, "skipped", f"Not run before this passes: {unmet[0].check.says}")
+        if self._deaths[function] >= MAX_DEATHS or time.monotonic() > self.loaded.deadline:
+            return Outcome(check, "timed-out", NO_TIME_LEFT)
+        ban = self.bans.get(function)
+        return Outcome(check, "forbidden", ban=ban) if ban else None
+
+    def _raised_by(self, check: Check) -> BaseException | None:
+        """Run a check and return what it raised. Raises LearnerError where the submission cannot be loaded."""
+        subject = self.loaded.live_subject()
+        if isinstance(subject, AskedAhead) and not subject.foresees(check.name):
+            coming = [other for other in self.lesson_checks.checks if self._comes_next(other)]
+            subject.foresee({other.name: self.lesson_checks.story(other) for other in coming})
+        return told(subject, check.name, lambda: self.lesson_checks.run(check, subject))
+
+    def _comes_next(self, check: Check) -> bool:
+        """Return True if a check will be run, as far as is known: all checks that it needs have an outcome."""
+        if check.name in self.outcomes or self._not_run(check) is not None:
+            return False
+        names = {other.name for other in self.lesson_checks.checks}
+        return all(need in self.outcomes for need in check.needs if need in names)
+
+    def _kind_of(self, check: Check, error: BaseException) -> str:
+        """Return the outcome of a check that raised: the submission's fault, or the grader's."""
+        if isinstance(error, LearnerError):
+            self._deaths[check.function_in(self.lesson_checks.lesson)] += self.loaded.note_error(error)
+            return error.kind if error.kind != "syntax" else "raised"
+        if isinstance(error, CheckFailed):
+            return "failed"
+        # where the reference passes, the check stumbled over what the submission returned
+        ours = isinstance(error, GraderError) or self.lesson_checks.run_on_reference(check) is not None
+        return "grader-error" if ours else "failed"

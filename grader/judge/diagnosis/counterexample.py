@@ -1,0 +1,30 @@
+"""The smallest example on which a submission goes wrong, as it can be typed again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.judge.diagnosis.mistakes import Example
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import Subject
+from grader.judge.values.compare import same, show
+from grader.model import Counterexample
+
+
+def find_counterexample(
+    function: str, examples: Sequence[Example], submission: Subject, reference: Subject
+) -> list[Counterexample]:
+    """Return the first of the examples on which the submission differs from the reference; none if they agree."""
+    for example in examples:
+        expected = getattr(reference, function)(*example.args, **example.kwargs)
+        actual: object
+        try:
+            actual = getattr(submission, function)(*example.args, **example.kwargs)
+            yours = show(actual)
+        except LearnerError as error:
+            actual = error
+            yours = f"{error.type_name or error.kind}: {error.text.splitlines()[0] if error.text else ''}"
+        if not same(actual, expected):
+            parts = [show(arg) for arg in example.args] + [f"{k}={show(v)}" for k, v in example.kwargs.items()]
+            return [Counterexample(function, f"{function}({', '.join(parts)})", yours, show(expected))]
+    return []

@@ -1,0 +1,136 @@
+"""Mistakes that show in how checks ended, before anything is probed: a missing function, a stub, an endless loop."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.judge.checks.run_checks import NO_TIME_LEFT
+from grader.judge.diagnosis.error_hints import advice_for
+from grader.judge.errors import LearnerError
+from grader.judge.verdict.facts import Facts
+from grader.judge.verdict.messages import describe_error
+from grader.model import CheckResult, Named
+
+_TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
+
+
+def name_load_error(error: LearnerError) -> Named:
+    """Name why a file could not be loaded."""
+    during = "While your file was being loaded"
+    if error.kind == "syntax":
+        says = f"Python cannot read your file.\n{describe_error(error)}"
+        return Named("syntax-error", "", says, "Fix the line shown.")
+    if error.kind == "timed-out":
+        says = f"{during}, it did not come to an end.\n{describe_error(error)}"
+        return Named("timeout", "", says, 'Put code that trains or tests behind `if __name__ == "__main__":`.')
+    if error.kind == "out-of-memory":
+        says = f"{during}, it asked for more memory than there is. {error.text}"
+        return Named("out-of-memory", "", says, "Make nothing large at the top level of the file.")
+    if error.kind == "crashed":
+        return Named("crashed", "", f"{during}, its process died. {error.text}", "Remove what ends the process.")
+    if error.kind == "forbidden":
+        says = f"{during}, it called `{error.text}`, which this exercise forbids."
+        return Named("forbidden-call", "", says, "Write it yourself.")
+    advice = advice_for(f"{error.type_name}: {error.text}")
+    return Named("exception", "", f"{during}, it raised an error.\n{describe_error(error)}", advice)
+
+
+def name_by_outcomes(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
+    """Name what the ends of a function's failed checks show; None if only its answers can tell."""
+    return _name_definition(facts, function, bad) or _name_stub(facts, function, bad) or _name_end(facts, function, bad)
+
+
+def name_by_errors(facts: Facts, function: str, bad: Sequence[CheckResult]) -> list[Named]:
+    """Name mistakes that belong to no lesson: nothing returned, an error raised."""
+    raised = [check for check in bad if check.outcome == "raised"]
+    if raised:
+        return [_name_exception(facts, function, raised[0])]
+    if any("returned None" in check.message for check in bad):
+        return [Named("returned-none", function, f"`{function}` returns None.", "End it with `return` and the result.")]
+    return []
+
+
+def _name_definition(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
+    kind, parameters = facts.found.get(function, ("missing", []))
+    if kind == "missing":
+        close = difflib.get_close_matches(function, facts.public, 1, 0.6)
+        seen = f" There is a `{close[0]}`: is that the one?" if close else ""
+        stub = f"Write it; `learn reset {facts.lesson.name}` brings the stub back."
+        advice = f"Name it exactly `{function}`." if close else stub
+        return Named("missing-function", function, f"Your file does not define `{function}`.{seen}", advice)
+    if kind == "not-callable":
+        says = f"`{function}` is not a function."
+        return Named("missing-function", function, says, f"Define it: `def {function}(...)`.")
+    wanted = next(f for f in facts.lesson.functions if f.name == function).signature
+    refused = [check for check in bad if check.outcome == "raised" and check.message.startswith("TypeError")]
+    if any("argument" in check.message.splitlines()[0] for check in refused) and not _accepts(parameters, wanted):
+        what = f"`{function}` takes ({', '.join(parameters)}); it must take {wanted}."
+        return Named("wrong-signature", function, what, f"Write `{function}{wanted}` as in the exercise.")
+    return None
+
+
+def _accepts(parameters: Sequence[str], wanted: str) -> bool:
+    """Return True if a function with these parameters can be called as the exercise says."""
+    expected = [part.split("=")[0].strip() for part in wanted.strip("()").split(",") if part.strip()]
+    return any(name.startswith("*") for name in parameters) or list(parameters[: len(expected)]) == expected
+
+
+def _name_stub(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
+    ran = [check for check in bad if check.outcome != "skipped"]
+    # torch raises NotImplementedError too, for a dtype that an operation does not know: the learner's own line tells
+    if not ran or not all(check.outcome == "raised" and "raise NotImplementedError" in check.message for check in ran):
+        return None
+    path = _innermost_line(facts, ran[0]).rpartition(":")[0] or facts.submission.path
+    if path == facts.submission.path:
+        return Named("stub", function, f"`{function}` is not written yet.", f"Write `{function}`, then check again.")
+    other = Path(path).stem
+    what = f"`{function}` uses your {other}.py, and that is not written yet."
+    return Named("exception", function, what, f"Write {other}.py first: `learn read {other}`.")
+
+
+def _name_end(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
+    # a check that was not run for want of time tells nothing where another one ended: in a flood of output, say
+    ended = [check for check in bad if check.message != NO_TIME_LEFT] or bad
+    first = {check.outcome: check for check in reversed(ended)}
+    if "forbidden" in first:
+        advice = "Write it from simpler operations; the docstring lists what is allowed."
+        return Named("forbidden-call", function, first["forbidden"].message.splitlines()[0], advice)
+    if "timed-out" in first:
+        line = _innermost_line(facts, first["timed-out"])
+        says = f"`{function}` did not come back within {facts.call_seconds:g} s.{f' It was at {line}.' if line else ''}"
+        return Named("timeout", function, says, "Look for a loop that never ends, or one over single elements.")
+    if "out-of-memory" in first:
+        says = f"`{function}` asked for more memory than there is."
+        advice = "Print the shapes: a broadcast may have made a tensor far larger than meant."
+        return Named("out-of-memory", function, says, advice)
+    if "crashed" in first:
+        says = f"The process died in `{function}`. {first['crashed'].message.splitlines()[0]}"
+        return Named("crashed", function, says, "Remove what ends the process (`os._exit`) or floods its output.")
+    return None
+
+
+def _name_exception(facts: Facts, function: str, check: CheckResult) -> Named:
+    """Name an error that the function raises, which may be in another lesson's file that this one imports."""
+    head = check.message.splitlines()[0]
+    line = _innermost_line(facts, check)
+    path = line.rpartition(":")[0]
+    where = f" ({line})" if line else ""
+    if path and path != facts.submission.path:
+        file = Path(path)
+        what = f"`{function}` uses your {file.name}, which raises an error{where}: {head}"
+        command = f": `learn check {file.stem}`" if file.stem in facts.lessons else ""
+        return Named("exception", function, what, f"Fix {file.name} first{command}.")
+    return Named("exception", function, f"`{function}` raises an error{where}: {head}", advice_for(head))
+
+
+def _innermost_line(facts: Facts, check: CheckResult) -> str:
+    """Return the innermost of the learner's lines that a check's message names, as path:line.
+
+    An error's own text may look like such a line: only files that were handed in count.
+    """
+    files = {facts.submission.path, *(path for path, _ in facts.submission.siblings.values())}
+    lines = [line.strip().split(" in ")[0] for line in check.message.splitlines() if _TRACEBACK_LINE.match(line)]
+    return next((line for line in reversed(lines) if line.rpartition(":")[0] in files), "")
