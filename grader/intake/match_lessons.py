@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from grader.intake.name_patterns import UNDECIDED, choice_note
 from grader.model import Course, Lesson
-from grader.source.parse import parse
+from grader.source.scopes import module_names
 
 MAX_NAMES_SHOWN = 5  # file names in one note
 # how systems and browsers name a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
@@ -71,7 +70,7 @@ class LessonMatcher:
 
     def _names_in(self, path: str) -> frozenset[str]:
         if path not in self._defined:
-            self._defined[path] = frozenset(_defined(self.sources[path]))
+            self._defined[path] = _defined(self.sources[path])
         return self._defined[path]
 
 
@@ -100,19 +99,9 @@ def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:
         base += f"{tops.pop()}/"
 
 
-def _defined(source: str) -> Iterator[str]:
-    """The names that a source gives to functions, classes and values at its top level."""
+def _defined(source: str) -> frozenset[str]:
+    """Return the names that a source gives to functions, classes and values at its top level."""
     try:
-        tree = parse(source)
+        return module_names(source).assigned
     except SyntaxError:  # what it was meant to define can still be seen
-        yield from re.findall(r"^(?:def|class)[ \t]+(\w+)", source, re.MULTILINE)
-        return
-    waiting: list[ast.stmt] = list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            waiting += node.body
+        return frozenset(re.findall(r"^(?:def|class)[ \t]+(\w+)", source, re.MULTILINE))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-import symtable
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from grader.source.parse import parse
+from grader.source.scopes import Definition, Import, changed_names, imported_name, module_names, root_name
 
 WIDEST = 100  # columns of an import
 KEPT_ALWAYS = ("pytestmark",)  # pytest reads this name itself
-
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def excerpt(source: str, names: Collection[str], docstring: str) -> str:
@@ -42,55 +40,16 @@ def _used(body: list[ast.stmt], wanted: set[str]) -> set[str]:
         name = coming.pop()
         found.add(name)
         for node in body:
-            if name in _bound(node) and not isinstance(node, ast.Import | ast.ImportFrom):
-                coming |= _names_in(node) - found
-    return found
-
-
-def _names_in(node: ast.stmt) -> set[str]:
-    """The names of the file that a statement uses: what is local to a function is no business of the file's."""
-    tables = [symtable.symtable(ast.unparse(node), "checks", "exec")]
-    found = {symbol.get_name() for symbol in tables[0].get_symbols() if symbol.is_referenced()}
-    while tables:
-        inner = tables.pop().get_children()
-        found |= {symbol.get_name() for table in inner for symbol in table.get_symbols() if symbol.is_global()}
-        tables += inner
+            if name in _bound(node) and not isinstance(node, Import):
+                coming |= module_names(node).read - found
     return found
 
 
 def _bound(node: ast.stmt) -> set[str]:
     """The names that a statement at the top level of a file defines, or of which it changes what they hold."""
-    if isinstance(node, Definition):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {_imported(alias) for alias in node.names}
-    if isinstance(node, ast.Expr):  # `TABLE.update(...)`: what it begins with
-        return set() if isinstance(node.value, ast.Constant) else {_base(node.value)} - {""}
-    return set(_targets(node))
-
-
-def _imported(alias: ast.alias) -> str:
-    return alias.asname or alias.name.partition(".")[0]
-
-
-def _targets(node: ast.stmt) -> Iterator[str]:
-    """What an assignment, or a statement with assignments in it, binds; for `TABLE[0] = 1` that is `TABLE`."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            yield part.id
-        elif isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
-            yield _base(part)
-        elif isinstance(part, Definition):
-            yield part.name
-        elif isinstance(part, ast.Import | ast.ImportFrom):
-            yield from map(_imported, part.names)
-
-
-def _base(node: ast.expr) -> str:
-    """The name that an expression such as `a.b[0].c()` begins with; "" if it begins otherwise."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Expr):  # `TABLE.update(...)`
+        return {root_name(node.value, through_calls=True)} - {""}
+    return {*module_names(node).bound, *changed_names(node)}
 
 
 def _is_kept(node: ast.stmt, used: set[str]) -> bool:
@@ -116,7 +75,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _text(node: ast.stmt, body: list[ast.stmt], source: str, used: set[str]) -> str:
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, Import):
         return _import_of(node, used)
     first, last = _first_line(node), node.end_lineno or node.lineno
     if any(other is not node and _first_line(other) <= last and (other.end_lineno or 0) >= first for other in body):
@@ -124,11 +83,11 @@ def _text(node: ast.stmt, body: list[ast.stmt], source: str, used: set[str]) -> 
     return "\n".join(source.split("\n")[first - 1 : last]) + "\n"
 
 
-def _import_of(node: ast.Import | ast.ImportFrom, used: set[str]) -> str:
+def _import_of(node: Import, used: set[str]) -> str:
     """The import, of the names that are used only."""
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return ast.unparse(node) + "\n"
-    kept = [alias for alias in node.names if _imported(alias) in used]
+    kept = [alias for alias in node.names if imported_name(alias) in used]
     if isinstance(node, ast.Import):
         return ast.unparse(ast.Import(kept)) + "\n"
     line = ast.unparse(ast.ImportFrom(node.module, kept, node.level))

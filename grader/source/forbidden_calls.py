@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
+from grader.source.scopes import module_names
 from grader.source.side_effects import is_main_guard
 
 LIBRARIES = frozenset({
@@ -115,21 +116,23 @@ class _Program:
                     yield Ban(name, getattr(part, "lineno", 0), self.paths[where], hides=True)
 
     def _reachable(self, function: str) -> Iterator[tuple[str, ast.AST]]:
-        """What binds the name `function`, whatever that mentions, and so on: pairs of a module's name and a node."""
+        """Yield what binds the name `function`, whatever that mentions, and so on, as pairs of module name and node."""
         queue = [("", function)]
         seen = set(queue)
+        seen_nodes: set[int] = set()  # a node may bind thousands of names
         while queue:
             where, name = queue.pop()
             module = self.modules.get(where)
             if module is None:
                 continue
-            found = {other for node in module.bindings.get(name, ()) for other in module.mentions(node)}
-            if name in module.imported:
-                found.add(module.imported[name])
-            yield from ((where, node) for node in module.bindings.get(name, ()))
-            new = {(where if other is None else other, what) for other, what in found} - seen
-            seen |= new
-            queue += sorted(new)
+            found = {module.imported[name]} if name in module.imported else set()
+            for node in module.bindings.get(name, ()):
+                if id(node) not in seen_nodes:
+                    seen_nodes.add(id(node))
+                    yield where, node
+                    found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
+            queue += sorted(found - seen)
+            seen |= found
 
 
 class _Module:
@@ -176,12 +179,14 @@ class _Module:
     def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         """The names that a piece of code takes from the top level: (None, name) for this file's, (module, name) for
         those of one beside it. A name in quotes counts too: `globals()["helper"]`."""
-        found: set[tuple[str | None, str]] = {(None, name) for name in free_names(node)}
+        found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
         for part in nodes_in(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
                 found.add((None, part.value))
             elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in self.beside:
                 found.add((self.beside[part.value.id], part.attr))
+            elif isinstance(part, ast.alias):  # imported where it is used
+                found.add((None, part.asname or part.name))
         return found
 
     def called_name(self, node: ast.AST) -> str | None:
@@ -213,49 +218,6 @@ class _Module:
             case ast.Constant(value=str(name)):
                 pass
         return name if name in USED else ""
-
-
-def free_names(code: ast.AST) -> set[str]:
-    """The names that a piece of code reads and that are none of its own variables."""
-    found: set[str] = set()
-    waiting: list[tuple[ast.AST, frozenset[str]]] = [(code, frozenset())]  # no recursion: code may be nested deeply
-    while waiting:
-        node, local = waiting.pop()
-        if isinstance(node, ast.Name):
-            found.update({node.id} - local if not _stores(node) else ())
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            outside = (*node.args.defaults, *filter(None, node.args.kw_defaults), *getattr(node, "decorator_list", ()))
-            waiting += [(part, local) for part in outside]
-            own = local | {part.arg for part in nodes_in(node.args) if isinstance(part, ast.arg)} | _variables(node)
-            waiting += [(part, own) for part in (node.body if isinstance(node.body, list) else [node.body])]
-        elif isinstance(node, _COMPREHENSIONS):
-            targets = [name for each in node.generators for name in nodes_in(each.target)]
-            own = local | {name.id for name in targets if isinstance(name, ast.Name)}
-            waiting += [(part, own) for part in ast.iter_child_nodes(node)]
-        else:
-            waiting += [(part, local) for part in ast.iter_child_nodes(node)]
-    return found
-
-
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _variables(function: ast.AST) -> set[str]:
-    """The names that a function gives values to, without those of the functions and classes in it."""
-    found: set[str] = set()
-    elsewhere: set[str] = set()
-    waiting = list(ast.iter_child_nodes(function))
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            elsewhere.update(node.names)
-        elif isinstance(node, ast.Name) and _stores(node):
-            found.add(node.id)
-        elif not isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
-            waiting += ast.iter_child_nodes(node)
-    return found - elsewhere
 
 
 def _stores(name: ast.Name) -> bool:

@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from types import ModuleType
 
 from grader.source.parse import nodes_in, parse
+from grader.source.scopes import names_bound_by
 
 MODULES = frozenset({
     "__future__", "collections.abc", "itertools", "math", "numpy", "torch", "torch.nn", "torch.nn.functional",
@@ -209,7 +210,7 @@ def _self_of(method: ast.stmt) -> str:
     if not isinstance(method, ast.FunctionDef) or method.decorator_list:
         return ""
     first = (method.args.posonlyargs + method.args.args)[:1]
-    once = first and sum(first[0].arg in _binds(node) for node in nodes_in(method)) == 1
+    once = first and sum(first[0].arg in names_bound_by(node) for node in nodes_in(method)) == 1
     return first[0].arg if once else ""
 
 
@@ -235,19 +236,3 @@ def _inits(method: ast.stmt) -> Iterator[ast.AST]:
 
 def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _binds(node: ast.AST) -> set[str]:
-    """The names that a node itself gives a value to."""
-    match node:
-        case ast.arg():
-            return {node.arg}
-        case ast.Name(ctx=ast.Store() | ast.Del()):
-            return {node.id}
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return {node.name}
-        case ast.alias():
-            return {node.asname or node.name.partition(".")[0]}
-        case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() | ast.MatchMapping():
-            return {name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if name}
-    return set()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from grader.source.forbidden_calls import find_ban
@@ -126,3 +128,15 @@ def test_a_method_of_ones_own_module_is_no_offence():
     siblings = {"mine": ("mine.py", "def softmax(x):\n    return x\n")}
 
     assert find_ban("import mine\ndef f(x):\n    return mine.softmax(x)\n", "f", FORBIDS, siblings) is None
+
+
+def test_a_statement_that_binds_thousands_of_names_is_read_once():
+    """`a = b = ... = lambda: (a, b, ...)` takes no longer than its length: it took minutes."""
+    names = [f"a{number}" for number in range(4000)]
+    source = f"import torch\n{' = '.join(names)} = lambda: ({', '.join(names)}, torch.exp)\n"
+
+    started = time.process_time()
+    found = find_ban(f"{source}def softmax(x):\n    return a0()\n", "softmax", ["exp"])
+
+    assert found is not None
+    assert time.process_time() - started < 10

@@ -18,7 +18,8 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Sequence
 
-from grader.intake.notebook.select_definitions import Cell, Definition, Import, Unit, read_cell, take
+from grader.intake.notebook.select_definitions import Cell, Unit, read_cell, take
+from grader.source.scopes import Definition, Import
 
 MOST_LINES = 300_000  # blank ones count against the size that a source may have
 DEFINITION = re.compile(r"^(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)

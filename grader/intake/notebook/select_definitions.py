@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-import symtable
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from grader.source.parse import parse
+from grader.source.scopes import Definition, Import, changed_names, module_names, root_name
 
 CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that define something without saying so
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-Import = ast.Import | ast.ImportFrom
 Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.TryStar | ast.Match
 
 
@@ -115,40 +113,12 @@ def _given(node: ast.stmt, declared: dict[str, set[str]]) -> set[str]:
         return set()
     names = set(declared.get(_called(node), ()))
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        names |= {_root(node.value.func)}  # table.append(1)
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            names.add(part.id)
-        elif isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
-            names.add(_root(part))
-    return names - {""}
-
-
-def _root(node: ast.expr) -> str:
-    """`table` of `table.rows[3].name`; empty where it does not begin with a name."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+        names |= {root_name(node.value.func)}  # table.append(1)
+    return (names | module_names(node).assigned | changed_names(node)) - {""}
 
 
 def _used(unit: Unit) -> Iterator[str]:
     """The names of the module that statements use; of a definition, only those that are not its own."""
     for node in unit.statements:
-        if isinstance(node, Definition):
-            yield from _free(node)
-        else:
-            yield from (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
-
-
-def _free(node: Definition) -> set[str]:
-    try:
-        table = symtable.symtable(ast.unparse(node), "cell", "exec")
-    except (SyntaxError, RecursionError, ValueError, MemoryError):
-        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
-    waiting = table.get_children()
-    while waiting:
-        inner = waiting.pop()
-        names |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global()}
-        waiting += inner.get_children()
-    return names
+        names = module_names(node)
+        yield from names.read if isinstance(node, Definition) else names.read | names.assigned

@@ -1,0 +1,98 @@
+"""Which names a piece of Python binds, reads and changes, by the standard library's `symtable`."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+import warnings
+from typing import NamedTuple
+
+from grader.source.parse import nodes_in
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Import = ast.Import | ast.ImportFrom
+
+
+class Names(NamedTuple):
+    """Names of a module that some of its code assigns, imports and reads."""
+
+    assigned: frozenset[str]
+    imported: frozenset[str]
+    read: frozenset[str]
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """The names that are given a value, in either way."""
+        return self.assigned | self.imported
+
+
+def module_names(code: ast.AST | str) -> Names:
+    """Return the names of the module that *code*, from its top level, uses; names local to a function are left out.
+
+    Raises SyntaxError for a text that the compiler refuses. For a node that it refuses, every name counts as assigned
+    and as read.
+    """
+    try:
+        return _module_names(code if isinstance(code, str) else ast.unparse(code))
+    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
+        if isinstance(code, str):
+            raise SyntaxError("the source has no symbol table") from error
+        names = frozenset(part.id for part in nodes_in(code) if isinstance(part, ast.Name))
+        return Names(names, frozenset(), names)
+
+
+def _module_names(text: str) -> Names:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they belong to the author of the source
+        table = symtable.symtable(text, "source", "exec")
+    symbols = table.get_symbols()
+    read = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
+    inner = table.get_children()
+    for scope in inner:  # grows while it is read
+        read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global()}
+        inner += scope.get_children()
+    assigned = {symbol.get_name() for symbol in symbols if symbol.is_assigned()}
+    imported = {symbol.get_name() for symbol in symbols if symbol.is_imported()}
+    return Names(frozenset(assigned), frozenset(imported), frozenset(read))
+
+
+def changed_names(code: ast.AST) -> set[str]:
+    """Return the names whose objects are changed by assignment: `table` of `table.rows[0] = 1`."""
+    return {
+        root_name(part)
+        for part in nodes_in(code)
+        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store)
+    } - {""}
+
+
+def root_name(node: ast.expr, *, through_calls: bool = False) -> str:
+    """Return `a` for `a.b[0].c`; "" where an expression begins with no name. A call ends it, unless `through_calls`."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        if isinstance(node, ast.Call):
+            if not through_calls:
+                return ""
+            node = node.func
+        else:
+            node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def imported_name(alias: ast.alias) -> str:
+    """Return the name that an import binds: `np` for `numpy as np`, `torch` for `torch.nn`."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def names_bound_by(node: ast.AST) -> set[str]:
+    """Return the names that a single node binds or deletes, in whatever scope it stands."""
+    match node:
+        case ast.arg():
+            return {node.arg}
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            return {node.id}
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {node.name}
+        case ast.alias():
+            return {imported_name(node)}
+        case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() | ast.MatchMapping():
+            return {name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if name}
+    return set()
