@@ -36,9 +36,10 @@ def class_folder(tmp_path):
 
 
 def typed(*arguments: object) -> list[str]:
-    """The command line."""
+    """The command line; a run gets one grading process, unless it asks for more."""
     course = [] if "--course" in arguments else ["--course", str(TINY)]
-    return [sys.executable, "-m", "grader.cli.grader.group", *map(str, arguments), *course]
+    jobs = ["--jobs", "1"] if arguments[0] == "run" and "--jobs" not in arguments else []
+    return [sys.executable, "-m", "grader.cli.grader.group", *map(str, arguments), *course, *jobs]
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -3,59 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from support.course_files import ROOT
+from support.documents import BLOCK, first_missing, sessions, shell
 
 from grader.model import OUTCOMES, STATES
 
 README = (ROOT / "README.md").read_text()
-BIN = Path(sys.executable).parent
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = {
     "learn": [
-        "start",
-        "list",
-        "read",
-        "check",
-        "hint",
-        "solution",
-        "reset",
-        "quiz",
-        "review",
-        "report",
-        "progress",
-        "demo",
-        "doctor",
+        *("start", "list", "read", "check", "hint", "solution", "reset"),
+        *("quiz", "review", "report", "progress", "demo", "doctor"),
     ],
     "grader": ["run", "merge", "report", "export", "release", "bundle", "items", "audit", "new", "doctor"],
 }
 
 
-def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line of the README as a shell would, with our commands on the path and 80 columns."""
-    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
-    return subprocess.run(command, shell=True, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
-
-
 def blocks(*kinds: str) -> list[tuple[str, str]]:
     """The README's fenced blocks of some kinds, in order, as (kind, text)."""
     return [(kind, text) for kind, text in BLOCK.findall(README) if kind in kinds]
-
-
-def in_order(expected: list[str], printed: str) -> str:
-    """The first expected line that does not come after the ones before it in what was printed; "" if all do."""
-    lines = iter([line.rstrip() for line in printed.splitlines()])
-    for line in expected:
-        if line.strip() != "..." and not any(found == line.rstrip() for found in lines):
-            return line
-    return ""
 
 
 def test_the_first_five_minutes_are_true(tmp_path):
@@ -70,14 +39,13 @@ def test_the_first_five_minutes_are_true(tmp_path):
             continue
         if "grader run" in text and not submissions.exists():
             shutil.copytree(tmp_path / "my-transformer" / "core", submissions / "ada")
-        for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            command, _, shown = session.partition("\n")
+        for command, shown in sessions(text):
             if command.startswith("cd "):
                 folder = folder / command[3:]
                 continue
             done = shell(command, folder)
             assert done.returncode in (0, 1), f"{command}\n{done.stdout}{done.stderr}"
-            missing = in_order(shown.splitlines(), done.stdout)
+            missing = first_missing(shown, done.stdout)
             assert not missing, f"{command} does not print\n{missing}\nbut\n{done.stdout}"
 
 
@@ -86,7 +54,7 @@ def test_the_two_commands_come_first():
     first, second = (text for _, text in blocks("sh")[:2])
 
     assert first.rstrip().endswith("learn demo") and "pip install" in first
-    assert second.rstrip().endswith("pytest") and "pip install" in second
+    assert second.rstrip().endswith("pytest -n auto") and "pip install" in second
     assert README.index(first) < 2000
 
 

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 from support.course_files import ROOT
-from test_docs import BLOCK, in_order, shell
+from support.documents import BLOCK, first_missing, sessions, shell
 
 GUIDE = (ROOT / "docs" / "instructors.md").read_text()
 OVERFLOWS = "import torch\n\n\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
@@ -43,11 +43,10 @@ def test_the_whole_way(tmp_path):
     """Every command of the guide works as it stands there, and prints what the guide shows."""
     hand_in(tmp_path)
     for text in (text for kind, text in BLOCK.findall(GUIDE) if kind == "console"):
-        for each in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            command, _, shown = each.partition("\n")
-            done = shell(command, tmp_path)
+        for command, shown in sessions(text):
+            done = shell(command, tmp_path, one_core=True)
             assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-            missing = in_order(shown.splitlines(), done.stderr + done.stdout)
+            missing = first_missing(shown, done.stderr + done.stdout)
             assert not missing, f"{command} does not print\n{missing}\nbut\n{done.stderr}{done.stdout}"
     with (tmp_path / "upload.csv").open(newline="") as file:
         filled = {row["ID"]: row["Homework 1 (777)"] for row in csv.DictReader(file)}

@@ -1,0 +1,46 @@
+"""Read the fenced blocks of a document, run its commands, and compare what they print with what it shows."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BIN = Path(sys.executable).parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SECONDS = 120
+
+
+def shell(command: str, cwd: Path, *, one_core: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run a line as a shell would, with our commands on the path and 80 columns.
+
+    With `one_core` it sees a machine with one core: a class is graded in one process, not in one for each core.
+    """
+    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
+    return subprocess.run(
+        command, shell=True, cwd=cwd, env=environment, capture_output=True, text=True, timeout=SECONDS,
+        preexec_fn=_stay_on_one_core if one_core else None,
+    )  # fmt: skip
+
+
+def _stay_on_one_core() -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
+
+
+def sessions(text: str) -> list[tuple[str, str]]:
+    """The commands of a `console` block, each with what the document shows of its output."""
+    return [(command, shown) for command, _, shown in
+            (each.partition("\n") for each in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:])]  # fmt: skip
+
+
+def first_missing(shown: str, printed: str) -> str:
+    """The first line shown that is not printed after the ones before it; "" if all are. `...` stands for anything."""
+    lines = iter([line.rstrip() for line in printed.splitlines()])
+    for line in shown.splitlines():
+        if line.strip() != "..." and not any(found == line.rstrip() for found in lines):
+            return line
+    return ""
