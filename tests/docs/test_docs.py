@@ -97,7 +97,7 @@ def test_the_picture_shows_what_the_demo_prints(tmp_path):
     printed = shell("COLUMNS=84 learn demo", tmp_path).stdout
     for line in printed.partition("Weaknesses")[2].splitlines():
         for word in re.findall(r"[a-z]{4,}", line):
-            assert word in drawn, f"draw docs/demo.svg again: {line}"
+            assert word in drawn, f"run scripts/draw_demo.py: {line}"
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

@@ -1,6 +1,6 @@
 """Draw docs/demo.svg: what `learn demo` prints, in a terminal of 84 columns, the list of checks cut short.
 
-python docs/picture.py
+python scripts/draw_demo.py
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 WIDTH = 84
-HERE = Path(__file__).resolve().parent
+PICTURE = Path(__file__).resolve().parents[1] / "docs/demo.svg"
 
 
 def demo() -> list[Text]:
@@ -41,7 +41,7 @@ def main() -> None:
     console = Console(record=True, width=WIDTH, file=io.StringIO())
     console.print(Text("$ learn demo", style="bold"))
     console.print(Text("\n").join(shortened(demo())))
-    console.save_svg(str(HERE / "demo.svg"), title="learn demo", theme=MONOKAI)
+    console.save_svg(str(PICTURE), title="learn demo", theme=MONOKAI)
 
 
 if __name__ == "__main__":
