@@ -7,15 +7,13 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from grader.course.learner_copy import Release, public_answers, public_checks, release_of
 from grader.errors import CourseError
 from grader.judge.diagnosis.diagnosis import Diagnostician
 from grader.judge.processes.remote_module import LocalSubject, Subject
-from grader.judge.transcript.remembered import Remembered
-from grader.judge.transcript.transcript import PlayedRand, Player
-from grader.judge.transcript.transcript_file import Answers
+from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
+from grader.judge.transcript.transcript_file import TranscriptFile
 from grader.judge.values.random_inputs import Rand, derive
 from grader.model import Course, Lesson
 
@@ -28,7 +26,6 @@ class CourseAnswers:
     def __init__(self, course: Course) -> None:
         self.course = course
         self._loaded = cache(self._load)
-        self._stories: dict[tuple[str, str, int], list[Any]] = {}
 
     def checks_file(self, lesson: Lesson) -> Path:
         """Return the file of the checks that can be run."""
@@ -39,11 +36,10 @@ class CourseAnswers:
         return self._loaded(lesson.name)
 
     def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
-        """Return the reference for one run of one check; its earlier answers on this seed are used again."""
-        if self._stories and next(iter(self._stories))[2] != seed:
-            self._stories.clear()
-        story = self._stories.setdefault((lesson.name, name, seed), [])
-        return Remembered(self.load(lesson)[0], lesson.kinds, story)
+        """Return the reference for one run of one check."""
+        reference, _ = self.load(lesson)
+        reference.release()
+        return reference
 
     def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[Subject, Subject]:
         """Return the reference for one run of one check, as the submission and as the reference."""
@@ -68,20 +64,21 @@ class RecordedAnswers(CourseAnswers):
     def __init__(self, course: Course, release: Release) -> None:
         super().__init__(course)
         self.release = release
-        self._recorded = cache(lambda name: Answers(public_answers(course.root, course.lessons[name])))
+        self._recorded = cache(lambda name: TranscriptFile(public_answers(course.root, course.lessons[name])))
 
     def checks_file(self, lesson: Lesson) -> Path:
         return public_checks(self.course.root, lesson)
 
     def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
-        return Player(lesson.kinds, self._recorded(lesson.name).story(name, seed).reference)
+        return Player(lesson.kinds, self._recorded(lesson.name).read(name, seed).reference, ROUNDING)
 
     def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[Subject, Subject]:
-        story = self._recorded(lesson.name).story(name, seed)
-        return Player(lesson.kinds, story.submission), Player(lesson.kinds, story.reference)
+        transcript = self._recorded(lesson.name).read(name, seed)
+        submission = Player(lesson.kinds, transcript.submission, ROUNDING)
+        return submission, Player(lesson.kinds, transcript.reference, ROUNDING)
 
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
-        return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).story(name, seed).draws)
+        return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).read(name, seed).draws)
 
     def _load(self, name: str) -> tuple[LocalSubject, Diagnostician]:
         kinds = self.course.lessons[name].kinds

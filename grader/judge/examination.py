@@ -20,6 +20,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import may_be_asked_ahead
+from grader.judge.transcript.transcript import Transcript
 from grader.judge.verdict.check_results import make_check_result
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.feedback import next_lesson, score_of, strengths_of, suggestions_for, weaknesses_of
@@ -65,10 +66,13 @@ class Judge:
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
         """Return the verdict on one submission of one lesson. Never raises because of what a submission does."""
         # it does not pay for a single submission, and takes a reference that is here, on the same device
-        ahead = self.workers.sharing and self.device == "cpu" and self.answers.release is None
+        prefetch = self.workers.sharing and self.device == "cpu" and self.answers.release is None
+        transcripts: Iterable[Transcript] = ()
+        if prefetch and may_be_asked_ahead(submission):
+            transcripts = self.lesson_checks(lesson, seed).transcripts.values()
         loaded = LearnerFunctions(
             self.workers, lesson, submission, seed, limits=self.course.limits, device=self.device,
-            ahead=ahead and may_be_asked_ahead(submission),
+            transcripts=list(transcripts),
         )  # fmt: skip
         return self._examine(lesson, submission, seed, loaded, hints_used)
 

@@ -17,6 +17,7 @@ from grader.worker.process_state import is_unchanged, read_process_state
 RPC_FD = 3
 RULES_FD = 4
 MAX_FD = 65536
+MAX_FRAME_BYTES = wire.REPLY.body - (1 << 20)  # of the replies to all sequences of one message
 
 
 def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy) -> None:
@@ -85,9 +86,10 @@ def serve(sock: socket.socket) -> None:
             else:
                 before = before or now
                 host, reply = _load(request)
+                if "found" in reply:
+                    reply["replies"] = _answer_sequences(host, request.get("sequences", []))
         elif request["operation"] == "batch":
-            reply = {"replies": [_answer_sequence(host, requests) for requests in request["sequences"]]}
-            host.forget_objects()
+            reply = {"replies": _answer_sequences(host, request["sequences"])}
         else:
             reply = _answer(host, request)
         _flush()
@@ -120,6 +122,25 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, tuple(request["forbids"]), files)
     return host, host.perform({"operation": "names", "names": request["names"]})
+
+
+def _answer_sequences(host: ModuleHost, sequences: list[list[Request]]) -> list[wire.Array]:
+    """Answer sequences of requests; the replies to each are a frame, which the judge need not decode.
+
+    A frame that cannot be sent is empty.
+    """
+    frames, left = [], MAX_FRAME_BYTES
+    for requests in sequences:
+        replies = _answer_sequence(host, requests)
+        try:
+            frame = b"".join(wire.encode({"replies": replies}, wire.REPLY))
+        except Exception:  # as in `_send`
+            frame = b""
+        frame = frame if len(frame) <= left else b""
+        left -= len(frame)
+        frames.append(wire.Array("numpy", "uint8", (len(frame),), frame))
+    host.forget_objects()
+    return frames
 
 
 def _answer_sequence(host: ModuleHost, requests: list[Request]) -> list[Reply]:

@@ -283,6 +283,18 @@ def frame_pieces(message: dict[str, Any], bounds: Bounds = REQUEST) -> list[byte
     return [b"".join(parts)] if len(parts) == 2 or sum(map(len, parts)) < MAX_JOINED_BYTES else parts
 
 
+def read_frame(frame: bytes | memoryview, bounds: Bounds = REQUEST) -> dict[str, Any]:
+    """Decode a whole frame that is in memory. Raises ProtocolError."""
+    if len(frame) < PREFIX.size:
+        raise ProtocolError("not a frame")
+    header_length, body_length = PREFIX.unpack_from(frame)
+    body_at = PREFIX.size + header_length
+    if header_length > bounds.header or body_at + body_length != len(frame):
+        raise ProtocolError("not a frame of this size")
+    view = memoryview(frame)
+    return decode(bytes(view[PREFIX.size : body_at]), view[body_at:], bounds)
+
+
 class FrameReader:
     """Read frames from a socket. A small frame takes one system call."""
 

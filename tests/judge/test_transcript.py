@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import LocalSubject
-from grader.judge.transcript.transcript import Exchange, NotRecorded, PlayedRand, Player, RecordedRand, Recorder, Story
-from grader.judge.transcript.transcript_file import Answers, write_answers
+from grader.judge.transcript.replay import ROUNDING, NotRecorded, PlayedRand, Player
+from grader.judge.transcript.transcript import Exchange, RecordedRand, Recorder, Transcript
+from grader.judge.transcript.transcript_file import TranscriptFile, write_transcripts
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.source.excerpt import excerpt
@@ -47,10 +48,10 @@ def recorded(run):
     return exchanges
 
 
-def reread(folder: Path, story: Story) -> Story:
+def reread(folder: Path, story: Transcript) -> Transcript:
     """A story that was written to a file and read again."""
-    write_answers(folder / "answers", {("test_it", 3): story})
-    return Answers(folder / "answers").story("test_it", 3)
+    write_transcripts(folder / "answers", {("test_it", 3): story})
+    return TranscriptFile(folder / "answers").read("test_it", 3)
 
 
 # --- the players ------------------------------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ def test_a_function_is_answered_by_its_arguments_in_any_order():
 def test_inputs_may_be_rounded_otherwise():
     """An input that differs in its last bits is the same input; one that differs visibly is not."""
     x = torch.rand(4)
-    player = Player(KINDS, recorded(lambda subject: subject.double(x)))
+    player = Player(KINDS, recorded(lambda subject: subject.double(x)), ROUNDING)
 
     assert same(player.double(torch.nextafter(x, torch.ones(4))), x * 2)
     with pytest.raises(NotRecorded):
@@ -177,7 +178,7 @@ PLAIN = st.recursive(
 @given(asked=PLAIN, answered=PLAIN, drawn=PLAIN)
 def test_whatever_is_plain_comes_back_from_the_file(tmp_path_factory, asked, answered, drawn):
     """Every kind of array, NaN, infinity, nested lists, tuples and dictionaries: exactly what was written is read."""
-    story = Story([("it", drawn)], [Exchange("call", {"args": asked}, {"value": answered})])
+    story = Transcript([("it", drawn)], [Exchange("call", {"args": asked}, {"value": answered})])
     back = reread(tmp_path_factory.getbasetemp(), story)
 
     assert same(back.draws, [("it", drawn)], 0.0)
@@ -190,7 +191,7 @@ def test_an_array_is_written_once(tmp_path):
     """The same input asked of both sides on every occasion takes its room once."""
     x = torch.rand(1000)
     exchanges = recorded(lambda subject: [subject.double(x, by=1) for _ in range(4)])
-    write_answers(tmp_path / "answers", {("test_it", seed): Story([("x", x)], exchanges) for seed in range(5)})
+    write_transcripts(tmp_path / "answers", {("test_it", seed): Transcript([("x", x)], exchanges) for seed in range(5)})
 
     assert 4000 <= (tmp_path / "answers").stat().st_size < 12_000  # 25 copies would be 100,000
 
@@ -198,7 +199,7 @@ def test_an_array_is_written_once(tmp_path):
 def test_an_error_keeps_no_line_of_the_reference(tmp_path):
     """An error is written with its type and text; where it was raised is not told."""
     error = LearnerError("raised", "ValueError", "no", [("solutions/core/softmax.py", 3, "softmax", "secret = 1")])
-    back = reread(tmp_path, Story(reference=[Exchange("call", {}, error)]))
+    back = reread(tmp_path, Transcript(reference=[Exchange("call", {}, error)]))
 
     assert (str(back.reference[0].answer), back.reference[0].answer.frames) == ("ValueError: no", [])
     assert b"secret" not in (tmp_path / "answers").read_bytes()
@@ -207,7 +208,9 @@ def test_an_error_keeps_no_line_of_the_reference(tmp_path):
 def test_what_is_no_data_cannot_be_recorded(tmp_path):
     """A request with an object of another type is refused, and the check is named."""
     with pytest.raises(CourseError, match=r"test_it cannot be public.*type object"):
-        write_answers(tmp_path / "answers", {("test_it", 3): Story(reference=[Exchange("call", {"a": object()}, {})])})
+        write_transcripts(
+            tmp_path / "answers", {("test_it", 3): Transcript(reference=[Exchange("call", {"a": object()}, {})])}
+        )
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 12, b"\0\0\0\x05" + b"\0" * 8 + b"[1,2]", b"\xff" * 40])
@@ -215,14 +218,14 @@ def test_a_damaged_file_is_said_to_be_one(tmp_path, damage):
     """Bytes that are no answers are a course's fault, with the file and what to do."""
     (tmp_path / "answers").write_bytes(damage)
     with pytest.raises(CourseError, match="cannot be read") as caught:
-        Answers(tmp_path / "answers").story("test_it", 3)
+        TranscriptFile(tmp_path / "answers").read("test_it", 3)
     assert "instructor" in caught.value.next_step
 
 
 def test_numbers_keep_every_bit(tmp_path):
     """A float comes back to the last bit, and what is not finite too."""
     numbers = [0.1, 1e-310, -0.0, math.inf, -math.inf, math.pi]
-    back = reread(tmp_path, Story([("n", numbers)]))
+    back = reread(tmp_path, Transcript([("n", numbers)]))
 
     assert [value.hex() for value in back.draws[0][1]] == [value.hex() for value in numbers]
 

@@ -1,7 +1,8 @@
 """The public checks of a course, recorded for learners who do not get the reference.
 
 Every public check is run on the reference, which stands in the place of a submission too, once for each seed of the
-release. What was drawn, asked and answered is kept (recorded.py), and the whole is rehearsed before anybody gets it.
+release. What was drawn, asked and answered is kept (judge/transcript), and the whole is rehearsed before it
+is given to anybody.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from grader.judge.course_answers import load_file
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.remote_module import LocalSubject
-from grader.judge.transcript.transcript import RecordedRand, Recorder, Story
-from grader.judge.transcript.transcript_file import Key, write_answers
+from grader.judge.transcript.transcript import RecordedRand, Recorder, Transcript
+from grader.judge.transcript.transcript_file import Key, write_transcripts
 from grader.judge.values.random_inputs import derive
 from grader.model import Course, Lesson
 from grader.source.excerpt import excerpt
@@ -74,7 +75,7 @@ def _write_lesson(
     counts: list[tuple[int, int]] = []
 
     def drive(judge: Judge) -> None:
-        stories = record(judge, lesson, seeds)
+        transcripts = record(judge, lesson, seeds)
         checks = judge.checks_of(lesson)
         public = {check.item.originalname for check in checks if check.public}
         counts.append((len(public), len({check.item.originalname for check in checks})))
@@ -82,13 +83,13 @@ def _write_lesson(
         path.parent.mkdir(parents=True, exist_ok=True)
         text = excerpt(read_file(lesson.checks_path), public, DOCSTRING.format(lesson.name))
         path.write_text(text, encoding="utf-8")
-        write_answers(public_answers(folder, lesson), stories)
+        write_transcripts(public_answers(folder, lesson), transcripts)
 
     with_judge(course, [lesson], launcher, "cpu", drive)
     return counts[0]
 
 
-def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Story]:
+def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Transcript]:
     """What the public checks of a lesson ask and are answered. Raises CourseError where that cannot be recorded."""
     checks = [check for check in judge.checks_of(lesson) if check.public]
     if not checks:
@@ -96,7 +97,7 @@ def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Stor
         raise CourseError(f'"{lesson.name}" has no public check', where=str(lesson.checks_path), next_step=next_step)
     reference = vars(load_file(lesson.solution_path))
     runs = [(check, seed) for check in checks for seed in seeds]
-    return {(check.item.name, seed): _story(judge, lesson, check, seed, reference) for check, seed in runs}
+    return {(check.item.name, seed): _record(judge, lesson, check, seed, reference) for check, seed in runs}
 
 
 def unrecordable(judge: Judge, lesson: Lesson) -> Iterator[str]:
@@ -104,25 +105,25 @@ def unrecordable(judge: Judge, lesson: Lesson) -> Iterator[str]:
     if any(check.public for check in judge.checks_of(lesson)):
         try:
             with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
-                write_answers(Path(folder, "answers"), record(judge, lesson, seeds_of(judge.course, 1)))
+                write_transcripts(Path(folder, "answers"), record(judge, lesson, seeds_of(judge.course, 1)))
         except CourseError as error:
             yield error.what
 
 
-def _story(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: dict[str, Any]) -> Story:
+def _record(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: dict[str, Any]) -> Transcript:
     if check.plain_arguments is None:
         raise _cannot_be_public(check, "it uses other fixtures than submission, reference and rand, or is in a class")
     _forget_earlier_runs(check)
-    story = Story()
+    transcript = Transcript()
     submission, answering = (
         Recorder(LocalSubject(reference, lesson.kinds), lesson.kinds, exchanges)
-        for exchanges in (story.submission, story.reference)
+        for exchanges in (transcript.submission, transcript.reference)
     )
     rand = judge.answers.rand(lesson, check.item.name, seed)
-    failure = judge.runner.run(check, submission, answering, lambda _: RecordedRand(rand, story.draws))
+    failure = judge.runner.run(check, submission, answering, lambda _: RecordedRand(rand, transcript.draws))
     if failure is not None:
         raise _cannot_be_public(check, f"the reference itself fails it ({said(failure)})")
-    return story
+    return transcript
 
 
 def _forget_earlier_runs(check: Check) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.course_answers import CourseAnswers
 from grader.judge.processes.remote_module import Subject
-from grader.judge.transcript.prefetch import Recorder, Story
+from grader.judge.transcript.prefetch import PrefetchedSubject
+from grader.judge.transcript.transcript import Recorder, Transcript
 from grader.judge.values.random_inputs import Rand
 from grader.model import Lesson
 
@@ -18,7 +19,6 @@ class LessonChecks:
 
     def __init__(self, runner: CheckRunner, answers: CourseAnswers, lesson: Lesson, seed: int) -> None:
         self.runner, self.answers, self.lesson, self.seed = runner, answers, lesson, seed
-        self._stories: dict[str, Story] = {}
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -26,21 +26,28 @@ class LessonChecks:
         return self.runner.checks.get(self.answers.checks_file(self.lesson), [])
 
     def run(self, check: Check, submission: Subject) -> BaseException | None:
-        """Run a check and return what it raised. Raises Diverged."""
+        """Run a check and return what it raised: replayed over prefetched replies as far as they go."""
+        if isinstance(submission, PrefetchedSubject):
+            done, error = submission.replay(self.transcripts[check.name], partial(self._run, check))
+            if done:
+                return error
         return self._run(check, submission, self.answers.reference(self.lesson, check.item.name, self.seed))
 
     def run_on_reference(self, check: Check) -> BaseException | None:
         """Run a check on the reference itself and return what it raised."""
         return self._run(check, *self.answers.reference_twice(self.lesson, check.item.name, self.seed))
 
-    def story(self, check: Check) -> Story:
-        """What a check asks of a right submission."""
-        if check.name not in self._stories:
-            reference, _ = self.answers.load(self.lesson)
-            recorder = Recorder(reference.twin(), self.lesson.kinds)
-            self.run(check, recorder)
-            self._stories[check.name] = recorder.story()
-        return self._stories[check.name]
+    @cached_property
+    def transcripts(self) -> dict[str, Transcript]:
+        """The transcript of each check, by its name: what it asks of a right submission."""
+        return {check.name: self._record(check) for check in self.checks}
+
+    def _record(self, check: Check) -> Transcript:
+        reference, _ = self.answers.load(self.lesson)
+        transcript = Transcript()
+        submission = Recorder(reference.twin(), self.lesson.kinds, transcript.submission)
+        self._run(check, submission, Recorder(reference.twin(), self.lesson.kinds, transcript.reference))
+        return transcript
 
     def _run(self, check: Check, submission: Subject, reference: Subject) -> BaseException | None:
         return self.runner.run(check, submission, reference, self._rand)

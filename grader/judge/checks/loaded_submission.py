@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.errors import WorkerError
@@ -13,7 +13,8 @@ from grader.judge.processes.load_submission import load_submission
 from grader.judge.processes.remote_module import LocalSubject, RemoteSubject, Subject, no_answer, reply_of
 from grader.judge.processes.reply_schema import reply_to
 from grader.judge.processes.worker_pool import Workers
-from grader.judge.transcript.prefetch import AskedAhead
+from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedSubject, requests_of
+from grader.judge.transcript.transcript import Transcript
 from grader.model import Lesson, Limits, Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out: somebody waits for the verdict
@@ -79,12 +80,12 @@ class LearnerFunctions(LoadedSubmission):
 
     def __init__(
         self, workers: Workers, lesson: Lesson, submission: Submission, seed: int, *,
-        limits: Limits, device: str = "cpu", ahead: bool = False,
+        limits: Limits, device: str = "cpu", transcripts: Sequence[Transcript] = (),
     ) -> None:  # fmt: skip
         super().__init__(lesson.kinds, limits)
         self.workers, self.lesson, self.submission, self.seed, self.device = workers, lesson, submission, seed, device
         self.worker: Worker | None = None
-        self._ahead = ahead
+        self._transcripts = transcripts  # whose requests are sent when the submission is loaded
         self._timed_out = False
 
     @property
@@ -92,9 +93,10 @@ class LearnerFunctions(LoadedSubmission):
         return self.worker is not None and self.worker.alive
 
     def load(self) -> Subject:
-        worker = self._load_in_worker()
-        if self._ahead:
-            self.subject = AskedAhead(worker, self.kinds, self._revive)
+        worker, reply = self._load_in_worker()
+        if self._transcripts:
+            self.subject = PrefetchedSubject(worker, self.kinds, lambda: self._load_plainly()[0])
+            self.subject.keep(self._transcripts, reply.get("replies"))
         else:
             self.subject = self.make_subject(worker)
         return self.subject
@@ -117,15 +119,13 @@ class LearnerFunctions(LoadedSubmission):
             self.workers.give_back(self.worker, self.submission)
             self.worker = None
 
-    def _revive(self) -> Worker:
-        """Replace a worker that died of requests sent ahead.
-
-        From now on each request is sent by itself, which shows the one that it died of.
-        """
-        self._ahead = False
+    def _load_plainly(self) -> tuple[Worker, dict[str, Any]]:
+        """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in."""
+        self._transcripts = ()
         return self._load_in_worker()
 
-    def _load_in_worker(self) -> Worker:
+    def _load_in_worker(self) -> tuple[Worker, dict[str, Any]]:
+        """Load in a new worker and return its reply."""
         self.close()
         self.worker = self.workers.take()
         try:
@@ -135,16 +135,24 @@ class LearnerFunctions(LoadedSubmission):
                 self.worker = self.workers.take_fresh()
                 reply = self._request_load(self.worker)
         except WorkerError as error:
+            if self._transcripts:
+                return self._load_plainly()
             raise no_answer(error) from None
         finally:
-            self.take_output()
+            printed = self.take_output()
+        if self._transcripts and printed:
+            self.printed.pop()
+            return self._load_plainly()
         self._define(reply_of(self.worker, "load", {}, reply))
-        return self.worker
+        return self.worker, reply
 
     def _request_load(self, worker: Worker) -> dict[str, Any]:
         limits = self.limits
         worker.patience = min(limits.call_seconds, SECONDS_AFTER_TIMEOUT if self._timed_out else limits.call_seconds)
         # after the checks come the probes that name a mistake: they have less time, and must end too
         worker.until = self.deadline + limits.total_seconds / 4
-        shared = self.workers.sharing
-        return load_submission(worker, self.lesson, self.submission, self.seed, self.device, shared=shared)
+        return load_submission(
+            worker, self.lesson, self.submission, self.seed, self.device, shared=self.workers.sharing,
+            sequences=requests_of(self._transcripts),
+            seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
+        )  # fmt: skip

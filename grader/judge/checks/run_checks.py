@@ -14,7 +14,6 @@ from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.checks.loaded_submission import LoadedSubmission
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Call
-from grader.judge.transcript.prefetch import AskedAhead, told
 from grader.model import Lesson, Submission
 from grader.source.forbidden_calls import Ban, find_ban
 
@@ -102,18 +101,7 @@ class _Run:
 
     def _raised_by(self, check: Check) -> BaseException | None:
         """Run a check and return what it raised. Raises LearnerError where the submission cannot be loaded."""
-        subject = self.loaded.live_subject()
-        if isinstance(subject, AskedAhead) and not subject.foresees(check.name):
-            coming = [other for other in self.lesson_checks.checks if self._comes_next(other)]
-            subject.foresee({other.name: self.lesson_checks.story(other) for other in coming})
-        return told(subject, check.name, lambda: self.lesson_checks.run(check, subject))
-
-    def _comes_next(self, check: Check) -> bool:
-        """Return True if a check will be run, as far as is known: all checks that it needs have an outcome."""
-        if check.name in self.outcomes or self._not_run(check) is not None:
-            return False
-        names = {other.name for other in self.lesson_checks.checks}
-        return all(need in self.outcomes for need in check.needs if need in names)
+        return self.lesson_checks.run(check, self.loaded.live_subject())
 
     def _kind_of(self, check: Check, error: BaseException) -> str:
         """Return the outcome of a check that raised: the submission's fault, or the grader's."""

@@ -8,15 +8,20 @@ they have in common is certain, and only that is named. Nothing is ever guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.judge.diagnosis.mistake_outputs import NO_EVIDENCE, Fitting, Known, Observations, agree, observe
+from grader.judge.diagnosis.mistake_outputs import (
+    NO_EVIDENCE,
+    Fitting,
+    Known,
+    Observations,
+    agree,
+    observe,
+    observe_all,
+)
 from grader.judge.diagnosis.mistakes import Family, Mistake, Probe
-from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import LocalSubject, Subject
-from grader.judge.transcript.prefetch import AskedAhead
 from grader.judge.values.compare import Raised, is_array, is_tensor, kind_of, same
 from grader.model import Counterexample, Named
 
@@ -44,7 +49,7 @@ class Diagnostician:
     def diagnose(self, function: str, subject: Subject) -> Diagnosis:
         """Observe the subject on every probe of `function` and say what that means."""
         family = self.families[function]
-        seen = self._observations(family, subject)
+        seen = observe_all(self._known[function], subject)
         diagnosis = Diagnosis()
         self._sort(family, seen, diagnosis)
         if diagnosis.first_wrong is None:
@@ -60,12 +65,6 @@ class Diagnostician:
                 diagnosis.format_note = note
         diagnosis.named = [Named(m.id, function, m.says, m.suggests) for m in found]
         return diagnosis
-
-    def _observations(self, family: Family, subject: Subject) -> Observations:
-        if isinstance(subject, AskedAhead) and not subject.foresees(family.probes[0]):
-            with suppress(LearnerError):  # then there is no worker, and each probe says so
-                subject.foresee(self._known[family.function].stories())
-        return {probe.name: observe(probe, subject, self.arrays) for probe in family.probes}
 
     def explain(self, family: Family, seen: Observations) -> list[Mistake]:
         """The mistakes that together answer exactly as was seen; empty when none do, or when it is not certain. What

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,9 @@ from grader.errors import SelfattendError
 from grader.judge.diagnosis.mistakes import Family, Mistake, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import LocalSubject, Subject
-from grader.judge.transcript.prefetch import Recorder, Story, told
+from grader.judge.transcript.prefetch import PrefetchedSubject
+from grader.judge.transcript.replay import NotRecorded
+from grader.judge.transcript.transcript import Recorder, Transcript
 from grader.judge.values.compare import Raised, same
 from grader.judge.values.fingerprint import Weight, weigh
 from grader.judge.values.random_inputs import Rand, derive
@@ -39,9 +42,11 @@ def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
     """One probe's observation of a subject; an error is an observation too."""
     seed = derive(PROBE_SEED, probe.name)
     try:
-        return told(subject, probe, lambda: probe.run(subject, Rand(seed, arrays)))
+        return probe.run(subject, Rand(seed, arrays))
     except LearnerError as error:
         return Raised(error.kind, error.type_name)
+    except NotRecorded:
+        return NO_EVIDENCE
     except SelfattendError:
         raise  # ours, not what the subject returned
     except Exception as error:  # the probe could not use what the subject returned: None, a list, another rank
@@ -49,6 +54,23 @@ def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
     finally:
         if isinstance(subject, LocalSubject):
             subject.release()
+
+
+def observe_all(known: Known, subject: Subject) -> Observations:
+    """Observe a subject on every probe; prefetched replies are used where they go as far as the probe asks."""
+    observations = {}
+    if isinstance(subject, PrefetchedSubject):
+        with suppress(LearnerError):  # then there is no worker, and each probe says so
+            subject.fetch(list(known.transcripts.values()))
+        for probe, transcript in known.transcripts.items():
+            if player := subject.player(transcript):
+                observation = observe(probe, player, known.arrays)
+                if not player.parted:
+                    observations[probe.name] = observation
+    for probe in known.family.probes:
+        if probe.name not in observations:
+            observations[probe.name] = observe(probe, subject, known.arrays)
+    return observations
 
 
 def agree(seen: Any, answer: Any, probe: Probe) -> bool:
@@ -67,7 +89,6 @@ class Known:
         self._by_weight: dict[Weight, Any] = {}
         self._subjects: dict[int, LocalSubject] = {}
         self._sets: dict[int, Sequence[int]] = {}
-        self._stories: dict[Probe, Story] = {}
 
     def sets(self, size: int) -> Sequence[int]:
         """All sets of `size` mistakes that can be made at once: different ids, different steps."""
@@ -103,16 +124,13 @@ class Known:
         observe(probe, self.subject_for(self.family.build(recorded)), self.arrays)
         return sum(1 << i for i, m in enumerate(self.family.mistakes) if not used.isdisjoint(m.changes))
 
-    def stories(self) -> Mapping[Probe, Story]:
+    @cached_property
+    def transcripts(self) -> dict[Probe, Transcript]:
         """What the probes ask of the correct version."""
-        if not self._stories:
-            self._stories = {probe: self._story(probe) for probe in self.family.probes}
-        return self._stories
-
-    def _story(self, probe: Probe) -> Story:
-        recorder = Recorder(self.subject_with(()), self.kinds)
-        observe(probe, recorder, self.arrays)
-        return recorder.story()
+        transcripts = {probe: Transcript() for probe in self.family.probes}
+        for probe, transcript in transcripts.items():
+            observe(probe, Recorder(self.subject_with(()), self.kinds, transcript.submission), self.arrays)
+        return transcripts
 
     def weight(self, probe: int, mistakes: int) -> Weight:
         """The weight of what a set of mistakes answers to the probe of this number."""

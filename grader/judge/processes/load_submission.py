@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from grader.judge.processes.connection import Worker
 from grader.judge.values.random_inputs import worker_seed
 from grader.model import Lesson, Submission
+from grader.worker.wire import EncodedValue
 
 
 def load_submission(
-    worker: Worker, lesson: Lesson, submission: Submission, seed: int, device: str, *, shared: bool = False
+    worker: Worker,
+    lesson: Lesson,
+    submission: Submission,
+    seed: int,
+    device: str,
+    *,
+    shared: bool = False,
+    sequences: Sequence[EncodedValue] = (),
+    seconds: float | None = None,
 ) -> dict[str, Any]:
     """Have a worker load a submission, and return its reply.
 
     Args:
         shared: Other lessons of the same learner may have been loaded there before.
+        sequences: The requests of whole transcripts, to be answered at once.
+        seconds: How long all that may take; None for as long as one call may take.
 
     Raises:
         WorkerError: The worker gave no answer.
     """
     return worker.request(
         "load",
+        seconds,
         name=lesson.name,
         path=submission.path,
         source=submission.source,
@@ -31,4 +44,5 @@ def load_submission(
         names=list(lesson.kinds),
         shared=shared,
         device=device,
+        sequences=list(sequences),
     )

@@ -1,1 +1,1 @@
-"""What a check asked and was answered: recorded once, replayed for every submission."""
+"""What a check asks and is answered: recorded once on the reference, replayed for every submission."""

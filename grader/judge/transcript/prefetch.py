@@ -1,144 +1,129 @@
-"""Ask ahead: in a batch every submission is asked the same on the same inputs, so what a check will ask is known.
+"""Send a submission the requests of whole transcripts in one message: a round trip takes longer than most calls.
 
-All that the next checks ask is sent at once, and the answers come together: going there and back for each question
-takes longer than most answers do. What a check asks, its story, is found out by running it on the reference. It is not
-taken for granted: a check that asks anything else is run again, question by question, and so are all whose questions
-got no answer, for the process died of one of them, or took too long.
-
-A submission is so called in another order than it would be otherwise, and more often: by a check that fails at its
-first question, say. Only those are asked ahead whose answers cannot depend on that (`pure.py`).
+In a batch every check asks every right submission the same. A wrong one may be asked something else: then its check is
+run again, request by request, and so it is where a reply is missing, because the worker died of a request or took too
+long. A submission is so called in another order than otherwise, and more often; hence `may_be_asked_ahead`.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from grader.errors import WorkerError
 from grader.judge.processes.connection import Worker
-from grader.judge.processes.remote_module import RemoteSubject, Subject, no_answer, reply_of
-from grader.judge.values.compare import same
+from grader.judge.processes.remote_module import RemoteSubject, Subject, reply_of
+from grader.judge.transcript.replay import Player
+from grader.judge.transcript.transcript import Exchange, Transcript
 from grader.model import Submission
 from grader.source.purity import is_pure
 from grader.source.side_effects import is_tame
-from grader.worker.arrays import duplicate, pack
-from grader.worker.wire import EncodedValue, encode_value
+from grader.worker.wire import REPLY, Array, EncodedValue, ProtocolError, read_frame
 
-SECONDS = 2.0  # for all that is asked at once: somebody slow is asked one by one
-
-T = TypeVar("T")
-Question = tuple[str, Mapping[str, Any]]  # an act, and its content
-Answer = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Story:
-    """What a check asks of a right submission, in its order; and the same as it is sent."""
-
-    questions: tuple[Question, ...]
-    sent: EncodedValue
-
-
-class Diverged(BaseException):
-    """A check asks something else than was foreseen. No `Exception`: whoever asks must not take it for an answer."""
-
-
-class Recorder(Subject):
-    """One of our own subjects in the place of a submission, noting what is asked of it."""
-
-    def __init__(self, subject: Subject, kinds: Mapping[str, str]) -> None:
-        super().__init__(kinds)
-        self._subject = subject
-        self._questions: list[Question] = []
-
-    def ask(self, act: str, **content: Any) -> dict[str, Any]:
-        self._questions.append((act, duplicate(content)))
-        return self._subject.ask(act, **content)
-
-    def story(self) -> Story:
-        """What it was asked."""
-        sent = [{"operation": act, **pack(content)} for act, content in self._questions]
-        return Story(tuple(self._questions), encode_value(sent))
+MAX_SECONDS = 2.0  # for all requests of one message; a slower submission is asked one by one
+MAX_REQUEST_BYTES = 16 << 20
+MAX_REQUEST_ITEMS = 100_000
+MAX_DIGESTS = 200  # of passing replies that are kept for a check
 
 
 def may_be_asked_ahead(submission: Submission) -> bool:
-    """Whether nobody can tell from what it answers how often, and in which order, it was asked before."""
+    """Return True if no answer can depend on how often, and in which order, the functions were called before."""
     sources = (submission.source, *(source for _, source in submission.siblings.values()))
     return is_tame(sources, (submission.lesson, *submission.siblings)) and is_pure(sources)
 
 
-class AskedAhead(RemoteSubject):
-    """A submission that is asked ahead. `revive` gives another worker for one that died of it, and perhaps in vain."""
+def requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:
+    """Return the requests of as many of the first transcripts as fit into one message."""
+    requests, size, items = [], 0, 0
+    for transcript in transcripts:
+        size += len(transcript.requests.header) + len(transcript.requests.body)
+        items += transcript.requests.items
+        if size > MAX_REQUEST_BYTES or items > MAX_REQUEST_ITEMS:
+            break
+        requests.append(transcript.requests)
+    return requests
+
+
+class PrefetchedSubject(RemoteSubject):
+    """A learner's module of which the replies to whole transcripts are known.
+
+    Args:
+        revive: Gives another worker in place of one that died.
+    """
 
     def __init__(self, worker: Worker, kinds: Mapping[str, str], revive: Callable[[], Worker]) -> None:
         super().__init__(worker, kinds)
         self._revive = revive
-        self._willing = True
-        self._told: dict[Hashable, deque[tuple[Question, Answer]]] = {}
-        self._telling: deque[tuple[Question, Answer]] | None = None  # the story that is told at the moment
-        self._to_forget = False  # there are objects in the worker that were made ahead
+        self._replies: dict[Transcript, bytes] = {}
+        self._died = False
 
-    def foresees(self, name: Hashable) -> bool:
-        """Whether nothing need be done to foresee this story: it has been asked ahead, or nothing can be any more."""
-        return name in self._told or not self._willing
+    def keep(self, transcripts: Sequence[Transcript], replies: Any) -> None:
+        """Keep what a worker replied to these transcripts: a frame for each; an empty one stands for none."""
+        frames = replies if isinstance(replies, list) else []
+        for transcript, frame in zip(transcripts, frames, strict=False):
+            if isinstance(frame, Array) and frame.data:
+                self._replies[transcript] = bytes(frame.data)
 
-    def foresee(self, stories: Mapping[Any, Story]) -> None:
-        """Ask all of this now. Raises LearnerError if no worker comes up again, where one has died of it."""
-        asked = [story.sent for story in stories.values()]
+    def fetch(self, transcripts: Sequence[Transcript]) -> None:
+        """Send the requests of these transcripts now. Raises LearnerError if no worker is left."""
+        if self._died:
+            return
+        seconds = min(MAX_SECONDS, self._worker.patience)
         try:
-            reply = self._worker.request("batch", min(SECONDS, self._worker.patience), sequences=asked)
+            reply = self._worker.request("batch", seconds, sequences=requests_of(transcripts))
         except WorkerError:
-            self._willing = self._to_forget = False
+            self._died = True
             self._worker = self._revive()
             return
-        self._to_forget = True
-        answers = reply.get("replies")  # there are none if they are too large for one message
-        if isinstance(answers, list) and all(_is_story(each) for each in answers):
-            told = zip(stories.items(), answers, strict=False)
-            self._told |= {name: deque(zip(story.questions, each, strict=False)) for (name, story), each in told}
-        for name in stories.keys() - self._told.keys():
-            self._told[name] = deque()
+        self.keep(transcripts, reply.get("replies"))
 
-    def tell(self, name: Hashable) -> None:
-        """Answer from this story from now on; without a name, or where it is not known, by asking."""
-        self._telling = self._told.pop(name, None) or None
+    def replay(
+        self, transcript: Transcript, run: Callable[[Subject, Subject], BaseException | None]
+    ) -> tuple[bool, BaseException | None]:
+        """Run a check over the replies to its transcript, unless it passed with the same replies before.
 
-    def ask(self, act: str, **content: Any) -> dict[str, Any]:
-        if self._telling is None:
-            return self._ask_now(act, **content)
-        if not self._telling:
-            raise Diverged
-        (foreseen, known), answer = self._telling[0]
-        if foreseen != act or not same(content, known, atol=0.0):
-            raise Diverged
-        self._telling.popleft()
-        return reply_of(self._worker, act, content, answer)
+        Returns:
+            Whether the replies went as far as the check asked, and what it raised.
+        """
+        digest = hashlib.sha256(self._replies.get(transcript, b"")).digest()
+        if digest in transcript.passing:
+            return True, None
+        player = self.player(transcript)
+        if player is None:
+            return False, None
+        reference = Player(self._kinds, transcript.reference)
+        error = run(player, reference)
+        if player.parted or reference.parted:
+            return False, None
+        if error is None and len(transcript.passing) < MAX_DIGESTS:
+            transcript.passing.add(digest)
+        self.last_call, self.last_value = player.last_call, player.last_value
+        return True, error
 
-    def _ask_now(self, act: str, **content: Any) -> dict[str, Any]:
-        if self._to_forget:
-            self._to_forget = False
-            try:
-                self._worker.request("batch", sequences=[])
-            except WorkerError as error:
-                raise no_answer(error) from None
-        return super().ask(act, **content)
+    def player(self, transcript: Transcript) -> Player | None:
+        """Return a player of the replies to a transcript; None if there are none."""
+        frame = self._replies.get(transcript)
+        if not frame:
+            return None
+        try:
+            replies = read_frame(frame, REPLY)["replies"]
+            exchanges = [
+                Exchange(asked.act, asked.content, dict(reply))
+                for asked, reply in zip(transcript.submission, replies, strict=False)
+            ]
+        except (ProtocolError, KeyError, TypeError, ValueError):
+            return None
+        return _ReplyPlayer(self._worker, self._kinds, exchanges)
 
 
-def _is_story(answers: Any) -> bool:
-    return isinstance(answers, list) and all(isinstance(answer, dict) for answer in answers)
+class _ReplyPlayer(Player):
+    """Gives a worker's replies, validated like those to single requests."""
 
+    def __init__(self, worker: Worker, kinds: Mapping[str, str], exchanges: Sequence[Exchange]) -> None:
+        super().__init__(kinds, exchanges)
+        self._worker = worker
 
-def told(subject: Subject, name: Hashable, run: Callable[[], T]) -> T:
-    """What `run` gives, which asks `subject` the story of this name as far as anybody knows. Raises what it raises."""
-    if not isinstance(subject, AskedAhead):
-        return run()
-    try:
-        subject.tell(name)
-        return run()
-    except Diverged:
-        subject.tell(None)
-        return run()
-    finally:
-        subject.tell(None)
+    def _answer(self, exchange: Exchange) -> dict[str, Any]:
+        assert isinstance(exchange.answer, dict)
+        return reply_of(self._worker, exchange.act, exchange.content, exchange.answer)

@@ -1,12 +1,11 @@
-"""The file of a lesson's recorded answers: plain data in the form that crosses between processes, nothing pickled.
+"""The file of a lesson's transcripts in a release: plain data as it crosses between processes, nothing pickled.
 
-One frame of `worker/wire.py`: every array once, however often it was asked or answered, and the stories, which point to
-them. A story's values are read when they are asked for.
+It is one frame of `worker/wire.py`: every array once, however often it was asked or answered, and the transcripts,
+which point to them. A transcript is decoded when it is asked for.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,51 +14,51 @@ from typing import Any
 from grader.course.learner_copy import AGAIN
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
-from grader.judge.transcript.transcript import Exchange, Story
+from grader.judge.transcript.transcript import Exchange, Transcript
 from grader.worker.arrays import map_leaves, pack, unpack
-from grader.worker.wire import PREFIX, Array, Opaque, ProtocolError, TooLarge, decode, encode
+from grader.worker.wire import Array, Opaque, ProtocolError, TooLarge, encode, read_frame
 
 FORMAT = 1
-ARRAY = "$array"  # no type of anybody's has this name
+ARRAY = "$array"  # stands for a type's name, which this cannot be
 Key = tuple[str, int]  # a check's name in pytest, and a seed
 
 
-def write_answers(path: Path, stories: Mapping[Key, Story]) -> None:
-    """Write the stories of a lesson. Raises CourseError for a request that is no plain data, and for a file that would
-    be larger than can be read."""
+def write_transcripts(path: Path, transcripts: Mapping[Key, Transcript]) -> None:
+    """Write the transcripts of a lesson.
+
+    Raises:
+        CourseError: A request is no plain data, or the file would be larger than can be read.
+    """
     arrays: dict[Array, int] = {}
-    told = [[check, seed, *_written(story, check, arrays)] for (check, seed), story in stories.items()]
+    stories = [[check, seed, *_encode(transcript, check, arrays)] for (check, seed), transcript in transcripts.items()]
     try:
-        prefix, header, *body = encode({"format": FORMAT, "arrays": list(arrays), "stories": told})
-        decode(header, b"".join(body))  # what is bounded in reading only must not be noticed by a learner
+        content = b"".join(encode({"format": FORMAT, "arrays": list(arrays), "stories": stories}))
+        read_frame(content)  # a bound that only readers meet must not be left to a learner to find
     except (TooLarge, ProtocolError):
         raise CourseError("what the public checks ask and are answered is too much to ship", where=str(path),
                           next_step="let them use smaller inputs, or mark fewer checks public") from None  # fmt: skip
-    path.write_bytes(b"".join([prefix, header, *body]))
+    path.write_bytes(content)
 
 
-class Answers:
-    """What was recorded for one lesson. Raises CourseError for a file that is not one of ours."""
+class TranscriptFile:
+    """The transcripts of one lesson. Raises CourseError for a file that is not one of ours."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            content = path.read_bytes()
-            header, _ = PREFIX.unpack_from(content)
-            body_at = PREFIX.size + header
-            message = decode(content[PREFIX.size : body_at], content[body_at:])
+            message = read_frame(path.read_bytes())
             self._arrays: list[Array] = message["arrays"]
-            self._told = {(check, seed): rest for check, seed, *rest in message["stories"]}
-        except (OSError, ValueError, TypeError, KeyError, ArithmeticError, ProtocolError, struct.error) as error:
+            self._stories = {(check, seed): parts for check, seed, *parts in message["stories"]}
+        except (OSError, ValueError, TypeError, KeyError, ProtocolError) as error:
             raise self._damaged() from error
 
-    def story(self, check: str, seed: int) -> Story:
-        """What was recorded for a check on a seed. Raises CourseError where nothing was."""
-        if (check, seed) not in self._told:
+    def read(self, check: str, seed: int) -> Transcript:
+        """Return the transcript of a check on a seed. Raises CourseError where there is none."""
+        if (check, seed) not in self._stories:
             raise self._damaged(f"there are no recorded answers for {check} on seed {seed}")
         try:
-            draws, reference, submission = map_leaves(self._told[check, seed], self._array)
-            return Story([(what, value) for what, value in draws], _exchanges(reference), _exchanges(submission))
+            draws, reference, submission = map_leaves(self._stories[check, seed], self._array)
+            return Transcript([(what, value) for what, value in draws], _decode(reference), _decode(submission))
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise self._damaged() from error
 
@@ -70,22 +69,23 @@ class Answers:
         return CourseError(what, where=str(self.path), next_step=AGAIN)
 
 
-# --- one story as plain data ------------------------------------------------------------------------------------------
+def _encode(transcript: Transcript, check: str, arrays: dict[Array, int]) -> list[Any]:
+    """Turn a transcript into plain data, its arrays into their numbers."""
 
-
-def _written(story: Story, check: str, arrays: dict[Array, int]) -> list[Any]:
-    def held_once(leaf: Any) -> Any:
+    def number(leaf: Any) -> Any:
         if not isinstance(leaf, Array):
             return leaf
         array = replace(leaf, data=bytes(leaf.data))
         return Opaque(ARRAY, str(arrays.setdefault(array, len(arrays))))
 
-    plain = [[[what, pack(value)] for what, value in story.draws]]
-    plain += [[_written_exchange(each, check) for each in part] for part in (story.reference, story.submission)]
-    return map_leaves(plain, held_once)  # type: ignore[no-any-return]
+    plain = [[[what, pack(value)] for what, value in transcript.draws]]
+    plain += [
+        [_encode_exchange(each, check) for each in part] for part in (transcript.reference, transcript.submission)
+    ]
+    return map_leaves(plain, number)  # type: ignore[no-any-return]
 
 
-def _written_exchange(exchange: Exchange, check: str) -> list[Any]:
+def _encode_exchange(exchange: Exchange, check: str) -> list[Any]:
     asked = pack(exchange.content)
     strange: list[str] = []
     map_leaves(asked, lambda leaf: strange.append(leaf.type_name) if isinstance(leaf, Opaque) else None)
@@ -95,15 +95,11 @@ def _written_exchange(exchange: Exchange, check: str) -> list[Any]:
             "data and cannot be recorded",
             next_step="take `public=True` from its mark, or let it pass arrays, numbers, texts, lists and dictionaries",
         )
-    return [exchange.act, asked, *_written_answer(exchange.answer)]
+    error = exchange.answer
+    if isinstance(error, LearnerError):  # without its lines, which are the reference's
+        return [exchange.act, asked, False, [error.kind, error.type_name, error.text]]
+    return [exchange.act, asked, True, pack(exchange.answer)]
 
 
-def _written_answer(answer: dict[str, Any] | LearnerError) -> tuple[bool, Any]:
-    """Whether there was one, and it or the error. An error's lines are the reference's own, and are not kept."""
-    if isinstance(answer, LearnerError):
-        return False, [answer.kind, answer.type_name, answer.text]
-    return True, pack(answer)
-
-
-def _exchanges(told: Iterable[Any]) -> list[Exchange]:
-    return [Exchange(act, asked, answer if given else LearnerError(*answer)) for act, asked, given, answer in told]
+def _decode(exchanges: Iterable[Any]) -> list[Exchange]:
+    return [Exchange(act, asked, answer if given else LearnerError(*answer)) for act, asked, given, answer in exchanges]
