@@ -235,14 +235,14 @@ class Results:
 
     def _compared(self, course: Course) -> list[dict[str, Any]]:
         """The pairs of hand-ins that are alike."""
-        from grader.similarity import similar  # numpy: nothing else of a run needs it
+        from grader.similarity import find_similar  # numpy: nothing else of a run needs it
 
         def items() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
             for result in self.store.results():
                 prints = json.loads(self.store.fingerprint(result.id))
                 yield result.id, result.learner, json.loads(self.store.record(result.id)), prints
 
-        return similar(course, items())
+        return find_similar(course, items())
 
     def unfinished(self) -> tuple[int, int]:
         """How many hand-ins are not graded yet, and how many there are."""

@@ -74,7 +74,7 @@ def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str,
 
 
 def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
-    """Number each person's hand-ins, and say which is the newest; the order stays.
+    """Give each person's hand-ins their attempt numbers, and say which is the newest; the order stays.
 
     Attempts are ordered by the number in their names, else by time: the platform's, or when files were last changed.
     """

@@ -100,7 +100,7 @@ def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:
 
 
 def _defined(source: str) -> frozenset[str]:
-    """Return the names that a source gives to functions, classes and values at its top level."""
+    """Return the names of functions, classes and values at the top level of a source."""
     try:
         return module_names(source).assigned
     except SyntaxError:  # what it was meant to define can still be seen

@@ -1,6 +1,6 @@
-"""A class list: a CSV file whose columns are found by their headings. It joins hand-ins to people.
+"""A class list: a CSV file whose columns are found by their headings.
 
-Canvas and Moodle gradebooks, Moodle grading worksheets and Gradescope rosters are such files as they are exported.
+Canvas and Moodle gradebooks, Moodle grading worksheets and Gradescope rosters can be used as they are exported.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from grader.errors import UsageError
 from grader.intake.limits import read_bounded
 
 MAX_ROSTER_BYTES = 32 << 20
-MOST_SHOWN = 5  # line numbers in one note
+MAX_LINES_SHOWN = 5  # line numbers in one note
 
-# What a heading, in small letters and without its signs, says that its column holds. Of the ids, those that come first
-# are what a person is called by in the results; Canvas's "ID" and Moodle's "Identifier" are also in the names of files.
+# Headings in lower case, without signs, by what their columns hold. The first id found names a person in the results;
+# Canvas's "ID" and Moodle's "Identifier" are also in the names of files.
+# fmt: off
 IDS = (
     "id", "identifier", "learner", "learnerid", "canvasid", "canvasuserid", "userid", "studentid", "studentnumber",
     "sid", "idnumber", "matriculationnumber", "matrikelnummer", "orgdefinedid", "sisuserid", "number",
-)  # fmt: skip
-LOGINS = (
-    "login", "loginid", "sisloginid", "username", "user", "netid", "uni", "github", "githubusername", "account",
-)  # fmt: skip
+)
+LOGINS = ("login", "loginid", "sisloginid", "username", "user", "netid", "uni", "github", "githubusername", "account")
+# fmt: on
 EMAILS = ("email", "emailaddress", "mail", "emailadresse")
 NAMES = ("name", "fullname", "student", "studentname", "displayname", "vollständigername")
 FIRST, LAST = ("firstname", "givenname", "vorname"), ("lastname", "surname", "familyname", "nachname")
@@ -41,7 +41,7 @@ HEADINGS = "name its columns in the first line, for example: id,name,email"
 
 @dataclass(frozen=True)
 class Person:
-    """A line of the roster. `keys` are the ids of all kinds that it gives, as they are compared."""
+    """A line of the roster. `keys` are all its ids, folded for comparison."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Roster:
-    """The people of a class, in the order of the file; `notes` say what was wrong with it."""
+    """The people of a class, in the order of the file; `notes` say what was wrong with the file."""
 
     people: tuple[Person, ...]
     notes: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Roster:
 
     @classmethod
     def read(cls, path: Path) -> Roster:
-        """The roster in the file at `path`. Raises UsageError if it cannot be read or names no ids."""
+        """Read a roster. Raises UsageError if the file cannot be read or holds no ids."""
         rows, notes = _rows(path)
         columns = _columns(rows[0][1], path)
         people, more = _people(rows[1:], columns)
@@ -73,28 +73,28 @@ class Roster:
         weak, _ = _index((key, person) for person in people for key in _local_parts(person) - taken)
         by_name, _ = _index((form, person) for person in people for form in _forms(person.name))
         for key, owners in shared.items():
-            numbers = _numbered([person.line for person in owners])
+            numbers = _name_lines([person.line for person in owners])
             more.append(f"{numbers} of the roster have {key!a} in common: nobody is found by it.")
         return cls(tuple(people), (*notes, *more), {**weak, **others, **first}, by_name)
 
     def find(self, ids: Iterable[str]) -> Person | None:
-        """The person whom the first of these ids that is known at all belongs to."""
+        """Return the owner of the first id that is known; None if there is none."""
         return next((self._by_key[key] for key in map(fold_id, ids) if key in self._by_key), None)
 
     def find_by_name(self, name: str) -> Person | None:
-        """The only person of that name, in any order of its words and without its signs."""
-        form = _squeezed(name)
+        """Return the only person of that name, ignoring signs and the order of words."""
+        form = _squeeze(name)
         return self._by_name.get(form) if form else None
 
 
 def fold_id(text: str) -> str:
-    """An id as it is compared: no matter its capitals, how its accents are written, and zeros in front of a number."""
+    """Return an id for comparison: without case, forms of accents, and zeros before a number."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
     return plain.lstrip("0") or "0" if plain.isascii() and plain.isdigit() else plain
 
 
 def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
-    """The lines that hold anything, with their numbers."""
+    """Return the lines that are not empty, with their numbers, and notes."""
     text, notes = _text(path)
     heading = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(",;\t|", key=heading.count)
@@ -111,7 +111,7 @@ def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
     if not rows:
         raise UsageError("the roster is empty", where=str(path), next_step=HEADINGS)
     inner = [line for line in empty if line < rows[-1][0]]
-    return rows, [*notes, *([f"{_numbered(inner)} of the roster: empty, passed over."] if inner else [])]
+    return rows, [*notes, *([f"{_name_lines(inner)} of the roster: empty, passed over."] if inner else [])]
 
 
 def _text(path: Path) -> tuple[str, list[str]]:
@@ -133,7 +133,7 @@ def _text(path: Path) -> tuple[str, list[str]]:
 
 
 def _columns(heading: Sequence[str], path: Path) -> dict[str, list[int]]:
-    """Where each kind of thing stands: the columns of "id" in the order in which they are preferred."""
+    """Return the column numbers of each kind of heading, preferred ones first."""
     plain = [re.sub(r"[\W_]+", "", cell.casefold()) for cell in heading]
     kinds = {"login": LOGINS, "email": EMAILS, "name": NAMES, "first": FIRST, "last": LAST, "section": SECTIONS}
     kinds |= {"id": IDS, "identifier": ("identifier",), "role": ROLES}
@@ -161,19 +161,19 @@ def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]
         else:
             people[fold_id(person.id)] = person
     if without:
-        notes.append(f"{_numbered(without)} of the roster: no id, passed over.")
+        notes.append(f"{_name_lines(without)} of the roster: no id, passed over.")
     return list(people.values()), notes
 
 
 def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Person | None:
-    """The person of a line; None for a line that is of nobody who hands anything in."""
+    """Return the person of a line; None for staff and lines that a platform adds."""
 
     def cells(kind: str) -> list[str]:
-        return [row[place] for place in columns[kind] if place < len(row) and row[place]]
+        return [row[column] for column in columns[kind] if column < len(row) and row[column]]
 
-    for place in columns["identifier"]:  # Moodle writes "Participant 12", in the language of the site
-        if place < len(row) and (number := re.search(r"\d+$", row[place])):
-            row = [*row[:place], number[0], *row[place + 1 :]]
+    for column in columns["identifier"]:  # Moodle writes "Participant 12", in the language of the site
+        if column < len(row) and (number := re.search(r"\d+$", row[column])):
+            row = [*row[:column], number[0], *row[column + 1 :]]
     name = next(iter(cells("name")), "") or " ".join(cells("first")[:1] + cells("last")[:1])
     if name.casefold() in NOT_PEOPLE or any(role.casefold() in STAFF for role in cells("role")):
         return None
@@ -184,7 +184,7 @@ def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Per
 
 
 def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict[str, list[Person]]]:
-    """What belongs to one person only, and what several share."""
+    """Split keys into those of one person and those that several share."""
     owners: dict[str, list[Person]] = defaultdict(list)
     for key, person in pairs:
         if person not in owners[key]:
@@ -194,21 +194,21 @@ def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict
 
 
 def _local_parts(person: Person) -> set[str]:
-    """What stands before the @ of an address: often the login, where the roster does not give it."""
+    """Return what stands before the @ of addresses: often the login."""
     return {key.partition("@")[0] for key in person.keys if "@" in key} - {""}
 
 
 def _forms(name: str) -> set[str]:
-    """A name as platforms write it: "Lee, Ann Marie" is leeannmarie in one file's name, annmarielee in another's."""
+    """Return a name as file names may have it: "Lee, Ann Marie" is leeannmarie or annmarielee."""
     words = re.findall(r"\w+", name)
-    return {_squeezed("".join(words[turn:] + words[:turn])) for turn in range(min(len(words), 8))} - {""}
+    return {_squeeze("".join(words[turn:] + words[:turn])) for turn in range(min(len(words), 8))} - {""}
 
 
-def _squeezed(name: str) -> str:
+def _squeeze(name: str) -> str:
     plain = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\W_]+", "", plain)
 
 
-def _numbered(lines: Sequence[int]) -> str:
-    shown = ", ".join(map(str, lines[:MOST_SHOWN])) + (", ..." if len(lines) > MOST_SHOWN else "")
+def _name_lines(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:MAX_LINES_SHOWN])) + (", ..." if len(lines) > MAX_LINES_SHOWN else "")
     return f"Line{'s' if len(lines) > 1 else ''} {shown}"

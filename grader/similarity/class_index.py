@@ -1,4 +1,4 @@
-"""One lesson of a whole class: how rare each thing is in it, and which two hand-ins may be worth a closer look."""
+"""How rare each fingerprint is in a class, and which two solutions of a lesson may be worth a look."""
 
 from __future__ import annotations
 
@@ -9,43 +9,42 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from grader.similarity.course_corpus import Known
-from grader.similarity.solution import Answer
+from grader.similarity.course_corpus import CourseCorpus
+from grader.similarity.solution import Solution
 
-# As if so many more, all different, were in the class: that two agree says less in a small one.
-OTHERS = 28
-IDIOM_SHARE = 0.15  # what more of the class than this has is how people write it
-IDIOM_LEAST = 4  # learners
-SMALL_GROUP = 12  # hand-ins; among more that share a print, each is only put beside the one most like it
-SKETCH = 4  # prints by which "most like it" is seen
-MOST_CANDIDATES = 200
+VIRTUAL_LEARNERS = 28  # added to the class, all different: in a small one, agreement says less
+IDIOM_SHARE = 0.15  # of the class; what more of it has is a common idiom
+MIN_IDIOM_LEARNERS = 4  # learners
+SMALL_GROUP = 12  # solutions; in a larger group with one print, each is only compared with its most similar
+SKETCH_SIZE = 4  # prints by which similarity is estimated
+MAX_CANDIDATES = 200
 
 Ints = npt.NDArray[np.int64]
 
 
-class Classroom:
-    """Everything handed in for one lesson."""
+class ClassIndex:
+    """All solutions of one lesson."""
 
-    def __init__(self, everyone: Sequence[Answer], known: Known) -> None:
-        self.everyone = everyone
-        numbers = {learner: number for number, learner in enumerate(sorted({one.learner for one in everyone}))}
+    def __init__(self, solutions: Sequence[Solution], corpus: CourseCorpus) -> None:
+        self.solutions = solutions
+        numbers = {learner: number for number, learner in enumerate(sorted({one.learner for one in solutions}))}
         self.size = len(numbers)
-        self.limit = max(IDIOM_LEAST, int(IDIOM_SHARE * self.size))
-        self._learners = np.array([numbers[one.learner] for one in everyone], dtype=np.int64)
+        self.limit = max(MIN_IDIOM_LEARNERS, int(IDIOM_SHARE * self.size))
+        self._learners = np.array([numbers[one.learner] for one in solutions], dtype=np.int64)
         self._rarities = np.array([self.rarity(learners) for learners in range(1, self.limit + 1)])
-        self._prints, self._owners = self._unknown(known)
-        self._hashes, self._counts = self._spread_of_prints()
-        self._words = self._spread(lambda one: one.names | one.remarks)
-        self._wrongs = self._spread(lambda one: (one.wrong, one.wrong.mistakes) if one.wrong else ())
+        self._prints, self._owners = self._uncommon(corpus)
+        self._hashes, self._counts = self._count_prints()
+        self._words = self._count(lambda one: one.names | one.remarks)
+        self._wrongs = self._count(lambda one: (one.wrong, one.wrong.mistakes) if one.wrong else ())
 
     def rarity(self, learners: int) -> float:
-        """How much it says that two have what so many learners of the class have, from 0 to 1."""
+        """Return from 0 to 1 how much it says that two have what *learners* of the class have."""
         if learners > self.limit:
             return 0.0
-        return min(1.0, max(0.0, (math.log2((self.size + OTHERS) / learners) - 2) / 4))
+        return min(1.0, max(0.0, (math.log2((self.size + VIRTUAL_LEARNERS) / learners) - 2) / 4))
 
-    def rare_prints(self, one: Answer) -> dict[int, float]:
-        """The same for each of a hand-in's prints; what is common, or known to the course, is not among them."""
+    def rare_prints(self, one: Solution) -> dict[int, float]:
+        """Return the rarity of each of a solution's prints, without those that are common or in the course."""
         prints = one.prints["hash"].astype(np.int64)
         places = np.minimum(np.searchsorted(self._hashes, prints), len(self._hashes) - 1)
         counts = np.where(self._hashes[places] == prints, self._counts[places], self.limit + 1)
@@ -54,49 +53,49 @@ class Classroom:
         return {gram: rarity for gram, rarity in zip(prints[keep].tolist(), rarities, strict=True) if rarity}
 
     def rarity_of_words(self, words: str) -> float:
-        """The same for a name or a remark."""
+        """Return the rarity of a name or a remark."""
         return self.rarity(self._words[words])
 
     def rarity_of_wrong(self, wrong: Hashable) -> float:
-        """The same for a way to be wrong: a `Wrong`, or the ids of its mistakes."""
+        """Return the rarity of a `WrongAnswer`, or of the ids of its mistakes."""
         return self.rarity(self._wrongs[wrong])
 
-    def candidates(self) -> list[tuple[Answer, Answer]]:
-        """The pairs of different learners that share most, rare things counting more; at most MOST_CANDIDATES."""
+    def candidates(self) -> list[tuple[Solution, Solution]]:
+        """Return the pairs of different learners that share most, weighed by rarity; at most MAX_CANDIDATES."""
         first, second, weights = self._shared()
         differ = self._learners[first] != self._learners[second]
         first, second, weights = first[differ], second[differ], weights[differ]
-        many = len(self.everyone)
+        many = len(self.solutions)
         keys, inverse = np.unique(np.minimum(first, second) * many + np.maximum(first, second), return_inverse=True)
         sums = np.bincount(inverse, weights=weights, minlength=len(keys))
-        best = keys[np.argsort(-sums, kind="stable")[:MOST_CANDIDATES]]
-        return [(self.everyone[key // many], self.everyone[key % many]) for key in best.tolist()]
+        best = keys[np.argsort(-sums, kind="stable")[:MAX_CANDIDATES]]
+        return [(self.solutions[key // many], self.solutions[key % many]) for key in best.tolist()]
 
-    def _unknown(self, known: Known) -> tuple[Ints, Ints]:
-        """Every print that the course does not know, once for each hand-in that has it, in order; and whose it is."""
-        sizes = [len(one.prints) for one in self.everyone]
+    def _uncommon(self, corpus: CourseCorpus) -> tuple[Ints, Ints]:
+        """Return every print that is not in the course, once a solution, sorted, and the indices of the solutions."""
+        sizes = [len(one.prints) for one in self.solutions]
         owners = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-        prints = np.concatenate([one.prints["hash"] for one in self.everyone]).astype(np.int64)
-        unknown = ~np.isin(prints, known.hashes)
+        prints = np.concatenate([one.prints["hash"] for one in self.solutions]).astype(np.int64)
+        unknown = ~np.isin(prints, corpus.hashes)
         keys = _distinct((prints[unknown] << 24) | owners[unknown])
         return keys >> 24, keys & 0xFFFFFF
 
-    def _spread_of_prints(self) -> tuple[Ints, Ints]:
-        """Each print, in order, and how many learners have it."""
+    def _count_prints(self) -> tuple[Ints, Ints]:
+        """Return each print, sorted, and how many learners have it."""
         hashes = _distinct((self._prints << 24) | self._learners[self._owners]) >> 24
         starts = np.flatnonzero(np.diff(hashes, prepend=-1))
         return hashes[starts], np.diff(starts, append=len(hashes))
 
-    def _spread(self, of: Callable[[Answer], Collection[Hashable]]) -> dict[Hashable, int]:
-        """How many learners have each thing."""
+    def _count(self, of: Callable[[Solution], Collection[Hashable]]) -> dict[Hashable, int]:
+        """Count the learners that have each thing."""
         learners: dict[Hashable, set[str]] = defaultdict(set)
-        for one in self.everyone:
+        for one in self.solutions:
             for thing in of(one):
                 learners[thing].add(one.learner)
         return {thing: len(those) for thing, those in learners.items()}
 
     def _shared(self) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
-        """Pairs of hand-ins that have a print in common, once for each such print, and how rare that is."""
+        """Return pairs of solutions that share a print, once a print, and its rarity."""
         counts = self._counts[np.searchsorted(self._hashes, self._prints)]
         rare = (counts > 1) & (counts <= self.limit)
         prints, owners, counts = self._prints[rare], self._owners[rare], counts[rare]
@@ -104,7 +103,7 @@ class Classroom:
         prints, owners, counts = prints[order], owners[order], counts[order]
         rarities = self._rarities[counts - 1]
         found = []
-        for apart in range(1, SMALL_GROUP):  # in order of the prints, those who share one stand together
+        for apart in range(1, SMALL_GROUP):  # sorted by print, solutions that share one are neighbours
             alike = prints[apart:] == prints[:-apart]
             alike &= (counts[apart:] <= SMALL_GROUP) | (apart == 1)
             found.append((owners[:-apart][alike], owners[apart:][alike], rarities[apart:][alike]))
@@ -112,22 +111,21 @@ class Classroom:
         return first, second, weights
 
     def _sketch_order(self, prints: Ints, owners: Ints) -> Ints:
-        """A place for each hand-in, such that those who share most prints stand near each other: the order of their
-        smallest prints."""
+        """Return a rank for each solution by its smallest prints, so that similar ones are neighbours."""
         order = np.lexsort((prints, owners))
         prints, owners = prints[order], owners[order]
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         rank = np.arange(len(owners)) - np.repeat(starts, np.diff(starts, append=len(owners)))
-        sketch = np.full((len(self.everyone), SKETCH), np.iinfo(np.int64).max)
-        early = rank < SKETCH
+        sketch = np.full((len(self.solutions), SKETCH_SIZE), np.iinfo(np.int64).max)
+        early = rank < SKETCH_SIZE
         sketch[owners[early], rank[early]] = prints[early]
-        places = np.empty(len(self.everyone), dtype=np.int64)
-        places[np.lexsort(sketch.T[::-1])] = np.arange(len(self.everyone))
+        places = np.empty(len(self.solutions), dtype=np.int64)
+        places[np.lexsort(sketch.T[::-1])] = np.arange(len(self.solutions))
         return places
 
 
 def _distinct(keys: Ints) -> Ints:
-    """Each key once, in order. `np.unique` takes several times as long for millions of integers."""
+    """Return each key once, sorted; `np.unique` takes several times as long for millions of integers."""
     keys.sort()
     distinct: Ints = keys[np.diff(keys, prepend=-1) != 0]
     return distinct

@@ -1,6 +1,6 @@
-"""What a course itself says: its stubs, references, known mistakes and alternatives, and the code in its texts.
+"""Code that every learner got from the course: stubs, references, known mistakes, and code in its texts.
 
-Nobody need have copied that from a neighbour, so it is no clue.
+What stands there need not have been copied from another learner, so it is no evidence.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.model import Course, Lesson
-from grader.similarity.tokens import read
-from grader.similarity.winnowing import hashes
+from grader.similarity.tokens import read_tokens
+from grader.similarity.winnowing import hash_runs
 
 _FENCED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Known:
-    """Hashes of all runs of tokens, sorted; all names; all remarks."""
+class CourseCorpus:
+    """The sorted hashes of all runs of tokens, all names and all remarks."""
 
     hashes: npt.NDArray[np.uint32]
     names: frozenset[str]
     remarks: frozenset[str]
 
 
-def known_of(course: Course) -> Known:
-    """What all lessons of the course say: in one lesson a learner may well use what another one taught."""
+def read_corpus(course: Course) -> CourseCorpus:
+    """Read all lessons of the course: a learner may use in one lesson what another one taught."""
     found: set[int] = set()
     names: set[str] = set()
     remarks: set[str] = set()
     for lesson in course.lessons.values():
         for source in _sources(lesson):
-            reading = read(source, lesson.kinds)
-            found.update(hashes(reading))
+            tokens = read_tokens(source, lesson.kinds)
+            found.update(hash_runs(tokens))
             names.update(re.findall(r"[^\W\d]\w*", source))
-            remarks |= reading.remarks
-    return Known(np.array(sorted(found), dtype=np.uint32), frozenset(names), frozenset(remarks))
+            remarks |= tokens.remarks
+    return CourseCorpus(np.array(sorted(found), dtype=np.uint32), frozenset(names), frozenset(remarks))
 
 
 def _sources(lesson: Lesson) -> Iterator[str]:
-    """Every Python text of a lesson that is there: a course for learners has no solutions."""
+    """Yield the Python texts of a lesson; a course for learners has no solutions."""
     for path in (lesson.exercise_path, lesson.solution_path, lesson.mistakes_path):
         yield _text(path)
     yield from _FENCED.findall(_text(lesson.text_path))

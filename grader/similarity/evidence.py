@@ -1,38 +1,38 @@
-"""What two hand-ins of one lesson have in common, weighed, and the words for it.
+"""What two solutions of one lesson share, as a score and in words.
 
-The unit is a token of code that nobody else in the class has. The longer two files are, the more of them it takes; and
-if nothing but code is shared it takes eight lines of it, since right answers to a short exercise are all alike. Names,
-comments and above all the same wrong answer count too, the less the more of the class has them, and never without code.
+The unit is a token of code that no other solution of the class has. Longer files need more of them; where only code is
+shared, it has to be eight lines, since right answers to a short exercise are all alike. Names, comments and above all
+the same wrong answer count too, weighed by rarity, but never without code.
 
-The weights were set on answers that were written independently (`tests/content/answers`): the strongest evidence
-between any two of those is 0.7, in classes of 2 to 74. `tests/similarity/test_similarity.py` says how many disguised
-copies are found.
+The weights were set on independently written answers (`tests/content/answers`): the strongest evidence between any two
+of those is 0.7, in classes of 2 to 74. `tests/similarity/test_similarity.py` measures how many disguised copies are
+found.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.similarity.class_index import Classroom
-from grader.similarity.overlap import Overlap, overlap
-from grader.similarity.solution import Answer
-from grader.similarity.winnowing import LENGTH
+from grader.similarity.class_index import ClassIndex
+from grader.similarity.overlap import Overlap, find_overlap
+from grader.similarity.solution import Solution
+from grader.similarity.winnowing import RUN_LENGTH
 
-A_NAME = 12.0  # tokens that an uncommon name counts for
-A_REMARK = 25.0  # a comment or a text of several words
-WORD_FOR_WORD = 20.0  # all the code, names included; only layout and comments may differ
-SAME_RETURNED = 30.0  # every wrong value and every error is the same, and no known mistake explains it
-SAME_MISTAKES = 12.0  # the same known mistakes
-LEAST = 40.0  # evidence that two empty files would need ...
-LEAST_PER_TOKEN = 0.12  # ... and for each token of the shorter one
-LEAST_RIGHT = 80  # tokens in common, for two that share neither a mistake nor a remark: eight lines or so
-LEAST_SHARE = 0.3  # of what is the shorter one's own
-MOST_SHOWN = 3  # names in a note
+NAME_TOKENS = 12.0  # that an uncommon name counts for
+REMARK_TOKENS = 25.0  # a comment or a text of several words
+VERBATIM_TOKENS = 20.0  # all code is the same, with its names; only layout and comments may differ
+SAME_RESULTS_TOKENS = 30.0  # the same wrong values and errors, which no known mistake explains
+SAME_MISTAKES_TOKENS = 12.0  # the same known mistakes
+BASE_EVIDENCE = 40.0  # that two empty files would need ...
+EVIDENCE_PER_TOKEN = 0.12  # ... and for each token of the shorter one
+MIN_TOKENS_RIGHT = 80  # shared, where neither a mistake nor a remark is: about eight lines
+MIN_SHARE = 0.3  # of the shorter one's own code
+MAX_NAMES_SHOWN = 3  # names in a note
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What two hand-ins have in common. `strength` 1 or more is worth a look."""
+    """What two solutions share. A `strength` of 1 or more is worth a look."""
 
     strength: float
     code: Overlap
@@ -45,52 +45,53 @@ class Evidence:
     @property
     def note(self) -> str:
         """What is the same, in words."""
-        said = [f"the same {_counted(self.code.lines, 'line')} beyond what the course and most of the class write"]
+        shared = [f"the same {_counted(self.code.lines, 'line')} beyond what the course and most of the class write"]
         if self.word_for_word:
-            said.append("the whole file word for word")
+            shared.append("the whole file word for word")
         if self.same_mistakes:
-            said.append(f"the same mistake ({', '.join(self.same_mistakes)})")
+            shared.append(f"the same mistake ({', '.join(self.same_mistakes)})")
         elif self.same_returned:
-            said.append("the same unusual wrong answer")
+            shared.append("the same unusual wrong answer")
         if self.names:
-            more = f" and {len(self.names) - MOST_SHOWN} more" if len(self.names) > MOST_SHOWN else ""
-            said.append(f"the same uncommon names ({', '.join(self.names[:MOST_SHOWN])}{more})")
+            more = f" and {len(self.names) - MAX_NAMES_SHOWN} more" if len(self.names) > MAX_NAMES_SHOWN else ""
+            shared.append(f"the same uncommon names ({', '.join(self.names[:MAX_NAMES_SHOWN])}{more})")
         if self.remarks:
-            said.append(f"{_counted(self.remarks, 'equal comment')}")
-        return f"{'; '.join(said)}."
+            shared.append(f"{_counted(self.remarks, 'equal comment')}")
+        return f"{'; '.join(shared)}."
 
 
-def compare(first: Answer, second: Answer, room: Classroom) -> Evidence | None:
-    """What speaks for a closer look at these two; None if too little does."""
-    code = overlap(first, second, room)
-    if code is None or code.share < LEAST_SHARE:
+def compare(first: Solution, second: Solution, index: ClassIndex) -> Evidence | None:
+    """Return what suggests a look at two solutions; None if that is too little."""
+    code = find_overlap(first, second, index)
+    if code is None or code.share < MIN_SHARE:
         return None
-    names = tuple(sorted(name for name in first.names & second.names if room.rarity_of_words(name)))
-    remarks = [remark for remark in first.remarks & second.remarks if room.rarity_of_words(remark)]
-    wrong, same_returned, same_mistakes = _same_wrong(first, second, room)
-    if not (wrong or remarks) and code.tokens < LEAST_RIGHT:
+    names = tuple(sorted(name for name in first.names & second.names if index.rarity_of_words(name)))
+    remarks = [remark for remark in first.remarks & second.remarks if index.rarity_of_words(remark)]
+    wrong, same_returned, same_mistakes = _same_wrong(first, second, index)
+    if not (wrong or remarks) and code.tokens < MIN_TOKENS_RIGHT:
         return None
-    word_for_word = first.text == second.text and code.tokens >= LEAST_RIGHT
-    weight = code.weighed * code.share**0.5 + wrong + WORD_FOR_WORD * word_for_word * code.weighed / code.tokens
-    weight += A_NAME * sum(map(room.rarity_of_words, names)) + A_REMARK * sum(map(room.rarity_of_words, remarks))
-    needed = LEAST + LEAST_PER_TOKEN * min(_tokens(first), _tokens(second))
+    word_for_word = first.text == second.text and code.tokens >= MIN_TOKENS_RIGHT
+    weight = code.weighed * code.share**0.5 + wrong + VERBATIM_TOKENS * word_for_word * code.weighed / code.tokens
+    weight += NAME_TOKENS * sum(map(index.rarity_of_words, names)) + REMARK_TOKENS * sum(
+        map(index.rarity_of_words, remarks)
+    )
+    needed = BASE_EVIDENCE + EVIDENCE_PER_TOKEN * min(_tokens(first), _tokens(second))
     return Evidence(weight / needed, code, names, len(remarks), word_for_word, same_returned, same_mistakes)
 
 
-def _same_wrong(first: Answer, second: Answer, room: Classroom) -> tuple[float, bool, tuple[str, ...]]:
-    """What being wrong in the same way counts for, whether all that was returned is the same, and the mistakes that
-    both make."""
+def _same_wrong(first: Solution, second: Solution, index: ClassIndex) -> tuple[float, bool, tuple[str, ...]]:
+    """Return the weight of being wrong in the same way, whether all results are equal, and the shared mistakes."""
     if first.wrong is None or second.wrong is None:
         return 0.0, False, ()
     known = first.wrong.mistakes if first.wrong.mistakes == second.wrong.mistakes else ()
     same = first.wrong == second.wrong
     if known:
-        return SAME_MISTAKES * room.rarity_of_wrong(known), same, known
-    return (SAME_RETURNED * room.rarity_of_wrong(first.wrong) if same else 0.0), same, ()
+        return SAME_MISTAKES_TOKENS * index.rarity_of_wrong(known), same, known
+    return (SAME_RESULTS_TOKENS * index.rarity_of_wrong(first.wrong) if same else 0.0), same, ()
 
 
-def _tokens(one: Answer) -> int:
-    return int(one.prints["at"][-1]) + LENGTH if len(one.prints) else 0
+def _tokens(one: Solution) -> int:
+    return int(one.prints["at"][-1]) + RUN_LENGTH if len(one.prints) else 0
 
 
 def _counted(count: int, noun: str) -> str:

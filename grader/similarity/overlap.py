@@ -1,4 +1,4 @@
-"""The code that two files share beyond what is common: how much of it, how rare, and where it stands in each."""
+"""Code that two files share beyond what is common: how much, how rare, and where."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.similarity.class_index import Classroom
-from grader.similarity.solution import Answer
-from grader.similarity.winnowing import LENGTH, Prints
+from grader.similarity.class_index import ClassIndex
+from grader.similarity.solution import Solution
+from grader.similarity.winnowing import RUN_LENGTH, Prints
 
-GAP = 2  # lines between two pieces that are still one place
+MAX_GAP_LINES = 2  # between two pieces of one passage
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """`tokens` that both have, and the same weighed by their rarity; `share` of what the shorter one has of its own;
-    `lines` on which they stand in the first, and the largest place in each, first and last line."""
+    """The shared code of two files.
+
+    `tokens` are counted, and `weighed` by rarity; `share` is relative to the shorter one's own code; `lines` are those
+    of the first file; `first` and `second` are the first and last line of the largest passage in each.
+    """
 
     tokens: int
     weighed: float
@@ -27,9 +30,9 @@ class Overlap:
     second: tuple[int, int]
 
 
-def overlap(first: Answer, second: Answer, room: Classroom) -> Overlap | None:
-    """None if they share nothing that is not common."""
-    own = [room.rare_prints(first), room.rare_prints(second)]
+def find_overlap(first: Solution, second: Solution, index: ClassIndex) -> Overlap | None:
+    """Return what two solutions share; None if it is only what is common."""
+    own = [index.rare_prints(first), index.rare_prints(second)]
     shared = {gram: rarity for gram, rarity in own[0].items() if gram in own[1]}
     if not shared:
         return None
@@ -37,28 +40,34 @@ def overlap(first: Answer, second: Answer, room: Classroom) -> Overlap | None:
     tokens = [int(np.count_nonzero(cover)) for cover in covers]
     whole = [int(np.count_nonzero(_cover(one.prints, mine))) for one, mine in zip((first, second), own, strict=True)]
     shorter = whole.index(min(whole))
-    place, there = _largest_place(first.prints, shared)
+    passage, within = _largest_passage(first.prints, shared)
     return Overlap(
-        min(tokens), float(min(cover.sum() for cover in covers)), tokens[shorter] / whole[shorter],
-        len(_lines(first.prints, shared)), place, _largest_place(second.prints, there)[0],
-    )  # fmt: skip
+        min(tokens),
+        float(min(cover.sum() for cover in covers)),
+        tokens[shorter] / whole[shorter],
+        len(_lines(first.prints, shared)),
+        passage,
+        _largest_passage(second.prints, within)[0],
+    )
 
 
 def _cover(prints: Prints, weights: Mapping[int, float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """For each token, the weight of the heaviest print that covers it. What is repeated counts once: three lines for
-    q, k and v are one thought."""
-    cover = np.zeros(int(prints["at"].max()) + LENGTH if len(prints) else 0)
+    """Return for each token the weight of the heaviest print that covers it.
+
+    Repetitions count once: three lines for q, k and v are one thought.
+    """
+    cover = np.zeros(int(prints["at"].max()) + RUN_LENGTH if len(prints) else 0)
     left = dict(weights)
     for gram, at in zip(prints["hash"].tolist(), prints["at"].tolist(), strict=True):
         weight = left.pop(gram, 0.0)
         if weight:
-            run = cover[at : at + LENGTH]
+            run = cover[at : at + RUN_LENGTH]
             np.maximum(run, weight, out=run)
     return cover
 
 
 def _lines(prints: Prints, weights: Mapping[int, float]) -> dict[int, set[int]]:
-    """The lines on which these prints stand, in order, and which ones."""
+    """Return the lines with any of these prints, in order, and which prints."""
     found: dict[int, set[int]] = {}
     for gram, line, last in zip(*(prints[field].tolist() for field in ("hash", "line", "last")), strict=True):
         if gram in weights:
@@ -67,15 +76,15 @@ def _lines(prints: Prints, weights: Mapping[int, float]) -> dict[int, set[int]]:
     return dict(sorted(found.items()))
 
 
-def _largest_place(prints: Prints, weights: Mapping[int, float]) -> tuple[tuple[int, int], dict[int, float]]:
-    """The first and last line of the place with most of these prints, and those prints."""
+def _largest_passage(prints: Prints, weights: Mapping[int, float]) -> tuple[tuple[int, int], dict[int, float]]:
+    """Return the first and last line of the passage with most of these prints, and the prints."""
     best: tuple[int, tuple[int, int], set[int]] = (0, (0, 0), set())
-    here: set[int] = set()
+    current: set[int] = set()
     start = before = None
     for line, found in _lines(prints, weights).items():
-        if start is None or before is None or line > before + GAP + 1:
-            start, here = line, set()
-        before, here = line, here | found
-        if len(here) > best[0]:
-            best = (len(here), (start, line), here)
+        if start is None or before is None or line > before + MAX_GAP_LINES + 1:
+            start, current = line, set()
+        before, current = line, current | found
+        if len(current) > best[0]:
+            best = (len(current), (start, line), current)
     return best[1], {gram: weights[gram] for gram in best[2]}

@@ -1,4 +1,4 @@
-"""A whole class to its pairs: which two hand-ins are worth a closer look, the strongest evidence first."""
+"""The pairs of a class that are worth a look, the strongest evidence first."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grader.model import Course
-from grader.similarity.class_index import Classroom
-from grader.similarity.course_corpus import Known, known_of
+from grader.similarity.class_index import ClassIndex
+from grader.similarity.course_corpus import CourseCorpus, read_corpus
 from grader.similarity.evidence import Evidence, compare
-from grader.similarity.solution import Answer, answer_of
+from grader.similarity.solution import Solution, make_solution
 
-MOST_PAIRS = 100
+MAX_PAIRS = 100
 
 Item = tuple[str, str, Mapping[str, Any], Mapping[str, Any]]
 
 
-def similar(course: Course, items: Iterable[Item]) -> list[dict[str, Any]]:
-    """The pairs of a class, as `results.json` holds them; at most MOST_PAIRS.
+def find_similar(course: Course, items: Iterable[Item]) -> list[dict[str, Any]]:
+    """Return the pairs of a class as `results.json` holds them, at most MAX_PAIRS.
 
-    An item is a record's id, its learner, the record, and what `fingerprint` said of each of its lessons, by lesson.
-    Of a record only `lessons[LESSON]` is read (`passed`, `mistakes` and `checks`), and `together`, with whom it was
-    handed in. Items are gone through once. Two attempts of one learner are never a pair, nor are members of a group.
+    An item is a record's id, its learner, the record, and by lesson what `fingerprint` returned. Of a record only
+    `lessons[LESSON]` (`passed`, `mistakes` and `checks`) and `together` are read. Items are iterated once. Two attempts
+    of one learner are never a pair, nor are members of a group.
     """
-    known = known_of(course)
-    by_lesson: dict[str, list[Answer]] = defaultdict(list)
+    corpus = read_corpus(course)
+    by_lesson: dict[str, list[Solution]] = defaultdict(list)
     for id, learner, record, prints in items:
         author = min((learner, *record.get("together", ())))
         for lesson, printed in prints.items():
             result = record.get("lessons", {}).get(lesson, {})
-            by_lesson[lesson].append(answer_of(id, author, result, printed, known))
-    found = [pair for lesson, everyone in by_lesson.items() for pair in _pairs_of(lesson, everyone, known)]
+            by_lesson[lesson].append(make_solution(id, author, result, printed, corpus))
+    found = [pair for lesson, solutions in by_lesson.items() for pair in _lesson_pairs(lesson, solutions, corpus)]
     found.sort(key=lambda pair: -pair[0])
-    return [pair for _, pair in found[:MOST_PAIRS]]
+    return [pair for _, pair in found[:MAX_PAIRS]]
 
 
-def _pairs_of(lesson: str, everyone: list[Answer], known: Known) -> list[tuple[float, dict[str, Any]]]:
-    """The pairs of one lesson with their strength; of several attempts of the same two learners only the strongest."""
-    room = Classroom(everyone, known)
+def _lesson_pairs(lesson: str, solutions: list[Solution], corpus: CourseCorpus) -> list[tuple[float, dict[str, Any]]]:
+    """Return the pairs of one lesson with their strength; of two learners' attempts only the strongest pair."""
+    index = ClassIndex(solutions, corpus)
     best: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
-    for first, second in room.candidates():
-        evidence = compare(first, second, room)
+    for first, second in index.candidates():
+        evidence = compare(first, second, index)
         learners = (min(first.learner, second.learner), max(first.learner, second.learner))
         if evidence and evidence.strength >= max(1.0, best.get(learners, (0.0,))[0]):
             best[learners] = evidence.strength, _pair(lesson, first, second, evidence)
     return list(best.values())
 
 
-def _pair(lesson: str, first: Answer, second: Answer, evidence: Evidence) -> dict[str, Any]:
+def _pair(lesson: str, first: Solution, second: Solution, evidence: Evidence) -> dict[str, Any]:
     return {
         "first": first.id,
         "second": second.id,

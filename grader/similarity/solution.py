@@ -1,4 +1,4 @@
-"""One hand-in of one lesson, as far as it tells it from others."""
+"""One solution of a lesson, reduced to what distinguishes it from others."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.similarity.course_corpus import Known
-from grader.similarity.winnowing import Prints, unpacked
+from grader.similarity.course_corpus import CourseCorpus
+from grader.similarity.winnowing import Prints, unpack_prints
 
-UNWRITTEN = frozenset({"stub", "missing-function"})  # not wrong in any way of its own
-# What the engine says of any lesson: that something was raised, say, not which known mistake is behind it.
-UNEXPLAINED = frozenset({
+NOT_ATTEMPTED = frozenset({"stub", "missing-function"})  # not a wrong answer of one's own
+# what the judge can say of any lesson: that something was raised, for example, not which mistake caused it
+# fmt: off
+GENERIC_MISTAKES = frozenset({
     "exception", "timeout", "out-of-memory", "crashed", "syntax-error", "unreadable-file", "wrong-signature",
     "wrong-format", "forbidden-call", "returned-none",
-})  # fmt: skip
+})
+# fmt: on
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """How an answer is wrong: the known mistakes in it, and a hash (of this process) of what it returned or raised in
-    each failed check."""
+class WrongAnswer:
+    """The known mistakes of a solution, and a hash (of this process) of its results in the failed checks."""
 
     mistakes: tuple[str, ...]
     returned: int
 
 
 @dataclass(frozen=True)
-class Answer:
-    """`prints` are all of the file's, `text` a hash of its words as they stand; `names` and `remarks` are those that
-    the course does not use."""
+class Solution:
+    """The `prints` of a file, a hash of its `text`, and the `names` and `remarks` that the course does not use."""
 
     id: str
     learner: str
@@ -37,28 +37,32 @@ class Answer:
     text: int
     names: frozenset[str]
     remarks: frozenset[str]
-    wrong: Wrong | None
+    wrong: WrongAnswer | None
 
 
-def answer_of(id: str, learner: str, result: Mapping[str, Any], prints: Mapping[str, Any], known: Known) -> Answer:
-    """From the result of one lesson (`LessonResult.to_dict()`) and what `fingerprint` said of its source."""
-    names = frozenset(prints["names"]) - known.names
-    remarks = frozenset(prints["remarks"]) - known.remarks
-    return Answer(id, learner, unpacked(prints["prints"]), prints["text"], names, remarks, wrong_of(result))
+def make_solution(
+    id: str, learner: str, result: Mapping[str, Any], prints: Mapping[str, Any], corpus: CourseCorpus
+) -> Solution:
+    """Make it from a lesson's result (`LessonResult.to_dict()`) and what `fingerprint` returned for its source."""
+    names = frozenset(prints["names"]) - corpus.names
+    remarks = frozenset(prints["remarks"]) - corpus.remarks
+    return Solution(
+        id, learner, unpack_prints(prints["prints"]), prints["text"], names, remarks, find_wrong_answer(result)
+    )
 
 
-def wrong_of(result: Mapping[str, Any]) -> Wrong | None:
-    """How this answer is wrong; None if it is right, was not judged, or was not written."""
+def find_wrong_answer(result: Mapping[str, Any]) -> WrongAnswer | None:
+    """Return how a solution is wrong; None if it is right, was not judged, or was not written."""
     mistakes = result.get("mistakes", ())
     named = {mistake["id"] for mistake in mistakes}
-    if result.get("passed") or UNWRITTEN & named:
+    if result.get("passed") or NOT_ATTEMPTED & named:
         return None
-    # the first line has the values; those below it name the learner's file
+    # the first line has the values; the next ones name the learner's file
     shown: list[tuple[str, ...]] = [
         (check["id"], check["outcome"], check["message"].partition("\n")[0])
         for check in result.get("checks", ())
         if check["outcome"] not in ("passed", "skipped", "grader-error")
     ]
-    if not shown:  # a typo, say, is told before any check can run
+    if not shown:  # a syntax error, for example: no check can run
         shown = [(mistake["id"], mistake["says"]) for mistake in mistakes]
-    return Wrong(tuple(sorted(named - UNEXPLAINED)), hash(tuple(shown))) if shown else None
+    return WrongAnswer(tuple(sorted(named - GENERIC_MISTAKES)), hash(tuple(shown))) if shown else None

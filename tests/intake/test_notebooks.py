@@ -50,7 +50,7 @@ def run(*cells: str) -> tuple[dict, str]:
 ])  # fmt: skip
 def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     """Magics, shell lines and questions are comments, on the lines they had; Python stays as it is."""
-    assert read_notebook.python_of(cell) == expected
+    assert read_notebook.to_python(cell) == expected
     ast.parse(expected)
 
 

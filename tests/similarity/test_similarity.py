@@ -32,14 +32,14 @@ from support.course_files import ROOT
 from support.factories import course
 from support.repeat import repeat
 
-from grader.similarity import fingerprint, pairs, similar
-from grader.similarity.class_index import Classroom
-from grader.similarity.course_corpus import Known, known_of
-from grader.similarity.overlap import overlap
-from grader.similarity.pairs import MOST_PAIRS
-from grader.similarity.solution import answer_of
-from grader.similarity.tokens import Reading
-from grader.similarity.winnowing import LENGTH, WINDOW, unpacked, winnowed
+from grader.similarity import find_similar, fingerprint, pairs
+from grader.similarity.class_index import ClassIndex
+from grader.similarity.course_corpus import CourseCorpus, read_corpus
+from grader.similarity.overlap import find_overlap
+from grader.similarity.pairs import MAX_PAIRS
+from grader.similarity.solution import make_solution
+from grader.similarity.tokens import TokenList
+from grader.similarity.winnowing import RUN_LENGTH, WINDOW, unpack_prints, winnow
 
 LESSONS = list(course().lessons)
 CORPUS = {lesson: sorted((ROOT / "tests" / "content" / "answers" / lesson).glob("*.py")) for lesson in LESSONS}
@@ -49,15 +49,15 @@ Item = tuple[str, str, dict[str, Any], dict[str, Any]]
 
 
 @cache
-def known() -> Known:
+def known() -> CourseCorpus:
     """What the course says."""
-    return known_of(course())
+    return read_corpus(course())
 
 
 @pytest.fixture(autouse=True)
 def read_the_course_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run compares once; the tests do so hundreds of times."""
-    monkeypatch.setattr(pairs, "known_of", lambda course: known())
+    monkeypatch.setattr(pairs, "read_corpus", lambda course: known())
 
 
 @cache
@@ -126,7 +126,7 @@ def equal_lines(first: Path, second: Path) -> float:
 
 def test_of_all_answers_as_one_class_only_two_that_are_one_text_are_shown() -> None:
     """441 answers, each lesson's as one class: 14,172 pairs, and the one that is shown has 8 of 10 lines verbatim."""
-    shown = similar(course(), [item(path) for paths in CORPUS.values() for path in paths])
+    shown = find_similar(course(), [item(path) for paths in CORPUS.values() for path in paths])
 
     assert between(shown) == {frozenset(("right_hf", "wrong_hf_argument_name"))}
     assert sum(len(paths) * (len(paths) - 1) // 2 for paths in CORPUS.values()) == 14_172
@@ -144,7 +144,7 @@ def test_in_small_classes_nothing_is_shown_that_was_written_independently(size: 
         for _ in range(classes):
             members = rng.sample(paths, size)
             compared += len(list(combinations(members, 2)))
-            for first, second in map(sorted, between(similar(course(), map(item, members)))):
+            for first, second in map(sorted, between(find_similar(course(), map(item, members)))):
                 alike = equal_lines(by_name[first], by_name[second])
                 assert alike >= FROM_ONE_ANOTHER, f"{lesson}: {first}, {second} have {alike:.0%} of their lines equal"
     assert compared >= 7 * classes
@@ -159,7 +159,7 @@ def test_two_right_short_answers_are_never_shown(others: int) -> None:
     short += "    denom = exps.sum(dim, keepdim=True)\n    return exps / denom\n"
     members = [lesson_item(name, "softmax", short, RIGHT) for name in ("ada", "ben")]
 
-    assert similar(course(), [*members, *map(item, CORPUS["softmax"][:others])]) == []
+    assert find_similar(course(), [*members, *map(item, CORPUS["softmax"][:others])]) == []
 
 
 def test_what_the_exercise_and_the_reference_say_is_no_clue() -> None:
@@ -168,7 +168,7 @@ def test_what_the_exercise_and_the_reference_say_is_no_clue() -> None:
         for path in (lesson.exercise_path, lesson.solution_path):
             source = path.read_text(encoding="utf-8")
             members = [lesson_item(name, lesson.name, source, RIGHT) for name in ("ada", "ben", "cleo")]
-            assert similar(course(), members) == [], path
+            assert find_similar(course(), members) == [], path
 
 
 def test_what_many_of_a_class_write_is_no_clue() -> None:
@@ -178,8 +178,8 @@ def test_what_many_of_a_class_write_is_no_clue() -> None:
     rest = [item(path) for path in paths if path != long]
     shared = [item(long, id=f"same-{number}") for number in range(12)]
 
-    assert similar(course(), [*rest[:28], *shared]) == []
-    few = between(similar(course(), [*rest[:36], *shared[:4]]))
+    assert find_similar(course(), [*rest[:28], *shared]) == []
+    few = between(find_similar(course(), [*rest[:36], *shared[:4]]))
     assert sum(all(name.startswith("same") for name in pair) for pair in few) == 6
 
 
@@ -188,7 +188,7 @@ def test_a_mistake_that_many_make_weighs_nothing() -> None:
     source = "import torch\n\ndef softmax(x, dim=-1):\n    tops = torch.exp(x)\n    return tops / tops.sum(dim, True)\n"
     many = [lesson_item(f"many-{number}", "softmax", source, wrong("nan", "sm-overflow")) for number in range(12)]
 
-    assert similar(course(), [*many, *map(item, CORPUS["softmax"][:24])]) == []
+    assert find_similar(course(), [*many, *map(item, CORPUS["softmax"][:24])]) == []
 
 
 def test_attempts_of_one_learner_are_no_pair() -> None:
@@ -197,8 +197,8 @@ def test_attempts_of_one_learner_are_no_pair() -> None:
     mine = [item(path, id=f"ada@{attempt}", learner="ada") for attempt in (1, 2)]
     others = [item(path) for path in CORPUS["attention"][20:30]]
 
-    assert similar(course(), [*mine, *others]) == []
-    assert len(similar(course(), [*mine, item(path, id="ben"), *others])) == 1
+    assert find_similar(course(), [*mine, *others]) == []
+    assert len(find_similar(course(), [*mine, item(path, id="ben"), *others])) == 1
 
 
 def test_members_of_a_group_are_no_pair() -> None:
@@ -208,7 +208,7 @@ def test_members_of_a_group_are_no_pair() -> None:
     mine = [(id, learner, {**record, "together": others}, prints)
             for name, others in group for id, learner, record, prints in [item(path, id=name)]]  # fmt: skip
 
-    assert similar(course(), [*mine, *(item(path) for path in CORPUS["attention"][20:30])]) == []
+    assert find_similar(course(), [*mine, *(item(path) for path in CORPUS["attention"][20:30])]) == []
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -232,9 +232,9 @@ def with_code_of_their_own(lesson: str) -> list[Path]:
     answers = {}
     for path in CORPUS[lesson]:
         id, learner, record, prints = item(path)
-        answers[path] = answer_of(id, learner, record["lessons"][lesson], prints[lesson], known())
-    room = Classroom(list(answers.values()), known())
-    own = {path: overlap(answer, answer, room) for path, answer in answers.items()}
+        answers[path] = make_solution(id, learner, record["lessons"][lesson], prints[lesson], known())
+    index = ClassIndex(list(answers.values()), known())
+    own = {path: find_overlap(answer, answer, index) for path, answer in answers.items()}
     return [path for path, code in own.items() if code is not None and code.tokens >= 90]
 
 
@@ -253,7 +253,7 @@ def test_a_copy_is_found(way: str, others: int, least: float) -> None:
         for path in rng.sample(long, min(8, len(long))):
             copy = WAYS[way](said_and_source(path)[1], rng, lesson)
             rest = [item(other) for other in rng.sample([other for other in paths if other != path], others)]
-            shown = similar(course(), [item(path), item(path, copy, id="copy"), *rest])
+            shown = find_similar(course(), [item(path), item(path, copy, id="copy"), *rest])
             found, tried = found + (frozenset((path.stem, "copy")) in between(shown)), tried + 1
 
     assert found >= least * tried, f"{found} of {tried}"
@@ -287,7 +287,7 @@ def test_a_rare_detour_is_found_under_other_names_even_in_a_class_of_three() -> 
     """Two learners who share a detour of fifteen lines are shown, with where it stands in each."""
     copy = "# my own work\n\n" + made.disguised(DETOUR, random.Random(5), {"softmax"})
     members = [lesson_item("ada", "softmax", DETOUR, RIGHT), lesson_item("ben", "softmax", copy, RIGHT)]
-    (pair,) = similar(course(), [*members, item(CORPUS["softmax"][3])])
+    (pair,) = find_similar(course(), [*members, item(CORPUS["softmax"][3])])
 
     assert (pair["first"], pair["second"], pair["lesson"]) == ("ada", "ben", "softmax")
     assert pair["share"] > 0.9
@@ -314,7 +314,7 @@ def test_the_same_odd_wrong_answer_in_the_same_odd_names_is_found_though_short()
     rest = [item(path) for path in CORPUS["softmax"][:20]]
 
     def shown(result: dict[str, Any]) -> list[dict[str, Any]]:
-        return similar(course(), [*(lesson_item(name, "softmax", ODD, result) for name in ("ada", "ben")), *rest])
+        return find_similar(course(), [*(lesson_item(name, "softmax", ODD, result) for name in ("ada", "ben")), *rest])
 
     (pair,) = shown(wrong("15 of 15 values differ. First at [0, 0]: got 0.1234\nada/softmax.py:5"))
     assert pair["same_mistake"]
@@ -331,7 +331,7 @@ def test_the_same_wrong_answer_makes_weak_evidence_strong() -> None:
     def count(mine: str, theirs: str) -> int:
         first = lesson_item("ada", "softmax", ODD, wrong(mine))
         second = lesson_item("ben", "softmax", renamed, wrong(theirs))
-        return len(similar(course(), [first, second, *rest]))
+        return len(find_similar(course(), [first, second, *rest]))
 
     assert (count("got 0.25", "got 0.25"), count("got 0.25", "got 0.75")) == (1, 0)
 
@@ -346,7 +346,7 @@ def test_equal_comments_count() -> None:
         sources = [text + comment * (place < commented) for place, text in enumerate(others)]
         sources += [source + comment, made.renamed(source, random.Random(2)) + comment]
         members = [lesson_item(str(place), "softmax", text, RIGHT) for place, text in enumerate(sources)]
-        return [pair["note"] for pair in similar(course(), members) if "1 equal comment" in pair["note"]]
+        return [pair["note"] for pair in find_similar(course(), members) if "1 equal comment" in pair["note"]]
 
     assert (len(notes(0)), notes(15)) == (1, [])
 
@@ -358,7 +358,7 @@ def test_a_ring_of_copies_is_found_in_a_large_class() -> None:
     ring = [item(path, made.renamed(said_and_source(path)[1], rng), id=f"ring-{number}") for number in range(30)]
     others = [item(other) for other in CORPUS["block"] if other != path]
     others += [lesson_item(f"own-{number}", "block", f"def own_{number}(): pass\n", RIGHT) for number in range(205)]
-    shown = between(similar(course(), [*others, *ring]))
+    shown = between(find_similar(course(), [*others, *ring]))
 
     assert {f"ring-{number}" for number in range(30)} <= set().union(*shown)
 
@@ -395,7 +395,7 @@ def tokens(source: str) -> list[tokenize.TokenInfo]:
 
 def hashes_of(lesson: str, source: str) -> list[int]:
     """The hashes of a source's prints, in their order."""
-    found: list[int] = unpacked(printed(lesson, source)["prints"])["hash"].tolist()
+    found: list[int] = unpack_prints(printed(lesson, source)["prints"])["hash"].tolist()
     return found
 
 
@@ -410,14 +410,14 @@ def test_two_names_mixed_up_is_another_print() -> None:
 
 @given(st.integers(0, 2**32))
 def test_what_two_files_share_in_a_row_has_a_print_in_common(seed: int) -> None:
-    """The guarantee of winnowing: a run of WINDOW + LENGTH - 1 tokens is never missed, wherever it stands."""
+    """The guarantee of winnowing: a run of WINDOW + RUN_LENGTH - 1 tokens is never missed, wherever it stands."""
     rng = random.Random(seed)
     signs = ["+", "-", "*", "1", "2", "3", "(", ")", "==", "if", "else", "and", ".", ","]
-    shared = rng.choices(signs, k=WINDOW + LENGTH - 1)
+    shared = rng.choices(signs, k=WINDOW + RUN_LENGTH - 1)
     mine, theirs = (
         [*rng.choices(signs, k=rng.randrange(40)), *shared, *rng.choices(signs, k=rng.randrange(40))] for _ in range(2)
     )
-    found = [{print[0] for print in winnowed(Reading(words, [False] * len(words), [1] * len(words)))}
+    found = [{print[0] for print in winnow(TokenList(words, [False] * len(words), [1] * len(words)))}
              for words in (mine, theirs)]  # fmt: skip
 
     assert found[0] & found[1]
@@ -443,7 +443,7 @@ def test_prints_are_the_same_in_every_process() -> None:
 
 
 def test_a_large_class_is_compared_in_seconds() -> None:
-    """2,000 learners with seven lessons, each answer shared by dozens: at most MOST_PAIRS pairs, the strongest."""
+    """2,000 learners with seven lessons, each answer shared by dozens: at most MAX_PAIRS pairs, the strongest."""
     rng = random.Random(4)
     pool = {lesson: [(result_of(path), printed(lesson, said_and_source(path)[1])) for path in CORPUS[lesson]]
             for lesson in LESSONS}  # fmt: skip
@@ -453,9 +453,9 @@ def test_a_large_class_is_compared_in_seconds() -> None:
         record = {"lessons": {lesson: result for lesson, (result, _) in chosen.items()}}
         members.append((str(number), str(number), record, {lesson: prints for lesson, (_, prints) in chosen.items()}))
     started = time.perf_counter()
-    shown = similar(course(), iter(members))
+    shown = find_similar(course(), iter(members))
 
-    assert len(shown) == MOST_PAIRS
+    assert len(shown) == MAX_PAIRS
     assert time.perf_counter() - started < 20  # 1 s on an idle machine
     assert all(pair["share"] == 1.0 for pair in shown)
 
@@ -463,7 +463,7 @@ def test_a_large_class_is_compared_in_seconds() -> None:
 @pytest.mark.parametrize("members", [[], [("ada", "ada", {"lessons": {}}, {})]])
 def test_a_class_with_nothing_to_compare_has_no_pairs(members: list[Item]) -> None:
     """No hand-in, or one without a lesson in it, is no error."""
-    assert similar(course(), members) == []
+    assert find_similar(course(), members) == []
 
 
 def test_empty_files_are_no_pair() -> None:
@@ -471,4 +471,4 @@ def test_empty_files_are_no_pair() -> None:
     sources = ["", "\n", "x = 1\n", "# only a comment of several words\n"] * 2
     members = [lesson_item(str(number), "softmax", source, RIGHT) for number, source in enumerate(sources)]
 
-    assert similar(course(), members) == []
+    assert find_similar(course(), members) == []

@@ -1,11 +1,11 @@
 """The cells of a notebook as one module.
 
-A notebook is where functions are tried out. Cells that plot, train for minutes, compare with the library's function or
-stop with an error stand between the definitions; a module of everything would fail with the first of them. So taken are
-imports, which come first, functions and classes, and those other statements that give a value to a name that a function
-uses. Each may fail without harm to the rest. A cell that is no Python is left out; what it defines says so when called.
+Between the definitions of a notebook stand cells that plot, train for minutes, compare with a library or stop with an
+error; a module of everything would fail with the first of them. So these are taken: imports, which come first,
+functions and classes, and statements that set a name that a function uses. Each may fail without harm to the rest. A
+cell that is no Python is left out; what it would define says so when called.
 
-Line numbers tell the cell: with 100 lines a cell, line 302 is line 2 of code cell 3.
+Line numbers show the cell: with 100 lines a cell, line 302 is line 2 of code cell 3.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Sequence
 
-from grader.intake.notebook.select_definitions import Cell, Unit, read_cell, take
+from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 
-MOST_LINES = 300_000  # blank ones count against the size that a source may have
+MAX_LINES = 300_000  # blank lines count towards the size of a source
 DEFINITION = re.compile(r"^(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
 SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
 PREAMBLE = """\
@@ -43,17 +43,17 @@ class _NotebookCell:
 
 
 def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
-    """The source of a module with the definitions of these cells, magics taken out; `note` hears what is left out."""
+    """Return a module with the definitions of these cells; *note* is called with what is left out."""
     cells = [read_cell(number, code) for number, code in enumerate(codes, 1)]
     for cell in cells:
         if cell.error:
             note(f"Code cell {cell.number} was left out: it is no Python ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
-    take(units)
+    mark_taken(units)
     imports = _imports(cells)
     sure = _sure_names(units)
     defined = {node.name for unit in units for node in unit.statements if isinstance(node, Definition)}
-    written = [_written(cell, sure) if not cell.error else _refusals(cell, defined) for cell in cells]
+    written = [_write_cell(cell, sure) if not cell.error else _failing_stubs(cell, defined) for cell in cells]
     lines = [*PREAMBLE.split("\n"), *imports]
     stride = _stride([lines, *written])
     if stride:
@@ -65,16 +65,16 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
 
 
 def _stride(written: Sequence[Sequence[str]]) -> int:
-    """How many lines each cell is given; 0 if that would make the source too long."""
+    """Return how many lines each cell gets; 0 if that would make the source too long."""
     longest = max(map(len, written)) + 1
     stride = 100
     while stride <= longest:
         stride *= 10
-    return stride if stride * len(written) <= MOST_LINES else 0
+    return stride if stride * len(written) <= MAX_LINES else 0
 
 
-def _refusals(cell: Cell, defined: Iterable[str]) -> list[str]:
-    """A cell that is no Python: what it would have defined, and no other cell does, says why it is not there."""
+def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
+    """Return definitions that fail with the reason, for what only a cell that is no Python defines."""
     why = repr(f"code cell {cell.number} of the notebook, {cell.error}")
     lines = []
     for kind, name in dict.fromkeys(DEFINITION.findall("\n".join(cell.lines))):
@@ -86,24 +86,24 @@ def _refusals(cell: Cell, defined: Iterable[str]) -> list[str]:
 
 
 def _imports(cells: Sequence[Cell]) -> list[str]:
-    """The imports of all cells, in their order: what a learner defines themselves counts, whichever cell ran first."""
+    """Return the imports of all cells; they come first, so that a learner's own definitions override them."""
     lines: list[str] = []
     for cell in cells:
         for unit in cell.units:
             is_future = any(getattr(node, "module", "") == "__future__" for node in unit.statements)
             if unit.is_import and not is_future:
-                lines += _guarded(cell, unit)
+                lines += _guard(cell, unit)
     return lines
 
 
-def _guarded(cell: Cell, unit: Unit) -> list[str]:
-    """Simple statements that may fail without harm, on the lines that they have."""
+def _guard(cell: Cell, unit: Unit) -> list[str]:
+    """Return simple statements on the same lines, in a block that absorbs errors."""
     first, *rest = cell.lines[unit.first - 1 : unit.last]
     return [f"with _NotebookCell({cell.number}): {first}", *rest]
 
 
-def _written(cell: Cell, sure: frozenset[str]) -> list[str]:
-    """The lines of a cell's part of the module: what is taken stands on its own line, as far as there is room."""
+def _write_cell(cell: Cell, sure: frozenset[str]) -> list[str]:
+    """Return a cell's part of the module, with what is taken on its original lines where possible."""
     lines: list[str] = []
     for unit in cell.units:
         if not unit.taken or unit.is_import:
@@ -112,8 +112,8 @@ def _written(cell: Cell, sure: frozenset[str]) -> list[str]:
         header = []
         if not all(_is_sure(node, sure) for node in unit.statements):
             if unit.is_simple:
-                inner = _guarded(cell, unit)
-            elif (moved := _indented(inner)) is not None:
+                inner = _guard(cell, unit)
+            elif (moved := _indent(inner)) is not None:
                 header, inner = [f"with _NotebookCell({cell.number}):"], moved
         lines += [""] * (unit.first - 1 - len(header) - len(lines))
         lines += [*header, *inner]
@@ -121,7 +121,7 @@ def _written(cell: Cell, sure: frozenset[str]) -> list[str]:
 
 
 def _sure_names(units: Sequence[Unit]) -> frozenset[str]:
-    """Names that are there whatever fails: the language's, and those of packages that a worker has."""
+    """Return names that always exist: builtins, and imports of packages that every worker has."""
     imported = {
         alias.asname or alias.name.partition(".")[0]
         for unit in units
@@ -134,7 +134,7 @@ def _sure_names(units: Sequence[Unit]) -> frozenset[str]:
 
 
 def _is_sure(node: ast.stmt, sure: frozenset[str]) -> bool:
-    """Whether a statement cannot fail, so that it stands as it is: plain definitions and plain values."""
+    """Return True for plain definitions and values, which cannot fail and stay as they are."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one is not None]
         return _all_plain([*node.decorator_list, *defaults], sure, calls=True)
@@ -148,15 +148,15 @@ def _is_sure(node: ast.stmt, sure: frozenset[str]) -> bool:
 
 
 def _all_plain(values: Iterable[ast.expr], sure: frozenset[str], *, calls: bool) -> bool:
-    """Whether values are made of constants and of names that are there; with `calls`, of calls of those too."""
+    """Return True if values consist of constants and sure names, and with *calls* of calls of those."""
     plain = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.UnaryOp, ast.expr_context, ast.unaryop)
     allowed = (*plain, ast.Call, ast.keyword) if calls else plain
     parts = [part for value in values for part in ast.walk(value)]
     return all(isinstance(part, allowed) and (not isinstance(part, ast.Name) or part.id in sure) for part in parts)
 
 
-def _indented(lines: list[str]) -> list[str] | None:
-    """The lines moved in by one space, but for those that begin inside a string; None if that cannot be told."""
+def _indent(lines: list[str]) -> list[str] | None:
+    """Indent lines by one space, except those that begin inside a string; None if that is unknown."""
     inside: set[int] = set()
     opened: list[int] = []
     try:

@@ -1,6 +1,6 @@
-"""A notebook's code cells as one Python source. Nothing is run; outputs and text cells are not looked at.
+"""A notebook's code cells as one Python source. Nothing is run; outputs and text cells are ignored.
 
-Magics and shell lines become comments. Of the rest, what the functions need is taken: `cell_module.py` says how.
+Magics and shell lines become comments; `assemble_module.py` says what is taken of the rest.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from grader.submission import MAX_BYTES
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\] \t]+=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
-_CELL_OF_PYTHON = re.compile(r"%%(time|timeit|capture|prun)\b")
+_PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun)\b")
 
 
 class NotebookError(Exception):
-    """This is no notebook that can be read; the text is a sentence for the reader of the results."""
+    """The notebook cannot be read; the text is a sentence for readers of the results."""
 
 
 def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> str:
-    """One module of the definitions in all code cells; `note` hears what of them could not be used. A notebook with
-    more code than a file may have gives a source that is too large as well. Raises NotebookError."""
+    """Return one module of the definitions in all code cells; *note* is called with what could not be used.
+
+    A notebook with more code than a file may have gives a source that is too large as well. Raises NotebookError.
+    """
     content = _parse(raw)
     language = _language(content)
     if language != "python":
@@ -35,7 +37,7 @@ def to_source(raw: bytes, note: Callable[[str], None] = lambda text: None) -> st
     cells = [_code(cell) for cell in _cells(content) if cell.get("cell_type") == "code"]
     if sum(len(code.encode("utf-8", "replace")) for code in cells) > MAX_BYTES:
         return "\n".join(cells).ljust(MAX_BYTES + 1)[: MAX_BYTES + 1]
-    return as_module([python_of(code) for code in cells], note)
+    return as_module([to_python(code) for code in cells], note)
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
@@ -73,13 +75,13 @@ def _code(cell: dict[str, Any]) -> str:
     return "".join(line for line in lines if isinstance(line, str)).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def python_of(code: str) -> str:
-    """A cell without what only a notebook understands; a cell that is Python already stays as it is."""
+def to_python(code: str) -> str:
+    """Return a cell without notebook syntax; a cell that is plain Python stays as it is."""
     if _is_python(code):
         return code
     lines = code.split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%") and not _CELL_OF_PYTHON.match(lines[first]):
+    if lines[first].startswith("%%") and not _PYTHON_CELL_MAGIC.match(lines[first]):
         return "\n".join(f"# {line}" for line in lines)
     return "\n".join(map(_without_magic, lines))
 
@@ -93,7 +95,7 @@ def _is_python(code: str) -> bool:
 
 
 def _without_magic(line: str) -> str:
-    """The line as a comment if it is magic; where it is indented, a `pass` keeps its block from being empty."""
+    """Return a magic line as a comment; where it is indented, `pass` keeps its block from being empty."""
     found = _MAGIC.match(line) or _ASSIGNED.match(line) or _HELP.match(line)
     if not found:
         return line

@@ -1,4 +1,4 @@
-"""The code cells of a notebook, and what of them is taken: definitions, and of the rest only what they need."""
+"""Which statements of a notebook's code cells are taken: definitions, and what they need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from grader.source.parse import parse
 from grader.source.scopes import Definition, Import, changed_names, module_names, root_name
 
-CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that define something without saying so
+CHANGES = frozenset({"setattr", "delattr", "exec"})  # calls that may define something
 
 Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Try | ast.TryStar | ast.Match
 
@@ -36,7 +36,7 @@ class Unit:
 
 @dataclass
 class Cell:
-    """A code cell: its lines and its units; without units, and with an `error`, if it is no Python."""
+    """A code cell: its lines and units; without units, and with an `error`, if it is no Python."""
 
     number: int
     lines: list[str]
@@ -45,7 +45,7 @@ class Cell:
 
 
 def read_cell(number: int, code: str) -> Cell:
-    """A cell as its statements, or as what is wrong with it. Nothing is run."""
+    """Split a cell into units of statements, or say what is wrong with it. Nothing is run."""
     cell = Cell(number, code.split("\n"))
     try:
         tree = parse(code)
@@ -69,20 +69,20 @@ def read_cell(number: int, code: str) -> Cell:
     return cell
 
 
-def take(units: Sequence[Unit]) -> None:
-    """Mark the definitions, and what gives a value to, or changes, a name that something marked uses."""
+def mark_taken(units: Sequence[Unit]) -> None:
+    """Mark definitions as taken, and statements that set or change a name that a taken one uses."""
     declared = {
         node.name: {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
         for unit in units
         for node in unit.statements
         if isinstance(node, ast.FunctionDef)
     }
-    giving: dict[str, list[Unit]] = defaultdict(list)
+    setters: dict[str, list[Unit]] = defaultdict(list)
     waiting: list[Unit] = []
     for unit in units:
         for node in unit.statements:
-            for name in _given(node, declared):
-                giving[name].append(unit)
+            for name in _set_names(node, declared):
+                setters[name].append(unit)
         if any(_defines(node) for node in unit.statements):
             waiting.append(unit)
     while waiting:
@@ -91,24 +91,24 @@ def take(units: Sequence[Unit]) -> None:
             continue
         unit.taken = True
         for name in _used(unit):
-            waiting += giving.pop(name, ())
+            waiting += setters.pop(name, ())
 
 
 def _defines(node: ast.stmt) -> bool:
-    """Whether a statement is an import or a definition, or a block that holds one; or a call that may be as good."""
+    """Return True for an import or a definition, a block that holds one, or a call that may define something."""
     if isinstance(node, Compound):
         return any(isinstance(part, Definition | Import) for part in ast.walk(node))
     return isinstance(node, Definition | Import) or _called(node) in CHANGES
 
 
 def _called(node: ast.stmt) -> str:
-    """The name of the function that a statement does nothing but call."""
+    """Return the name of the function if a statement only calls one; else an empty string."""
     call = node.value if isinstance(node, ast.Expr) else None
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
 
 
-def _given(node: ast.stmt, declared: dict[str, set[str]]) -> set[str]:
-    """The names that a statement gives a value to, or whose value it may change."""
+def _set_names(node: ast.stmt, declared: dict[str, set[str]]) -> set[str]:
+    """Return the names that a statement sets, or whose value it may change."""
     if isinstance(node, Definition | Import):
         return set()
     names = set(declared.get(_called(node), ()))
@@ -118,7 +118,7 @@ def _given(node: ast.stmt, declared: dict[str, set[str]]) -> set[str]:
 
 
 def _used(unit: Unit) -> Iterator[str]:
-    """The names of the module that statements use; of a definition, only those that are not its own."""
+    """Yield the module's names that statements use; of a definition only those that are free in it."""
     for node in unit.statements:
         names = module_names(node)
         yield from names.read if isinstance(node, Definition) else names.read | names.assigned
