@@ -27,7 +27,7 @@ from grader.errors import GraderError, SelfattendError
 from grader.gradescope.settings import BundleSettings
 from grader.judge.processes.isolation_policy import lacking
 from grader.record import Record
-from grader.reports.formats.to_gradescope import nothing_but_a_failure, to_gradescope
+from grader.reports.formats.to_gradescope import make_failure, to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.redaction import redact
 
@@ -37,7 +37,7 @@ SUBMISSION = "submission"  # what the hand-in is called in paths that learners s
 def main(root: Path) -> int:
     """Grade what lies in `root`/submission; always 0."""
     signal.signal(signal.SIGTERM, _stop)
-    result, told = nothing_but_a_failure(), ""
+    result, told = make_failure(), ""
     try:
         result, told = autograde(root)
     except SelfattendError as error:

@@ -21,7 +21,7 @@ from grader.authoring.release.wheel import DISTRIBUTION, LONG_AGO, engine_files,
 from grader.errors import UsageError
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
-from grader.reports.formats.to_gradescope import nothing_but_a_failure
+from grader.reports.formats.to_gradescope import make_failure
 from grader.reports.record_view import number_text
 
 FILES = Path(__file__).parent / "files"
@@ -71,7 +71,7 @@ def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: i
     yield "constraints.txt", "".join(f"{line}\n" for line in _constraints(requirements)).encode()
     yield FILE, settings.to_json().encode()
     yield "seconds", f"{seconds}\n".encode()
-    yield "failed.json", (json.dumps(nothing_but_a_failure(), indent=2) + "\n").encode()
+    yield "failed.json", (json.dumps(make_failure(), indent=2) + "\n").encode()
     for name, content in engine_files():
         yield f"engine/{name}", content
     yield "course/course.toml", (course.root / "course.toml").read_bytes()

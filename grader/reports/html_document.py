@@ -1,46 +1,43 @@
-"""Pages as one self-contained file: templates with escaping on, style and script inside, nothing from elsewhere.
+"""Render pages as self-contained files: templates with escaping on, style and script inside, nothing loaded.
 
-Whatever a page shows goes through `clean` (no control characters, no changes of direction) and is then escaped; the
-policy in the page's head lets the browser run and load only the style and the script that we put there.
+All that a page shows goes through `clean` (no control characters, no changes of direction) and is then escaped. The
+policy in the page's head allows the browser only our style and script.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from grader.terminal.text import MAX_CHARS, clean, plural, score_text
+from grader.terminal.text import CODE, MAX_CHARS, clean, plural, score_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
-PIECE = 500  # template events in one piece of a streamed page
-
-_CODE = re.compile(r"`([^`\n]+)`")
+PIECE_EVENTS = 500  # of a template, in one piece of a streamed page
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
-    """A whole page from the template `name`."""
+    """Render a whole page from the template `name`."""
     return _template(name).render(context)
 
 
 def stream(name: str, context: Mapping[str, Any]) -> Iterator[str]:
-    """A page in pieces, for those that are long."""
+    """Render a long page in pieces."""
     pieces = _template(name).stream(context)
-    pieces.enable_buffering(PIECE)
+    pieces.enable_buffering(PIECE_EVENTS)
     return iter(pieces)
 
 
 def file_link(folder: str, file: str, suffix: str = ".html") -> str:
-    """A relative link to a file whose name may hold anything."""
+    """Return a relative link to a file of any name."""
     return f"{folder}/{quote(file, safe='', errors='replace')}{suffix}"
 
 
@@ -55,34 +52,31 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
-        finalize=_shown,
+        finalize=_finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"prose": prose, "score": score, "percent": percent}
-    environment.globals |= {"plural": plural, "style": _inside("style.css"), "script": _inside("sort.js")}
+    environment.globals |= {"plural": plural, "style": _read_markup("style.css"), "script": _read_markup("sort.js")}
     environment.globals |= {"hashes": {name: _hash(name) for name in ("style.css", "sort.js")}}
     return environment
 
 
 def prose(text: str) -> Markup:
-    """A sentence, escaped, its `code` set off."""
+    """Escape a sentence and set its `code` off."""
     from markupsafe import Markup, escape
 
-    pieces = _CODE.split(harmless(text))  # text, code, text, ...
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces)
-    )
+    return Markup(CODE.sub(lambda code: f"<code>{code[0][1:-1]}</code>", str(escape(harmless(text)))))
 
 
 def score(value: float | None) -> str:
-    """A score with its decimal; a dash where there is none."""
+    """Write a score with its decimal; a dash if there is none."""
     return "–" if value is None else score_text(value)
 
 
 def percent(share: float | None) -> str:
-    """A share as a whole percentage; 0% and 100% only when it is exactly that. A dash where there is none."""
+    """Write a share as a whole percentage, 0% and 100% only if it is exact; a dash if there is none."""
     if share is None:
         return "–"
     whole = round(100 * share)
@@ -90,24 +84,24 @@ def percent(share: float | None) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text without what no page may hold; `clean`, but at no cost for most texts."""
+    """Clean a text, at no cost for most texts."""
     if len(text) < MAX_CHARS and text.isascii() and text.replace("\n", "").isprintable():
         return text
     return clean(text)
 
 
-def _shown(value: object) -> object:
-    """What a template puts out for a value. Markup is ours, and made of what was harmless."""
+def _finalize(value: object) -> object:
+    """Clean what a template puts out; Markup is our own, made of clean text."""
     return harmless(value) if type(value) is str else value
 
 
-def _inside(name: str) -> Markup:
+def _read_markup(name: str) -> Markup:
     from markupsafe import Markup
 
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def _hash(name: str) -> str:
-    """What the page's policy calls a style or script that may be used."""
+    """Return the hash by which the page's policy allows a style or script."""
     digest = hashlib.sha256((TEMPLATES / name).read_text(encoding="utf-8").encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -17,7 +17,7 @@ from grader.authoring.lesson_template import with_lesson, write_lesson
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
-from grader.reports.formats.audit_table import conclusion, first_column, head, row
+from grader.reports.formats.audit_table import conclusion, head, lesson_column, row
 from grader.terminal.text import Signs
 
 SECONDS = 120
@@ -123,7 +123,7 @@ def test_the_table_says_how_many_of_how_many():
         lesson, checks, rejected, named, alternatives = "mean", 12, (3, 4), (2, 4), (5, 5)
         problems = ("am-x passes every check.", "am-y is named nothing.")
 
-    width = first_column(["mean", "spread"])
+    width = lesson_column(["mean", "spread"])
     assert row(Proofs, width, Signs()).split() == ["✗", "mean", "12", "3/4", "2/4", "5/5"]
     assert len(head(width)) == len(row(Proofs, width, Signs()))
     assert conclusion([Proofs]) == "1 lesson: 2 problems."

@@ -27,8 +27,8 @@ from grader.reports.formats.to_junit import junit_lines
 from grader.reports.formats.to_markdown import block, code, feedback_markdown, prose
 from grader.reports.gradebook.canvas import fill_canvas
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.marks import GRADER_FAILED, NOT_HANDED_IN, NOT_READ, Mark, Rule, marks_of
-from grader.reports.gradebook.match_people import Person, join
+from grader.reports.gradebook.marks import GRADER_FAILED, NOT_HANDED_IN, NOT_READ, Mark, Rule, make_marks
+from grader.reports.gradebook.match_people import Person, match
 from grader.reports.gradebook.moodle import fill_moodle
 from grader.store.class_store import ClassStore
 
@@ -321,25 +321,25 @@ PEOPLE = [
 )  # fmt: skip
 def test_people_are_found_by_what_both_know(learner, name, row):
     """By the platform's number, the school's, the login, the address or the part before its @, and by name."""
-    assert join(PEOPLE, [mark(learner, name=name)]).pairs.keys() == {row}
+    assert match(PEOPLE, [mark(learner, name=name)]).pairs.keys() == {row}
 
 
 @pytest.mark.parametrize("learner, name", [("John Smith", ""), ("smithjohn", ""), ("11", "Grace Hopper")])
 def test_nobody_is_guessed(learner, name):
     """Two people of one name, and a number that is another's, are ambiguous: nothing is filled in."""
-    joined = join(PEOPLE, [mark(learner, name=name)])
+    joined = match(PEOPLE, [mark(learner, name=name)])
 
     assert not joined.pairs and len(joined.ambiguous) == 1 and not joined.unknown
 
 
 def test_a_part_of_a_name_is_nobody():
     """A first name alone, or an id that is in another, finds nobody."""
-    assert len(join(PEOPLE, [mark("John"), mark("1"), mark("Lovelace")]).unknown) == 3
+    assert len(match(PEOPLE, [mark("John"), mark("1"), mark("Lovelace")]).unknown) == 3
 
 
 def test_two_submissions_of_one_person_are_ambiguous():
     """Unless they are attempts of one learner, of which the last counts."""
-    joined = join(
+    joined = match(
         PEOPLE, [mark("11"), mark("ada@uni.edu"), mark("12", id="12@1"), mark("12", 0.5, id="12@2", attempt=2)]
     )
 
@@ -371,7 +371,7 @@ def test_two_submissions_of_one_person_are_ambiguous():
 )
 def test_a_score_becomes_a_share_and_nothing_a_zero(lessons, rule, share, why):
     """score / 10, or points; what was not handed in is a zero on demand, what the grader spoiled never is."""
-    (found,) = marks_of([record("ann", *lessons)], rule)
+    (found,) = make_marks([record("ann", *lessons)], rule)
 
     assert (found.share, found.why) == (pytest.approx(share) if share is not None else None, why)
 
@@ -380,7 +380,7 @@ def test_a_score_becomes_a_share_and_nothing_a_zero(lessons, rule, share, why):
 def test_work_that_could_not_be_read_is_never_a_zero(rule):
     """It was handed in: the instructor is told why it could not be read, and it has no share, not even on demand."""
     unread = record("ann", *NOTHING, problem="The archive is damaged.")
-    (found,) = marks_of([unread], rule)
+    (found,) = make_marks([unread], rule)
 
     assert (found.share, found.why) == (None, f"{NOT_READ}: The archive is damaged.")
     assert to_gradescope(HEAD, unread, missing_as_zero=True)["score"] == 0  # there it can be handed in again at once
@@ -388,7 +388,7 @@ def test_work_that_could_not_be_read_is_never_a_zero(rule):
 
 def test_a_group_has_one_mark_each():
     """Those who handed in together get the mark, unless they have one of their own."""
-    marks = marks_of([record("ann", *HALF, together=["bob", "cy"]), record("cy")], Rule())
+    marks = make_marks([record("ann", *HALF, together=["bob", "cy"]), record("cy")], Rule())
 
     assert [(mark.learner, mark.share) for mark in marks] == [("ann", 0.78), ("cy", 1.0), ("bob", 0.78)]
 
@@ -397,8 +397,8 @@ def test_the_roster_says_who_handed_in_nothing():
     """Its entries without a hand-in have no share, and zero on demand."""
     missing = [{"id": "zoe", "name": "Zoe Z"}]
 
-    assert marks_of([], Rule(), missing)[0].share is None
-    assert marks_of([], Rule(missing_as_zero=True), missing)[0].share == 0.0
+    assert make_marks([], Rule(), missing)[0].share is None
+    assert make_marks([], Rule(missing_as_zero=True), missing)[0].share == 0.0
 
 
 # --- Canvas -----------------------------------------------------------------------------------------------------------
@@ -608,7 +608,7 @@ def test_what_cannot_be_read_is_told_to_all(tmp_path):
     assert "Python cannot read the file" not in (tmp_path / "out/report.html").read_text()
     assert "argmax_2d" not in (tmp_path / "out/feedback/zuse.md").read_text()
     _, records = read_results(tmp_path / "out")
-    why = {mark.id: (mark.share, mark.why) for mark in marks_of(records, Rule(missing_as_zero=True))}
+    why = {mark.id: (mark.share, mark.why) for mark in make_marks(records, Rule(missing_as_zero=True))}
     assert why["grace"][0] is None and why["grace"][1].startswith(NOT_READ)
 
 

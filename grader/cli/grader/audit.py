@@ -12,7 +12,7 @@ from grader.cli.context import load_course
 from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
 from grader.cli.options import COURSE, course_option, json_option
 from grader.model import Course, Lesson
-from grader.reports.formats.audit_table import asked, conclusion, first_column, head, row, to_object
+from grader.reports.formats.audit_table import conclusion, head, lesson_column, quiz_conclusion, row, to_object
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.spinner import Spinner
 
@@ -61,7 +61,7 @@ def _as_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
 
 def _as_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
     """The table, a line as each lesson is done; then what is wrong, and the questions if `whole`."""
-    width = first_column([lesson.name for lesson in lessons])
+    width = lesson_column([lesson.name for lesson in lessons])
     put(paint(head(width), "strong"))
     audits = []
     for report in _audited(course, lessons):
@@ -75,7 +75,7 @@ def _as_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
     put(paint(conclusion(audits), "strong"))
     questions = _questions(course) if whole else None
     if questions:
-        put(paint(asked(questions), "strong"))
+        put(paint(quiz_conclusion(questions), "strong"))
         for problem in questions.problems:
             put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
     return all(report.clean for report in audits) and not (questions and questions.problems)

@@ -118,7 +118,7 @@ def _filled(
     """The filled-in file; and how many submissions of the run were not graded yet, None where nobody knows."""
     from grader.batch.results import read_results
     from grader.reports.gradebook.canvas import fill_canvas
-    from grader.reports.gradebook.marks import Rule, marks_of
+    from grader.reports.gradebook.marks import Rule, make_marks
     from grader.reports.gradebook.moodle import fill_moodle
 
     sheet = _sheet(source)
@@ -131,7 +131,7 @@ def _filled(
     # a column is perhaps called as the lesson or as the course is
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
-    marks = marks_of(records, Rule(name, **rule), head["missing"])
+    marks = make_marks(records, Rule(name, **rule), head["missing"])
     fill = fill_canvas if platform == "canvas" else fill_moodle
     return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **options), unfinished
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.record import Record
-from grader.reports.formats.run_summary import trouble_of
+from grader.reports.formats.run_summary import find_trouble
 from grader.terminal.console import has_colour, is_terminal
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Lines:
         """One more is done."""
         self.done += 1
         self.newest = time.monotonic()
-        self.troubled += bool(trouble_of(record))
+        self.troubled += bool(find_trouble(record))
         self.show()
 
     def show(self) -> None:

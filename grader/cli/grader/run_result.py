@@ -11,7 +11,14 @@ import click
 from grader.cli.context import short_path
 from grader.cli.main import OUR_FAULT
 from grader.record import Record
-from grader.reports.formats.run_summary import RunSummary, changes, lack, looks, sentence, to_object
+from grader.reports.formats.run_summary import (
+    RunSummary,
+    change_lines,
+    look_at_lines,
+    sentence,
+    to_object,
+    unfinished_line,
+)
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import clean
 
@@ -34,11 +41,11 @@ def ending(results: Results, out: Path, as_json: bool, summary: RunSummary | Non
         click.echo(dump(to_object(summary) | {"out": str(out)}))
     else:
         put(paint(sentence(summary), "strong"))
-        if text := lack(summary):
+        if text := unfinished_line(summary):
             put(wrap(text, 0))
-        for text in looks(summary):
+        for text in look_at_lines(summary):
             put(wrap(text, 2))
-        for line in changes(summary, signs()):
+        for line in change_lines(summary, signs()):
             put(line)
         put(_where(results, out))
     return OUR_FAULT if summary.states.get("grader-error") else 0

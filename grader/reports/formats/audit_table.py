@@ -1,4 +1,4 @@
-"""What an audit proved, as a table that can be printed line by line while the audit goes on."""
+"""Show what an audit proved, as a table that can be printed line by line while the audit goes on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from grader.model import SCHEMA
 from grader.terminal.text import Signs, plural
 
 COLUMNS = ("checks", "mistakes rejected", "named", "alternatives passed")
-NARROWEST = 6  # the word "lesson"
+MIN_LESSON_COLUMN = len("lesson")
 
 
-class Proofs(Protocol):
-    """One lesson's audit: counts (proved, of how many), and what was found wrong."""
+class LessonProofs(Protocol):
+    """The audit of one lesson: counts (proved, of how many) and the problems found."""
 
     lesson: str
     checks: int
@@ -23,7 +23,7 @@ class Proofs(Protocol):
     problems: list[str]
 
 
-class Asked(Protocol):
+class QuizProofs(Protocol):
     """The audit of a quiz."""
 
     @property
@@ -39,51 +39,48 @@ class Asked(Protocol):
     def problems(self) -> Sequence[str]: ...
 
 
-def first_column(lessons: Sequence[str]) -> int:
-    """The width of the column with the lessons' names."""
-    return max([NARROWEST, *map(len, lessons)])
+def lesson_column(lessons: Sequence[str]) -> int:
+    """Return the width of the column with the lessons' names."""
+    return max([MIN_LESSON_COLUMN, *map(len, lessons)])
 
 
 def head(width: int) -> str:
-    """The head of the table."""
+    """Return the head of the table."""
     return "  ".join(["  lesson".ljust(width + 2), *COLUMNS])
 
 
-def row(proofs: Proofs, width: int, signs: Signs) -> str:
-    """One lesson's line."""
+def row(proofs: LessonProofs, width: int, signs: Signs) -> str:
+    """Return one lesson's line."""
     sign = signs.failed if proofs.problems else signs.passed
     pairs = (proofs.rejected, proofs.named, proofs.alternatives)
-    cells = [str(proofs.checks), *(f"{good}/{all_of_them}" for good, all_of_them in pairs)]
+    cells = [str(proofs.checks), *(f"{proved}/{count}" for proved, count in pairs)]
     padded = [cell.rjust(len(column)) for cell, column in zip(cells, COLUMNS, strict=True)]
     return "  ".join([f"{sign} {proofs.lesson.ljust(width)}", *padded])
 
 
-def conclusion(audits: Sequence[Proofs]) -> str:
-    """One sentence about all of it."""
+def conclusion(audits: Sequence[LessonProofs]) -> str:
+    """Sum up the lessons in one sentence."""
     wrong = sum(len(proofs.problems) for proofs in audits)
     lessons = plural(len(audits), "lesson")
     return f"{lessons}: {plural(wrong, 'problem')}." if wrong else f"{lessons}: everything is proved."
 
 
-def asked(questions: Asked) -> str:
-    """One sentence about the quiz."""
+def quiz_conclusion(questions: QuizProofs) -> str:
+    """Sum up the quiz in one sentence."""
     counts = f"{plural(questions.families, 'question')} on {plural(questions.topics, 'topic')}"
     generated = f"{questions.generated} with numbers that are drawn"
     wrong = plural(len(questions.problems), "problem") if questions.problems else "none is ambiguous"
     return f"{counts}, {generated}: {wrong}."
 
 
-def to_object(audits: Sequence[Proofs], questions: Asked | None = None) -> dict[str, Any]:
-    """The documented object of `grader audit --json`; each pair is [proved, of how many]."""
+def to_object(audits: Sequence[LessonProofs], questions: QuizProofs | None = None) -> dict[str, Any]:
+    """Return the documented object of `grader audit --json`; each pair is [proved, of how many]."""
     problems = list(questions.problems) if questions else []
-    quiz = questions and {
-        "topics": questions.topics, "families": questions.families, "generated": questions.generated,
-        "problems": problems,
-    }  # fmt: skip
+    quiz = questions and {name: getattr(questions, name) for name in ("topics", "families", "generated")}
     return {
         "schema": SCHEMA,
         "clean": not problems and not any(proofs.problems for proofs in audits),
-        "questions": quiz,
+        "questions": quiz and quiz | {"problems": problems},
         "lessons": {
             proofs.lesson: {
                 "checks": proofs.checks,

@@ -1,4 +1,4 @@
-"""What a run over a class came to, in a few lines: for everything else there are its files."""
+"""Sum up a run over a class in a few lines; its files say everything else."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.record import Record
 from grader.terminal.text import PLAIN_SIGNS, Signs, clean, plural, score_text
 
 FINE = ("graded", "missing")
-MOST_LOOKS, MOST_CHANGES = 20, 60
+MAX_TO_LOOK_AT, MAX_CHANGES = 20, 60  # lines
 
 Scores = tuple[float | None, float | None]  # before and after
 
 
 @dataclass(frozen=True)
-class Change:
-    """What became of a score when the same work was graded again: the whole, and each lesson that is not as it was."""
+class ScoreChange:
+    """A score that changed when the same work was graded again: the whole, and each lesson that changed."""
 
     id: str
     before: float | None
@@ -28,86 +28,84 @@ class Change:
 
 @dataclass
 class RunSummary:
-    """Counts over the submissions of a run. `looks` are those that a human should look at: (id, name, why). `again`
-    counts the submissions that were graded again in this run, of which `changes` have another score than before.
-    `unfinished` of all that are `expected` have no result yet, or wait for a new one."""
+    """Counts over the submissions of a run."""
 
     seed: int
     submissions: int = 0
     incomplete: int = 0
     scores: list[float] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)  # of lessons
-    looks: list[tuple[str, str, str]] = field(default_factory=list)
-    unfinished: int = 0
+    to_look_at: list[tuple[str, str, str]] = field(default_factory=list)  # for a human: id, name, why
+    unfinished: int = 0  # without a result, or waiting for a new one
     expected: int = 0
-    again: int = 0
-    changes: list[Change] = field(default_factory=list)
+    regraded: int = 0  # in this run
+    changes: list[ScoreChange] = field(default_factory=list)  # of those regraded
 
     def add(self, record: Record) -> None:
-        """Count one submission of results.json; its details may be left out."""
+        """Count one submission; a summary of its record is enough."""
         self.submissions += 1
         self.incomplete += not record.complete
         self.states.update(record.states)
         if record.score is not None:
             self.scores.append(record.score)
-        if why := trouble_of(record):
-            self.looks.append((record.id, record.name, why))
+        if why := find_trouble(record):
+            self.to_look_at.append((record.id, record.name, why))
 
     def compare(self, record: Record) -> None:
-        """Count one that was graded in this run, if it had been graded before."""
+        """Count a submission graded in this run, if it had been graded before."""
         before = record.previous
         if before is None:
             return
-        self.again += 1
+        self.regraded += 1
         lessons = {name: (before.lessons.get(name), lesson.score) for name, lesson in record.lessons.items()}
         changed = {name: pair for name, pair in lessons.items() if _differ(pair)}
         if changed or _differ((before.score, record.score)):
-            self.changes.append(Change(record.id, before.score, record.score, changed))
+            self.changes.append(ScoreChange(record.id, before.score, record.score, changed))
 
     @property
     def mean(self) -> float | None:
-        """The mean of the submissions' scores, to one decimal."""
+        """Return the mean of the submissions' scores, to one decimal."""
         return round(sum(self.scores) / len(self.scores), 1) if self.scores else None
 
 
-def trouble_of(record: Record) -> str:
-    """Why a human should look at this submission; empty if nobody need."""
+def find_trouble(record: Record) -> str:
+    """Return why a human should look at this submission, or ""."""
     names = [f"{name} {lesson.state}" for name, lesson in record.lessons.items() if lesson.state not in FINE]
     return record.problem or ", ".join(names)
 
 
 def sentence(summary: RunSummary) -> str:
-    """The whole run in one sentence."""
+    """Sum up the run in one sentence."""
     incomplete = f", {summary.incomplete} of them incomplete" if summary.incomplete else ""
     mean = f"mean score {score_text(summary.mean)}{incomplete}" if summary.scores else "no score"
     return f"{plural(summary.submissions, 'submission')} graded (seed {summary.seed}): {mean}."
 
 
-def lack(summary: RunSummary) -> str:
-    """What is to be said where not all were graded; empty where all were."""
+def unfinished_line(summary: RunSummary) -> str:
+    """Say how many were not graded; "" if all were."""
     if not summary.unfinished:
         return ""
     were = "was" if summary.unfinished == 1 else "were"
     return f"{summary.unfinished} of {summary.expected} {were} not graded: go on with --resume."
 
 
-def looks(summary: RunSummary) -> list[str]:
-    """The submissions to look at, one to a line."""
-    shown = [(f"{own} {name}" if name else own, why) for own, name, why in summary.looks[:MOST_LOOKS]]
+def look_at_lines(summary: RunSummary) -> list[str]:
+    """List the submissions to look at, one a line."""
+    shown = [(f"{own} {name}" if name else own, why) for own, name, why in summary.to_look_at[:MAX_TO_LOOK_AT]]
     lines = [clean(f"{whose}: {why}").replace("\n", " ") for whose, why in shown]
-    more = len(summary.looks) - MOST_LOOKS
+    more = len(summary.to_look_at) - MAX_TO_LOOK_AT
     return [*lines, *([f"... and {more} more; see the column of states in the gradebook"] if more > 0 else [])]
 
 
-def changes(summary: RunSummary, signs: Signs = PLAIN_SIGNS) -> list[str]:
-    """What grading again has changed: a sentence, then a line for each score, in columns."""
-    if not summary.again:
+def change_lines(summary: RunSummary, signs: Signs = PLAIN_SIGNS) -> list[str]:
+    """List what grading again has changed: a sentence, then a line for each score, in columns."""
+    if not summary.regraded:
         return []
     if not summary.changes:
-        return [f"None of {plural(summary.again, 'score')} changed."]
-    shown = sorted(summary.changes, key=lambda change: change.id)[:MOST_CHANGES]
+        return [f"None of {plural(summary.regraded, 'score')} changed."]
+    shown = sorted(summary.changes, key=lambda change: change.id)[:MAX_CHANGES]
     width = max(len(clean(change.id)) for change in shown)
-    lines = [f"{len(summary.changes)} of {plural(summary.again, 'score')} changed:"]
+    lines = [f"{len(summary.changes)} of {plural(summary.regraded, 'score')} changed:"]
     for change in shown:
         parts = [f"{name} {_arrow(pair, signs).strip()}" for name, pair in change.lessons.items()]
         whole = _arrow((change.before, change.after), signs)
@@ -117,7 +115,7 @@ def changes(summary: RunSummary, signs: Signs = PLAIN_SIGNS) -> list[str]:
 
 
 def _differ(pair: Scores) -> bool:
-    """Whether two scores differ as they are shown."""
+    """Return True if two scores differ as they are shown."""
     return score_text(pair[0]) != score_text(pair[1])
 
 
@@ -126,7 +124,7 @@ def _arrow(pair: Scores, signs: Signs) -> str:
 
 
 def to_object(summary: RunSummary) -> dict[str, Any]:
-    """The documented object of `grader run --json`."""
+    """Return the documented object of `grader run --json`."""
     changed = [
         {"id": change.id, "before": change.before, "after": change.after, "lessons": change.lessons}
         for change in summary.changes
@@ -139,6 +137,6 @@ def to_object(summary: RunSummary) -> dict[str, Any]:
         "unfinished": summary.unfinished,
         "mean": summary.mean,
         "states": dict(summary.states),
-        "look_at": [{"id": own, "name": name, "why": why} for own, name, why in summary.looks],
-        "again": {"graded": summary.again, "changed": changed},
+        "look_at": [{"id": own, "name": name, "why": why} for own, name, why in summary.to_look_at],
+        "again": {"graded": summary.regraded, "changed": changed},
     }

@@ -1,4 +1,4 @@
-"""The gradebook: one line a learner, as spreadsheets and learning platforms read it.
+"""Write the gradebook: one line a learner, as spreadsheets and learning platforms read it.
 
     id, name, attempt, late, score, points, possible, complete, missing, <lesson>, <lesson> state, ..., problem
 

@@ -1,9 +1,9 @@
-"""One submission as the results.json of a Gradescope autograder.
+"""Make the results.json of a Gradescope autograder from one submission.
 
 The format is Gradescope's "Autograder Specifications" (gradescope-autograders.readthedocs.io/en/latest/specs): `score`
 overrides the total of the tests; each test has `score` and `max_score`, `status`, `name`, `number`, `output` and
 `output_format`; `visibility` says when learners see it. Without a score, neither above nor on a test, Gradescope takes
-the run for a failed one: it gives no points and no zero, and that is what a failure of the grader must look like.
+a run for a failed one: it gives no points and no zero. A failure of the grader must look like that.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ def to_gradescope(
     missing_as_zero: bool = False,
     visibility: str = "visible",
 ) -> dict[str, Any]:
-    """The object of results.json. The total is score x out_of / 10; the tests show the points of each check.
+    """Return the object of results.json. The total is score x out_of / 10; the tests show the points of each check.
 
-    A lesson that was not handed in counts neither way, or, with `missing_as_zero`, as a score of 0; work that could not
-    be read at all never does. Where the grader
-    itself failed there is no score at all, neither above nor on a test. `visibility` is of all tests; give it a
-    concealed record where learners may see them.
+    A lesson that was not handed in does not count or, with `missing_as_zero`, has a score of 0. If the grader failed
+    there is no score, neither above nor on a test. `visibility` is that of all tests; redact the record if learners
+    may see them.
     """
     total = None if record.grader_failed else _total(record, out_of, missing_as_zero)
     tests: list[dict[str, Any]] = []
@@ -67,8 +66,8 @@ def to_gradescope(
     return result
 
 
-def nothing_but_a_failure() -> dict[str, Any]:
-    """What to give Gradescope where there is not even a record: who failed, and no score."""
+def make_failure() -> dict[str, Any]:
+    """Return the object for a run that did not give a record: the grader failed, there is no score."""
     test = {"number": "1", "name": "The grader itself failed", "name_format": "text", "output": FAILED}
     return {
         "output": FAILED,
@@ -88,7 +87,7 @@ def _total(record: Record, out_of: float, missing_as_zero: bool) -> float | None
 
 
 def _summary(record: Record, total: float | None, out_of: float) -> str:
-    """What stands above all tests, as plain text."""
+    """Write what stands above all tests, as plain text."""
     said = [record.problem, *record.notes]
     if record.grader_failed:
         said.append(FAILED)
@@ -106,7 +105,7 @@ def _summary(record: Record, total: float | None, out_of: float) -> str:
 
 
 def _lesson_test(title: str, lesson: LessonResult, place: str) -> dict[str, Any]:
-    """A lesson's assessment, as a test without points."""
+    """Show a lesson's assessment as a test without points."""
     score = "no score" if lesson.score is None else f"{score_text(lesson.score)} of 10"
     test = {
         "number": place,
@@ -144,7 +143,7 @@ def _check_output(line: CheckLine) -> str:
 
 
 def _extra(head: Mapping[str, Any], record: Record) -> dict[str, Any]:
-    """What a later run, or a script over Gradescope's export, may want to know."""
+    """Return what a script over Gradescope's export may want to know."""
     course = head.get("course") or {}
     return {
         "course": course.get("id"),

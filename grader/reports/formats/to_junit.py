@@ -1,4 +1,4 @@
-"""A class as JUnit XML, for what reads test reports: one test suite for each lesson of each submission.
+"""Write a class as JUnit XML: one test suite for each lesson of each submission.
 
 Wrong answers and forbidden calls are failures; what raised, hung or died is an error, and so is a failure of the
 grader (type "grader-error"). What was not run or not handed in is skipped. The elements and their order are those that
@@ -27,7 +27,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def junit_lines(head: Mapping[str, Any], records: Iterable[Record]) -> Iterator[str]:
-    """The lines of the file, each with its end; `records` is gone through once."""
+    """Iterate over the lines of the file, each with its end; `records` is read once."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     title = (head.get("course") or {}).get("title") or (head.get("course") or {}).get("id") or "course"
     yield f"<testsuites name={_attribute(title)}>\n"
@@ -70,7 +70,7 @@ def _properties(record: Record, lesson: LessonResult) -> Iterator[str]:
 
 
 def _cases(lesson: LessonResult) -> list[tuple[str, str, str, str]]:
-    """A lesson's test cases: name, kind of result ("" for a pass), outcome, message."""
+    """List a lesson's test cases: name, kind of result ("" for a pass), outcome, message."""
     cases = []
     state = lesson.state
     if not lesson.checks or state == "would-not-import":

@@ -1,7 +1,7 @@
-"""One learner's feedback as Markdown, good to read as it is and rendered.
+"""Write one learner's feedback as Markdown, good to read as it is and rendered.
 
-Whatever came from a submission is text and nothing else: it stands in a code block or a code span, or its signs are
-escaped. It makes no heading, link, image, HTML or list.
+What came from a submission stays text: it stands in a code block or a code span, or its signs are escaped. It makes no
+heading, link, image, HTML or list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_o
 from grader.terminal.text import clean, plural, score_text
 
 SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
-MOST_LINES = 40  # of one message or of what was printed
+MAX_LINES = 40  # of one message or of what was printed
 
 _SPAN = re.compile(r"`[^`\n]+`")
 _SPECIAL = re.compile(r"[\\`*\[\]<&|~#$@]|(?<!\w)_|_(?!\w)")  # within a word, "_" is a letter
@@ -26,7 +26,7 @@ _LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)]))")
 
 
 def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
-    """The whole page. `record` may be concealed or not; nothing of anybody else is in it."""
+    """Write the whole page; it shows all that is in `record`, redacted or not."""
     lines = [f"# Feedback for {prose(record.label)}", "", *_overview(head, record)]
     for _name, title, lesson in lessons_of(head, record):
         lines += ["", f"## {prose(title)}: {_score(lesson.score)}", "", *lesson_lines(lesson)]
@@ -34,7 +34,7 @@ def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
 
 
 def lesson_lines(lesson: LessonResult, level: str = "###") -> list[str]:
-    """One lesson: what its state is, what is good, what is not, what to do next, and every check."""
+    """Write one lesson: its state, what is good, what is not, what to do next, and every check."""
     blocks = [
         _bullets([STATES.get(lesson.state, lesson.state), *lesson.notes], ">"),
         _section(level, "What works", _bullets(lesson.strengths)),
@@ -49,17 +49,17 @@ def lesson_lines(lesson: LessonResult, level: str = "###") -> list[str]:
 
 @lru_cache(maxsize=1024)  # a class has the same checks again and again
 def prose(text: str) -> str:
-    """A sentence as one line of Markdown: its `code` stays code, every other sign is itself."""
+    """Write a sentence as one line of Markdown: its `code` stays code, every other sign is escaped."""
     text = " ".join(clean(text).split())
     parts, end = [], 0
     for span in _SPAN.finditer(text):
-        parts += [_escaped(text[end : span.start()]), span[0]]
+        parts += [_escape(text[end : span.start()]), span[0]]
         end = span.end()
-    return _LINE_START.sub(r"\1\\\2", "".join([*parts, _escaped(text[end:])]))
+    return _LINE_START.sub(r"\1\\\2", "".join([*parts, _escape(text[end:])]))
 
 
 def code(text: str) -> str:
-    """A text as a code span, whatever is in it."""
+    """Write any text as a code span."""
     text = " ".join(clean(text).split()) or " "
     fence = "`" * (_longest_run(text) + 1)
     pad = " " if "`" in text else ""
@@ -67,18 +67,18 @@ def code(text: str) -> str:
 
 
 def block(text: str, indent: str = "") -> list[str]:
-    """A text as a fenced block, line by line; what is very long is cut."""
+    """Write a text as a fenced block, line by line, cut after MAX_LINES."""
     lines = clean(text).rstrip().split("\n")
-    more = [f"... {plural(len(lines) - MOST_LINES, 'more line')}"] if len(lines) > MOST_LINES else []
+    more = [f"... {plural(len(lines) - MAX_LINES, 'more line')}"] if len(lines) > MAX_LINES else []
     fence = "`" * max(3, _longest_run("\n".join(lines)) + 1)
-    return [f"{indent}{line}".rstrip() for line in (f"{fence}text", *lines[:MOST_LINES], *more, fence)]
+    return [f"{indent}{line}".rstrip() for line in (f"{fence}text", *lines[:MAX_LINES], *more, fence)]
 
 
 def _longest_run(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _ADDRESS.sub(r"\\\g<0>", _SPECIAL.sub(r"\\\g<0>", text))
 
 
@@ -114,7 +114,7 @@ def _section(level: str, title: str, lines: list[str]) -> list[str]:
 
 
 def _bullets(texts: Sequence[str], sign: str = "-") -> list[str]:
-    """Each text as an item; further lines of it, which are a traceback's, as a block below."""
+    """Write each text as an item; its further lines, which are a traceback's, as a block below."""
     lines: list[str] = []
     for text in filter(None, texts):
         first, _, rest = text.strip().partition("\n")
@@ -155,7 +155,7 @@ def _key(line: CheckLine) -> tuple[str, str, str]:
 
 
 def _skipped(lines: Sequence[CheckLine]) -> Iterator[str]:
-    """Checks that were not run for the same reason, as one line."""
+    """Write checks that were not run for the same reason as one line."""
     if len(lines) == 1:
         yield from _check(lines[0])
         return

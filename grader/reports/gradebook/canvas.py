@@ -1,9 +1,8 @@
-"""Canvas: marks into the CSV file that "Export Entire Gradebook" gives, to be imported again.
+"""Fill marks into the CSV file that Canvas's "Export Entire Gradebook" gives.
 
 Its columns are Student (or LastName, FirstName), ID, SIS User ID, SIS Login ID, Integration ID, Root Account and
 Section, then one for each assignment, called "Title (number)", then totals that are read only. Below the headings may
 stand a line that says which assignments are muted, and one with the points possible; the test student comes last.
-Canvas compares what is imported with what it has, so nothing else may change.
 """
 
 from __future__ import annotations
@@ -12,17 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from grader.errors import UsageError
-from grader.reports.gradebook.csv_sheet import Sheet, column_of
-from grader.reports.gradebook.fill_column import (
-    Filled,
-    choose_column,
-    fill,
-    header_row,
-    headings,
-    match_column,
-    number_in,
-    uses_comma,
-)
+from grader.reports.gradebook.csv_sheet import Sheet
+from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, parse_number, uses_comma
 from grader.reports.gradebook.marks import Mark
 from grader.reports.gradebook.match_people import Person
 
@@ -45,57 +35,63 @@ def fill_canvas(
     match_by: str = "",
     keep: bool = False,
 ) -> Filled:
-    """The export with the marks filled in. Without `out_of`, 10.0 is worth the assignment's points possible, or 100.
+    """Fill the marks in. Without `out_of`, a 10.0 is worth the assignment's points possible, or 100.
 
-    Raises UsageError for a file that is no Canvas gradebook, a column that is not there or read only, and where nobody
-    is found.
+    Raises UsageError for a file that is no Canvas gradebook, a column that is missing or read only, and if no mark fits
+    anybody.
     """
-    heads = headings(sheet)
-    if not ({"Student", "LastName"} & set(heads)) or "ID" not in heads:
+    if not ({"Student", "LastName"} & set(sheet.headings)) or "ID" not in sheet.headings:
         what = "this is no gradebook of Canvas: it has no columns Student and ID"
         raise UsageError(what, where=sheet.name, next_step='in Canvas: Grades, Export, "Export Entire Gradebook"')
     possible = _possible_row(sheet)
-    column = choose_column(sheet, _assignments(sheet, heads, possible), assignment, guesses)
-    worth = number_in(sheet.value(possible, column)) if possible is not None else None
+    column = choose_column(sheet, _assignments(sheet, possible), assignment, guesses)
+    worth = parse_number(sheet.value(possible, column)) if possible is not None else None
     points = out_of or worth or 100.0
-    people = _people(sheet, heads, possible, match_by)
-    places = [(person.row, column) for person in people] + ([(possible, column)] if possible is not None else [])
+    people = _people(sheet, possible, match_by)
+    rows = [person.row for person in people] + ([possible] if possible is not None else [])
     return fill(
-        sheet, column, people, marks, out_of=lambda _row: points,
-        stays=lambda _row, value: STAYS.get(value.upper(), ""), decimal_comma=uses_comma(sheet, places), keep=keep,
-    )  # fmt: skip
+        sheet,
+        column,
+        people,
+        marks,
+        out_of=lambda _row: points,
+        stays=lambda _row, value: STAYS.get(value.upper(), ""),
+        decimal_comma=uses_comma(sheet, [(row, column) for row in rows]),
+        keep=keep,
+    )
 
 
 def _possible_row(sheet: Sheet) -> int | None:
-    rows = range(header_row(sheet) + 1, len(sheet.rows))
+    rows = range(sheet.header_row + 1, len(sheet.rows))
     return next((row for row in rows if "Points Possible" in sheet.value(row, 0)), None)
 
 
-def _assignments(sheet: Sheet, heads: Sequence[str], possible: int | None) -> list[int]:
-    """The columns that may be filled in: not the learner's own, no totals, nothing that Canvas calls read only."""
+def _assignments(sheet: Sheet, possible: int | None) -> list[int]:
+    """List the columns that may be filled in: none about the learner, no totals, none that Canvas calls read only."""
     return [
         column
-        for column, heading in enumerate(heads)
-        if heading and heading not in STUDENT_COLUMNS and not _TOTAL.search(heading)
+        for column, heading in enumerate(sheet.headings)
+        if column > sheet.headings.index("ID")
+        and heading not in ("", *STUDENT_COLUMNS)
+        and not _TOTAL.search(heading)
         and not (possible is not None and "read only" in sheet.value(possible, column))
-        and column > heads.index("ID")
-    ]  # fmt: skip
+    ]
 
 
-def _people(sheet: Sheet, heads: Sequence[str], possible: int | None, match_by: str) -> list[Person]:
-    chosen = [match_column(sheet, match_by)] if match_by else [column_of(heads, name) for name in IDENTIFIERS]
+def _people(sheet: Sheet, possible: int | None, match_by: str) -> list[Person]:
+    chosen = [match_column(sheet, match_by)] if match_by else [sheet.find_column(name) for name in IDENTIFIERS]
     columns = [column for column in chosen if column is not None]
     people = []
-    for row in range(header_row(sheet) + 1, len(sheet.rows)):
-        name = _name(sheet, heads, row)
+    for row in range(sheet.header_row + 1, len(sheet.rows)):
+        name = _name(sheet, row)
         muted = all(_MUTED.fullmatch(cell.value) for cell in sheet.rows[row])
         if row != possible and not muted and name.casefold() not in TEST_STUDENTS:
             people.append(Person(row, tuple(sheet.value(row, column) for column in columns), name))
     return people
 
 
-def _name(sheet: Sheet, heads: Sequence[str], row: int) -> str:
-    if "Student" in heads:
-        return sheet.value(row, heads.index("Student"))
-    last, first = sheet.value(row, heads.index("LastName")), column_of(heads, "FirstName")
+def _name(sheet: Sheet, row: int) -> str:
+    if "Student" in sheet.headings:
+        return sheet.value(row, sheet.headings.index("Student"))
+    last, first = sheet.value(row, sheet.headings.index("LastName")), sheet.find_column("FirstName")
     return f"{last}, {sheet.value(row, first)}" if first is not None else last

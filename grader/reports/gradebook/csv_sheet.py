@@ -1,23 +1,25 @@
-"""A CSV file that somebody else wrote, of which single cells are changed and every other byte stays as it was.
+"""Change single cells of a CSV file and leave every other byte as it was.
 
-Python's csv module forgets how a cell was quoted and where lines ended; a learning platform that gets its own file back
-should find nothing else changed. So each cell remembers where in the text it stands.
+Python's csv module forgets how cells were quoted and how lines ended, and a platform that gets its file back should
+find nothing else changed. So each cell keeps its place in the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from grader.errors import UsageError
 
 DELIMITERS = (",", ";", "\t")
-LARGEST = 50_000_000  # bytes; a gradebook of a whole school has less
+MAX_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its value, and its place in the text, quotes included."""
+    """One cell: its value and its place in the text, quotes included."""
 
     value: str
     start: int
@@ -26,27 +28,45 @@ class Cell:
 
 
 class Sheet:
-    """The rows of a CSV file. `delimiter` is found in its first line; empty lines are rows without cells."""
+    """The rows of a CSV file. The delimiter is found in its first line; empty lines are rows without cells."""
 
     def __init__(self, content: bytes, name: str = "") -> None:
-        """Raises UsageError for what is no CSV text: a spreadsheet's own format, an open quote."""
+        """Raise UsageError for what is no CSV text: a spreadsheet's own format, an open quote."""
         self.name = name
         if content.startswith(b"PK\x03\x04"):
             what = "this is a spreadsheet (.xlsx or .ods), not CSV"
             raise UsageError(what, where=name, next_step="export the gradebook as CSV")
-        if len(content) > LARGEST:
+        if len(content) > MAX_BYTES:
             raise UsageError("this file is too large for a gradebook", where=name, next_step="name the right file")
-        self.encoding, self.text = _decoded(content, name)
+        self.encoding, self.text = _decode(content, name)
         self.delimiter = _delimiter(self.text)
         self.rows: list[list[Cell]] = list(_rows(self.text, self.delimiter, name))
 
+    @cached_property
+    def header_row(self) -> int:
+        """The first line that is not empty. Raises UsageError for a file without one."""
+        row = next((row for row, cells in enumerate(self.rows) if any(cell.value.strip() for cell in cells)), None)
+        if row is None:
+            raise UsageError("this file is empty", where=self.name, next_step="export the gradebook as CSV")
+        return row
+
+    @cached_property
+    def headings(self) -> list[str]:
+        """The headings of the columns."""
+        return [cell.value.strip() for cell in self.rows[self.header_row]]
+
+    def find_column(self, *names: str) -> int | None:
+        """Return the first column with one of these headings, whatever their case; None if there is none."""
+        known = [heading.casefold() for heading in self.headings]
+        return next((known.index(name.casefold()) for name in names if name.casefold() in known), None)
+
     def value(self, row: int, column: int) -> str:
-        """A cell's value without spaces around it; "" where the row is too short."""
+        """Return a cell's value without spaces around it; "" if the row is too short."""
         cells = self.rows[row]
         return cells[column].value.strip() if column < len(cells) else ""
 
     def with_values(self, changes: Mapping[tuple[int, int], str]) -> bytes:
-        """The file with these cells, by (row, column), changed; a cell that was quoted stays quoted."""
+        """Return the file with these cells, by (row, column), changed; a cell that was quoted stays quoted."""
         pieces, end = [], 0
         for (row, column), value in sorted(changes.items()):
             cell = self.rows[row][column]
@@ -57,8 +77,8 @@ class Sheet:
         return "".join([*pieces, self.text[end:]]).encode(self.encoding)
 
 
-def _decoded(content: bytes, name: str) -> tuple[str, str]:
-    """The encoding and the text; a mark at its beginning stays in the text, so that it is written again."""
+def _decode(content: bytes, name: str) -> tuple[str, str]:
+    """Return the encoding and the text; a byte order mark stays in the text, so that it is written again."""
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if content.startswith(mark):
             try:
@@ -68,11 +88,11 @@ def _decoded(content: bytes, name: str) -> tuple[str, str]:
     try:
         return "utf-8", content.decode("utf-8")
     except UnicodeDecodeError:
-        return "latin-1", content.decode("latin-1")  # as Excel saves it in the West; takes and gives back any byte
+        return "latin-1", content.decode("latin-1")  # as Western versions of Excel save it; keeps any byte
 
 
 def _delimiter(text: str) -> str:
-    """What separates the cells of the first line that is not empty."""
+    """Find what separates the cells of the first line that is not empty."""
     head, quoted = [], False
     for sign in text.lstrip("\ufeff\r\n"):
         quoted ^= sign == '"'
@@ -84,55 +104,26 @@ def _delimiter(text: str) -> str:
 
 
 def _rows(text: str, delimiter: str, name: str) -> Iterator[list[Cell]]:
-    place = 1 if text.startswith("\ufeff") else 0
+    cell = re.compile(rf'"(?P<quoted>(?:[^"]++|"")*+)"[^{delimiter}\r\n]*|[^{delimiter}\r\n]*')
+    position = 1 if text.startswith("\ufeff") else 0
     cells: list[Cell] = []
-    while place < len(text) or cells:
-        if not cells and text[place] in "\r\n":
-            yield []
-            place = _after_line_end(text, place)
-            continue
-        cell = _cell(text, place, delimiter, name)
-        cells.append(cell)
-        place = cell.end
-        if place < len(text) and text[place] == delimiter:
-            place += 1
-            if place < len(text):
-                continue
-            cells.append(Cell("", place, place, False))
+    while position < len(text):
+        if cells or text[position] not in "\r\n":
+            match = cell.match(text, position)
+            assert match is not None
+            quoted = match["quoted"]
+            if quoted is None and match[0].startswith('"'):
+                line = text.count("\n", 0, position) + 1
+                what, next_step = "a quote is never closed", "export the gradebook anew"
+                raise UsageError(what, where=f"{name}:{line}", next_step=next_step)
+            value = match[0] if quoted is None else quoted.replace('""', '"')
+            cells.append(Cell(value, position, match.end(), quoted is not None))
+            position = match.end()
+            if text.startswith(delimiter, position):
+                position += 1
+                if position < len(text):
+                    continue
+                cells.append(Cell("", position, position, False))
         yield cells
         cells = []
-        if place < len(text):
-            place = _after_line_end(text, place)
-
-
-def _cell(text: str, start: int, delimiter: str, name: str) -> Cell:
-    """The cell that begins at `start`."""
-    if text[start] != '"':
-        end = min(
-            (found for sign in (delimiter, "\r", "\n") if (found := text.find(sign, start)) >= 0), default=len(text)
-        )
-        return Cell(text[start:end], start, end, False)
-    end = start + 1
-    while True:
-        end = text.find('"', end)
-        if end < 0:
-            line = text.count("\n", 0, start) + 1
-            raise UsageError("a quote is never closed", where=f"{name}:{line}", next_step="export the gradebook anew")
-        if text[end + 1 : end + 2] != '"':
-            break
-        end += 2
-    value = text[start + 1 : end].replace('""', '"')
-    end += 1
-    while end < len(text) and text[end] not in f"{delimiter}\r\n":  # spaces behind the quote
-        end += 1
-    return Cell(value, start, end, True)
-
-
-def _after_line_end(text: str, place: int) -> int:
-    return place + (2 if text.startswith("\r\n", place) else 1)
-
-
-def column_of(header: Sequence[str], *names: str) -> int | None:
-    """The first column with one of these headings, whatever their case; None if there is none."""
-    folded = [heading.strip().casefold() for heading in header]
-    return next((folded.index(name.casefold()) for name in names if name.casefold() in folded), None)
+        position += 2 if text.startswith("\r\n", position) else 1

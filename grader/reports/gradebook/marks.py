@@ -1,11 +1,10 @@
-"""What each record gives for one column of a learning platform's gradebook: a share of its points, or why it has none.
+"""Turn records into marks: shares of the points of a gradebook's column, or the reasons why there are none.
 
     by default      share = score / 10, of a lesson or of the whole submission: 10.0 is all the points, 1.0 a tenth
     from_points     share = points earned / points possible; of a whole submission the mean of its lessons' shares
 
-Nothing becomes a zero by itself. A lesson that was not handed in, and one on which the grader failed, give no share;
-with `missing_as_zero` the first counts as zero, the second never does. Nor does work that was handed in and could not
-be read, such as a damaged archive: somebody has to look at it.
+A lesson that was not handed in gives no share, or zero with `missing_as_zero`. A lesson on which the grader failed, and
+work that could not be read, such as a damaged archive, are never a zero: somebody has to look at them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ GRADER_FAILED = "the grader itself failed on it"
 
 @dataclass(frozen=True)
 class Rule:
-    """Which column: one lesson, or "" for the whole submission; and how its score becomes a share."""
+    """What is exported: one lesson, or "" for the whole submission; and how its score becomes a share."""
 
     lesson: str = ""
     from_points: bool = False
@@ -33,7 +32,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Mark:
-    """One record's share of the points (0 to 1); None with the reason why it gives none."""
+    """One record's share of the points (0 to 1), or None and the reason."""
 
     id: str
     learner: str
@@ -43,13 +42,15 @@ class Mark:
     why: str = ""
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return f"{self.name} ({self.id})" if self.name and self.name != self.id else self.id
 
 
-def marks_of(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[str, str]] = ()) -> list[Mark]:
-    """A mark for each record and for the others of its group, who have none of their own; and for each entry of the
-    roster (`missing`: "id", "name") without a hand-in."""
+def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[str, str]] = ()) -> list[Mark]:
+    """Return a mark for each record, for members of its group without a record, and for each entry of `missing`.
+
+    `missing` are the entries of the roster ("id", "name") without a hand-in.
+    """
     own: list[Mark] = []
     shared: list[Mark] = []
     for record in records:

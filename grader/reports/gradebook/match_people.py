@@ -1,8 +1,8 @@
-"""Whose row is it: marks joined with the people of a gradebook, by what both know of them, and never by a guess.
+"""Match marks with the people of a gradebook, never by a guess.
 
-First by an identifier: the platform's own number, the school's, the login, the e-mail address or the part before its
-"@". Then by name: "Lovelace, Ada" is "Ada Lovelace" is "lovelaceada", as Canvas names files. What fits two people, or
-two marks that fit one, is ambiguous: it is reported and nothing is filled in.
+First by an identifier: the platform's number, the school's, the login, the e-mail address or the part before its "@".
+Then by name: "Lovelace, Ada" is "Ada Lovelace" is "lovelaceada", as Canvas names files. A mark that fits two people,
+and two marks that fit one, are ambiguous: they are reported and nothing is filled in.
 """
 
 from __future__ import annotations
@@ -18,54 +18,53 @@ from grader.reports.gradebook.marks import Mark
 
 @dataclass(frozen=True)
 class Person:
-    """One row of a gradebook that is a learner's: its identifiers, and the name as the platform writes it."""
+    """A learner's row of a gradebook: its identifiers, and the name as the platform writes it."""
 
     row: int
     identifiers: tuple[str, ...]
     name: str
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         return self.name or next(filter(None, self.identifiers), f"line {self.row + 1}")
 
 
 @dataclass
-class Joined:
-    """`pairs`: a row's mark. `ambiguous`: (mark, why). `unknown`: marks of nobody in the file. `older`: attempts that a
-    newer one replaces. `without`: people who have no mark."""
+class Matches:
+    """Which mark belongs to which row of the file, and which marks and people are left over."""
 
-    pairs: dict[int, Mark] = field(default_factory=dict)
-    ambiguous: list[tuple[Mark, str]] = field(default_factory=list)
-    unknown: list[Mark] = field(default_factory=list)
-    older: list[Mark] = field(default_factory=list)
-    without: list[Person] = field(default_factory=list)
+    pairs: dict[int, Mark] = field(default_factory=dict)  # by row
+    ambiguous: list[tuple[Mark, str]] = field(default_factory=list)  # with the reason
+    unknown: list[Mark] = field(default_factory=list)  # of nobody in the file
+    older: list[Mark] = field(default_factory=list)  # attempts that a newer one replaces
+    without: list[Person] = field(default_factory=list)  # people without a mark
 
 
-def join(people: Sequence[Person], marks: Iterable[Mark]) -> Joined:
+def match(people: Sequence[Person], marks: Iterable[Mark]) -> Matches:
     """Find each mark's person. Of several attempts of one learner the last counts."""
-    joined = Joined()
+    matches = Matches()
     directory = _Directory(people)
     by_row: dict[int, list[Mark]] = defaultdict(list)
-    for mark in _newest(marks, joined.older):
+    for mark in _newest(marks, matches.older):
         rows, why = directory.find(mark)
         if why:
-            joined.ambiguous.append((mark, why))
+            matches.ambiguous.append((mark, why))
         elif rows:
             by_row[rows.pop()].append(mark)
         else:
-            joined.unknown.append(mark)
-    _pair(by_row, directory.people, joined)
-    joined.without = [person for person in people if person.row not in joined.pairs]
-    return joined
+            matches.unknown.append(mark)
+    _pair(by_row, directory.people, matches)
+    matches.without = [person for person in people if person.row not in matches.pairs]
+    return matches
 
 
-def _pair(by_row: dict[int, list[Mark]], rows: dict[int, Person], joined: Joined) -> None:
+def _pair(by_row: dict[int, list[Mark]], rows: dict[int, Person], matches: Matches) -> None:
     for row, found in by_row.items():
         if len(found) == 1:
-            joined.pairs[row] = found[0]
+            matches.pairs[row] = found[0]
         else:
             ids = ", ".join(mark.id for mark in found)
-            joined.ambiguous += [(mark, f"{ids} all fit {rows[row].shown}") for mark in found]
+            matches.ambiguous += [(mark, f"{ids} all fit {rows[row].label}") for mark in found]
 
 
 def _newest(marks: Iterable[Mark], older: list[Mark]) -> list[Mark]:
@@ -83,7 +82,7 @@ def _newest(marks: Iterable[Mark], older: list[Mark]) -> list[Mark]:
 
 
 class _Directory:
-    """People by row, and rows by identifier, by what stands before an identifier's "@", and by name."""
+    """People by row; rows by identifier, by the part before its "@", and by name."""
 
     def __init__(self, people: Sequence[Person]) -> None:
         self.people = {person.row: person for person in people}
@@ -99,17 +98,17 @@ class _Directory:
                 self.names[key].add(person.row)
 
     def find(self, mark: Mark) -> tuple[set[int], str]:
-        """The row of a mark's person, or none; or why it is not certain."""
+        """Return the row of a mark's person, if any; or why it is not certain."""
         key = _key(mark.learner)
         rows = self.identifiers.get(key) or self.before_at.get(key) or set()
         if len(rows) == 1:
             other = self.people[next(iter(rows))].name
-            if not _same_person(mark.name, other):
+            if not _is_same_person(mark.name, other):
                 return set(), f"its identifier is that of {other}, its name is not"
         keys = _name_keys(mark.name) | _name_keys(mark.learner)
         rows = set(rows) or set().union(*(self.names.get(key, set()) for key in keys))
         if len(rows) > 1:
-            fits = ", ".join(sorted(self.people[row].shown for row in rows))
+            fits = ", ".join(sorted(self.people[row].label for row in rows))
             return set(), f"it fits {len(rows)} people: {fits}"
         return rows, ""
 
@@ -119,7 +118,7 @@ def _key(identifier: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name without accents and signs, given name first: "Lovelace, Ada" becomes ["ada", "lovelace"]."""
+    """Split a name, without accents and signs, given name first: "Lovelace, Ada" becomes ["ada", "lovelace"]."""
     last, comma, first = name.partition(",")
     ordered = f"{first} {last}" if comma else name
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", ordered) if not unicodedata.combining(sign))
@@ -127,7 +126,7 @@ def _words(name: str) -> list[str]:
 
 
 def _name_keys(name: str) -> set[str]:
-    """A name's words in any order, and run together with the family name last or first."""
+    """Return a name's words sorted, and run together with the family name last or first."""
     words = _words(name)
     if not words:
         return set()
@@ -135,8 +134,8 @@ def _name_keys(name: str) -> set[str]:
     return {" ".join(sorted(words)), *("".join(each) for each in turned)}
 
 
-def _same_person(one: str, other: str) -> bool:
-    """Whether two names do not speak against each other: a word of one is in the other, or one is not known."""
+def _is_same_person(one: str, other: str) -> bool:
+    """Return True unless two names contradict: a word of one is in the other, or one is not known."""
     first, second = _words(one), _words(other)
     if not first or not second:
         return True

@@ -170,7 +170,7 @@ def _scores(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
         "summary": class_findings.summary_of(tally.scores),
         "histogram": charts.histogram(tally.scores, 440, 190, 13),
         "skills": skills,
-        "legend": charts.heat_words(),
+        "legend": charts.heat_legend(),
         "lessons": [_lesson(head, tally, name, skills) for name in tally.lessons],
     }
 
