@@ -57,10 +57,10 @@ def store_answers(path: Path, count: int) -> None:
     families = [family for topic in Bank(ROOT / "lessons").topics() for family in topic.families]
     began = datetime.now(UTC) - timedelta(days=120)
     with Store.open(path) as store:
-        log = QuizLog(store.file)
+        log = QuizLog(store.database)
         for number in range(count):
             family = random.choice(families)
-            log.record(Answered(
+            log.add_answer(Answered(
                 family.id, family.topic, family.kind, number, f"s{number // 30}", "quiz", "1",
                 float(random.random() < 0.6), 0.02, random.choice(["guess", "fairly", "sure"]), (), True,
                 began + timedelta(minutes=number * 80),

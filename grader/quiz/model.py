@@ -1,7 +1,7 @@
-"""The nouns of the quiz: frozen dataclasses, no I/O.
+"""The data of the quiz as frozen dataclasses, without I/O.
 
-A *topic* has *families* of questions. A family asks one thing; each time it is asked, a *question* is made from it: the
-same thing with other numbers. Marking what was typed gives a *mark*: a credit, and the misconceptions that it shows.
+A *topic* has *families* of questions. A family asks one thing; each time it is asked, a *question* with other
+numbers is made from it. Marking what was typed gives a *mark*: a credit, and the misconceptions that it shows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Generator = Callable[[Random], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Misconception:
-    """A wrong idea that people have, by name: `says` completes "you ...". `command` is what helps against it."""
+    """A common wrong idea: `says` completes "you ...", `command` is what helps against it."""
 
     id: str
     says: str
@@ -47,7 +47,7 @@ class Trap:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """A question to be answered in one's own words, marked point by point by whoever wrote the answer."""
+    """A question to answer in one's own words; the learner marks the answer point by point."""
 
     number: int
     topic: str
@@ -59,7 +59,7 @@ class OpenQuestion:
 
 @dataclass(frozen=True)
 class Family:
-    """One thing to ask. `fields` is what its kind needs, as the TOML states it; a generator's values replace them."""
+    """One thing to ask. `fields` are those of its kind, from the TOML; a generator's values replace them."""
 
     id: str
     topic: str
@@ -77,8 +77,10 @@ class Family:
 
 @dataclass(frozen=True)
 class Topic:
-    """What one file of questions covers. `lesson` is where it is taught; `counts_for` is the topic of the assessment to
-    which its answers are evidence, itself where nothing else is said."""
+    """What one file of questions covers.
+
+    `lesson` is where it is taught; `counts_for` is the topic of the assessment to which its answers are evidence.
+    """
 
     name: str
     title: str
@@ -92,7 +94,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Option:
-    """One thing to choose from. `tag` is the misconception of whoever wrongly takes it, or wrongly leaves it."""
+    """One option. `tag` is the misconception shown by a wrong decision on it."""
 
     text: str
     right: bool = False
@@ -101,7 +103,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer that people give, and the misconception behind it."""
+    """A common wrong answer, and the misconception behind it."""
 
     tag: str
     value: Any
@@ -123,7 +125,7 @@ class Question:
     options: tuple[Option, ...] = ()
     wrong: tuple[Wrong, ...] = ()
     feedback: Mapping[str, str] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)  # what its kind needs besides
+    details: Mapping[str, Any] = field(default_factory=dict)  # of its kind
     values: Mapping[str, Any] = field(default_factory=dict)  # the numbers that were drawn
     audits: tuple[str, ...] = ()
     prove: str = ""
@@ -144,4 +146,4 @@ class Mark:
 
 
 class Unreadable(ValueError):
-    """What was typed is no answer to this kind of question; the text says how to type one. It costs nothing."""
+    """What was typed is no answer to this kind of question. The message says how to type one; it costs nothing."""

@@ -1,4 +1,4 @@
-"""The only code that writes learner state."""
+"""Store learners' progress and the results of classes in SQLite files."""
 
 from grader.store.progress import Store
 

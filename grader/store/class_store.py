@@ -65,7 +65,7 @@ class ClassStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._database = Database(path, BUSY_SECONDS, CLASS_MIGRATIONS, HOLDS, begin_anew=False)
+        self._database = Database(path, BUSY_SECONDS, CLASS_MIGRATIONS, HOLDS, replace_damaged=False)
 
     @classmethod
     def existing(cls, path: Path) -> ClassStore:

@@ -1,4 +1,4 @@
-"""The file of a learner's progress, opened when it is first needed. What is kept in it is the business of others."""
+"""Open the database of a learner's progress when it is first needed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ T = TypeVar("T")
 BUSY_SECONDS = 5.0
 
 
-class ProgressFile:
-    """One SQLite file. The first thing written makes it; reading makes none, and does not load SQLite without one."""
+class LearnerDatabase:
+    """One SQLite file. The first write makes it; reading a missing file returns nothing, and does not load SQLite."""
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self.path = path
@@ -26,7 +26,7 @@ class ProgressFile:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the learner should be told about the file."""
+        """Messages about the file for the learner."""
         return tuple(self._database.notices) if self._database else ()
 
     def close(self) -> None:
@@ -34,20 +34,20 @@ class ProgressFile:
             self._database.close()
 
     def read(self, convert: Callable[[tuple[Any, ...]], T], sql: str, *parameters: object) -> list[T]:
-        """`convert` of every row of a query; nothing where there is no file. Raises StoreError."""
-        database = self._existing()
+        """Return `convert` of every row of a query; nothing where there is no file. Raises StoreError."""
+        database = self._open_existing()
         return database.read(convert, sql, parameters) if database else []
 
-    def number(self, sql: str, *parameters: object) -> int:
-        """The one number that a query gives; 0 for NULL and where there is no file."""
+    def read_number(self, sql: str, *parameters: object) -> int:
+        """Return the one number of a query; 0 for NULL and where there is no file. Raises StoreError."""
         return sum(self.read(lambda row: int(row[0] or 0), sql, *parameters))
 
     def write(self, sql: str, *parameters: object) -> None:
-        """Run one statement that writes. Raises StoreError: then nothing of it was saved."""
+        """Run one statement that writes. Raises StoreError if nothing was saved."""
         self.write_all([(sql, parameters)])
 
     def write_all(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
-        """Run statements that write: all of them or, with StoreError, none."""
+        """Run statements that write, in one transaction. Raises StoreError if nothing was saved."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -56,20 +56,22 @@ class ProgressFile:
                 where=str(self.path.parent),
                 next_step="make that folder writable for yourself",
             ) from None
-        self._opened().write_all(statements)
+        self._open().write_all(statements)
 
-    def _existing(self) -> Database | None:
-        """The database if there is a file: `learn list` in a fresh folder neither makes one nor loads SQLite."""
+    def _open_existing(self) -> Database | None:
+        """Open the database if there is a file: `learn list` in a fresh folder neither makes one nor loads SQLite."""
         try:
-            there = self._database is not None or self.path.exists()
-        except OSError:  # the folder may not be searched; opening says so in plain words
-            there = True
-        return self._opened() if there else None
+            exists = self._database is not None or self.path.exists()
+        except OSError:  # the folder cannot be searched; opening explains that
+            exists = True
+        return self._open() if exists else None
 
-    def _opened(self) -> Database:
+    def _open(self) -> Database:
         if self._database is None:
             from grader.store import migrations
-            from grader.store.sqlite import Database  # here: SQLite takes a while to load
+            from grader.store.sqlite import Database  # here, because SQLite takes a while to load
 
-            self._database = Database(self.path, self.busy_seconds, migrations.MIGRATIONS)
+            self._database = Database(
+                self.path, self.busy_seconds, migrations.MIGRATIONS, "your progress", replace_damaged=True
+            )
         return self._database

@@ -1,6 +1,6 @@
-"""The schema, as the steps that lead to it. Append only: a step that was released is never edited.
+"""The database schemas, as lists of migrations. Append only: never edit a migration that was released.
 
-`PRAGMA user_version` is the number of steps a file has been through. Times are UTC, ISO 8601, always of one width,
+`PRAGMA user_version` is the number of migrations a file has been through. Times are UTC, ISO 8601, always of one width,
 so that their order as text is their order in time.
 """
 
@@ -52,7 +52,7 @@ MIGRATIONS: Migrations = (
             predicted REAL,
             predicted_after REAL
         )""",
-        # nothing is ever taken out of this one: it is the evidence
+        # nothing is ever deleted from this one: it is the evidence
         """CREATE TABLE quiz_answers (
             id INTEGER PRIMARY KEY,
             session TEXT NOT NULL,
@@ -95,7 +95,7 @@ CLASS_MIGRATIONS: Migrations = (
     # 1: every result ever given, and which of them count
     (
         "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-        # nothing is ever taken out of this one
+        # nothing is ever deleted from this one
         """CREATE TABLE records (
             number INTEGER PRIMARY KEY,
             id TEXT NOT NULL,
@@ -104,7 +104,7 @@ CLASS_MIGRATIONS: Migrations = (
             digest TEXT NOT NULL,
             record TEXT NOT NULL
         )""",
-        # what is long stands last: whoever asks for the rest does not read it
+        # long columns come last: queries for the others do not read them
         """CREATE TABLE results (
             id TEXT PRIMARY KEY,
             number INTEGER NOT NULL REFERENCES records (number),

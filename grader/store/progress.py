@@ -1,4 +1,4 @@
-"""What the learner has done: attempts, hints taken, solutions shown. Keyed by lesson and function name."""
+"""Store a learner's attempts, the hints taken and the solutions shown, by the names of lessons and functions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.store.learner_database import BUSY_SECONDS, ProgressFile
-from grader.store.rows import to_attempt, to_json, to_mistakes, to_progress, to_text
+from grader.store.learner_database import BUSY_SECONDS, LearnerDatabase
+from grader.store.rows import format_time, result_to_json, to_attempt, to_mistakes, to_progress
 
 if TYPE_CHECKING:
     from grader.model import Attempt, LessonProgress, LessonResult
 
 ATTEMPT = "SELECT lesson, at, state, score, passed, source_sha256, result FROM attempts"
 
-# `renamed` has a row for each former name of a lesson; its first row matches nothing and lets there be no others.
+# `renamed` has a row for each former name of a lesson; its first row matches nothing, so that there may be no others.
 SUMMARY = """
 WITH renamed (old, new) AS (VALUES (NULL, NULL){former}),
 tried AS (
@@ -39,34 +39,39 @@ LEFT JOIN attempts AS latest ON latest.id = tried.last
 
 
 class Store:
-    """One learner's progress, in one file. The file is made by the first thing written; reading makes none.
+    """One learner's progress, in one file, which the first write makes.
 
-    `aliases` maps former lesson names to the names of today: what was stored under the former counts for the latter.
-    Every method raises StoreError if the file cannot be used; after one that writes, nothing was saved then.
+    Every method raises StoreError if the file cannot be used; a method that writes has then saved nothing.
     """
 
     def __init__(self, path: Path, aliases: Mapping[str, str], busy_seconds: float) -> None:
         self.path = path
-        self.file = ProgressFile(path, busy_seconds)
+        self.database = LearnerDatabase(path, busy_seconds)
         self._aliases = dict(aliases)
 
     @classmethod
     def open(cls, path: Path, *, aliases: Mapping[str, str] | None = None, busy_seconds: float = BUSY_SECONDS) -> Store:
-        """The store at `path`, there or not. A damaged file is set aside, and `notices` says so.
+        """Open the store at `path`. A damaged file is set aside, and `notices` says so.
 
-        `busy_seconds` is how long to wait for another process that is writing. Raises StoreError.
+        Args:
+            path: The file; it need not exist.
+            aliases: Former names of lessons, each with today's name, for which its progress counts.
+            busy_seconds: How long to wait for another process that is writing.
+
+        Raises:
+            StoreError: The file cannot be used.
         """
         store = cls(path, aliases or {}, busy_seconds)
-        store.file.number("PRAGMA user_version")  # so that a bad file is known at once
+        store.database.read_number("PRAGMA user_version")  # to find a bad file at once
         return store
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the learner should be told about the file."""
-        return self.file.notices
+        """Messages about the file for the learner."""
+        return self.database.notices
 
     def close(self) -> None:
-        self.file.close()
+        self.database.close()
 
     def __enter__(self) -> Store:
         return self
@@ -77,84 +82,82 @@ class Store:
     # ---- attempts
 
     def record_attempt(self, result: LessonResult, source_sha256: str, when: datetime) -> None:
-        """Keep a verdict, and the digest of the source it was given for."""
-        self.file.write(
+        """Store a result, and the digest of the source that was checked."""
+        self.database.write(
             "INSERT INTO attempts (lesson, at, state, score, passed, mistakes, source_sha256, result) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             result.lesson,
-            to_text(when),
+            format_time(when),
             result.state,
             result.score,
             result.passed,
             len(result.mistakes),
             source_sha256,
-            to_json(result),
+            result_to_json(result),
         )
 
     def attempts(self, lesson: str) -> list[Attempt]:
-        """All attempts at a lesson, oldest first."""
+        """Return all attempts at a lesson, oldest first."""
         names = self._names(lesson)
-        return self.file.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
+        return self.database.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
 
     def best(self, lesson: str) -> Attempt | None:
-        """The attempt with the highest score, of equal ones the first; None without a score."""
+        """Return the attempt with the highest score, the first of equal ones; None without a score."""
         names = self._names(lesson)
         order = "score IS NOT NULL ORDER BY score DESC, id LIMIT 1"
-        return next(iter(self.file.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} AND {order}", *names)), None)
+        return next(iter(self.database.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} AND {order}", *names)), None)
 
     def recent_mistakes(self, limit: int) -> list[tuple[str, str, str, datetime]]:
-        """The mistakes named last, as (lesson, id, says, when), each once, the latest first.
+        """Return the latest mistakes as (lesson, id, says, when), each once, the latest first.
 
-        Looks at the last hundred attempts that have any.
+        Only the last hundred attempts with mistakes are searched.
         """
         query = f"{ATTEMPT} WHERE mistakes > 0 ORDER BY id DESC LIMIT 100"
         found: dict[tuple[str, str], tuple[str, str, str, datetime]] = {}
-        for attempt in self.file.read(to_attempt, query):
+        for attempt in self.database.read(to_attempt, query):
             lesson = self._aliases.get(attempt.lesson, attempt.lesson)
             for mistake in to_mistakes(attempt.result):
                 found.setdefault((lesson, mistake.id), (lesson, mistake.id, mistake.says, attempt.when))
         return list(found.values())[:limit]
 
     def summary(self, aliases: Mapping[str, str] | None = None) -> dict[str, LessonProgress]:
-        """Each lesson's progress by its name, in one query. `aliases` replaces those the store was opened with."""
+        """Return each lesson's progress by its name. `aliases` replaces those given to `open`."""
         renamed = self._aliases if aliases is None else aliases
         former = [name for pair in renamed.items() for name in pair]
-        rows = self.file.read(to_progress, SUMMARY.format(former=", (?, ?)" * len(renamed)), *former)
+        rows = self.database.read(to_progress, SUMMARY.format(former=", (?, ?)" * len(renamed)), *former)
         return {progress.lesson: progress for progress in rows}
 
     # ---- hints and solutions
 
     def record_hint(self, lesson: str, function: str, rung: int, when: datetime) -> None:
-        """Keep that a hint was shown: `rung` counts from 1. Showing it again changes nothing."""
+        """Store that a hint was shown, once. `rung` counts from 1."""
         names = self._names(lesson)
-        self.file.write(
+        self.database.write(
             "INSERT INTO hints (lesson, function, rung, at) SELECT ?, ?, ?, ? WHERE NOT EXISTS "
             f"(SELECT 1 FROM hints WHERE {_is_in(names)} AND function = ? AND rung = ?)",
-            *(lesson, function, rung, to_text(when)),
+            *(lesson, function, rung, format_time(when)),
             *(*names, function, rung),
         )
 
     def next_hint(self, lesson: str, function: str) -> int:
-        """The rung after the highest one shown for this function: 1 if none was."""
+        """Return the rung after the highest one shown for this function: 1 if none was."""
         names = self._names(lesson)
-        return 1 + self.file.number(
+        return 1 + self.database.read_number(
             f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ?", *names, function
         )
 
     def hints_used(self, lesson: str) -> int:
-        """How many different hints of a lesson were shown."""
+        """Return how many different hints of a lesson were shown."""
         names = self._names(lesson)
-        return self.file.number(
+        return self.database.read_number(
             f"SELECT COUNT(DISTINCT function || ' ' || rung) FROM hints WHERE {_is_in(names)}", *names
         )
 
     def record_solution_shown(self, lesson: str, gave_up: bool, when: datetime) -> None:
-        """Keep that the reference was shown; `gave_up` if that was before the lesson was solved."""
-        self.file.write(
-            "INSERT INTO solutions_shown (lesson, gave_up, at) VALUES (?, ?, ?)", lesson, gave_up, to_text(when)
+        """Store that the reference was shown; `gave_up` if that was before the lesson was solved."""
+        self.database.write(
+            "INSERT INTO solutions_shown (lesson, gave_up, at) VALUES (?, ?, ?)", lesson, gave_up, format_time(when)
         )
-
-    # ---- the file
 
     def _names(self, lesson: str) -> list[str]:
         return [lesson, *(old for old, new in self._aliases.items() if new == lesson)]

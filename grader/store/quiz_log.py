@@ -1,15 +1,19 @@
-"""The log of a learner's quizzes: what was asked, answered, predicted and claimed. Nothing in it is ever changed, but
-that a sitting ends and an open answer is written on."""
+"""The log of a learner's quizzes: what was asked, answered, predicted and claimed.
+
+Answers and claims are never changed; a session can be planned anew and finished, an open answer can be written on.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from grader.model import Answered, Claimed, QuizSession
-from grader.store.learner_database import ProgressFile
-from grader.store.rows import to_text, to_time
+from grader.store.learner_database import LearnerDatabase
+from grader.store.rows import format_time, parse_time
 
 SALT = "salt"
 ANSWERS = (
@@ -20,8 +24,8 @@ CLAIMS = "SELECT topic, point, mark, trap, session, at FROM quiz_claims"
 SESSIONS = "SELECT id, mode, topics, started, finished, predicted, predicted_after FROM quiz_sessions"
 
 
-class Planned(NamedTuple):
-    """A sitting that can be gone on with: its questions as (family, attempt), in order."""
+class PlannedSession(NamedTuple):
+    """A session with its plan: questions as (family, attempt), in order."""
 
     session: QuizSession
     plan: tuple[tuple[str, int], ...]
@@ -30,170 +34,148 @@ class Planned(NamedTuple):
 class QuizLog:
     """The quiz tables of a learner's progress file. Every method raises StoreError if the file cannot be used."""
 
-    def __init__(self, file: ProgressFile) -> None:
-        self.file = file
+    def __init__(self, database: LearnerDatabase) -> None:
+        self.database = database
 
     def salt(self) -> str:
-        """What makes this learner's variants their own: drawn once, then always the same."""
+        """Return the salt that makes this learner's variants different from others', drawing it once."""
         found = self.fact(SALT)
         if not found:
-            import secrets
-
-            self.file.write("INSERT OR IGNORE INTO quiz_facts VALUES (?, ?)", SALT, secrets.token_hex(8))
+            self.database.write("INSERT OR IGNORE INTO quiz_facts VALUES (?, ?)", SALT, os.urandom(8).hex())
             found = self.fact(SALT)
         return found
 
     def fact(self, name: str) -> str:
-        """A setting of the quiz; "" where there is none."""
-        return next(
-            iter(self.file.read(lambda row: str(row[0]), "SELECT value FROM quiz_facts WHERE name = ?", name)), ""
-        )
+        """Return a fact about the quiz by its name; "" where there is none."""
+        return self._text("SELECT value FROM quiz_facts WHERE name = ?", name)
 
-    def keep_fact(self, name: str, value: str) -> None:
-        self.file.write("INSERT OR REPLACE INTO quiz_facts VALUES (?, ?)", name, value)
+    def set_fact(self, name: str, value: str) -> None:
+        self.database.write("INSERT OR REPLACE INTO quiz_facts VALUES (?, ?)", name, value)
 
-    # ---- sittings
+    # ---- sessions
 
     def begin(self, session: QuizSession, plan: Sequence[tuple[str, int]]) -> None:
-        """Keep a sitting and what will be asked in it."""
-        import json
+        """Log a new session and its plan."""
+        sql = "INSERT INTO quiz_sessions VALUES (?, ?, ?, ?, ?, NULL, ?, NULL)"
+        lists = (json.dumps(session.topics), json.dumps(plan))
+        self.database.write(sql, session.id, session.mode, *lists, format_time(session.started), session.predicted)
 
-        self.file.write(
-            "INSERT INTO quiz_sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", session.id, session.mode,
-            json.dumps(session.topics), json.dumps(plan), to_text(session.started), None, session.predicted, None,
-        )  # fmt: skip
+    def finish(self, session: str, when: datetime) -> None:
+        """Log the end of a session."""
+        self.database.write("UPDATE quiz_sessions SET finished = ? WHERE id = ?", format_time(when), session)
 
-    def finish(self, session: str, when: datetime, predicted_after: float | None = None) -> None:
-        """A sitting is over."""
-        self.file.write("UPDATE quiz_sessions SET finished = ? WHERE id = ?", to_text(when), session)
-        if predicted_after is not None:
-            self.predict_after(session, predicted_after)
+    def set_plan(self, session: str, plan: Sequence[tuple[str, int]]) -> None:
+        """Replace the plan of a session that began before it could be planned."""
+        self.database.write("UPDATE quiz_sessions SET plan = ? WHERE id = ?", json.dumps(plan), session)
 
-    def replan(self, session: str, plan: Sequence[tuple[str, int]]) -> None:
-        """What will be asked in a sitting that was begun before that could be known."""
-        import json
-
-        self.file.write("UPDATE quiz_sessions SET plan = ? WHERE id = ?", json.dumps(plan), session)
-
-    def predict_after(self, session: str, predicted: float) -> None:
-        """What the learner expects once all is answered, and before the marks are shown."""
-        self.file.write("UPDATE quiz_sessions SET predicted_after = ? WHERE id = ?", predicted, session)
+    def set_prediction_after(self, session: str, predicted: float) -> None:
+        """Log the score that a learner expects after answering, before the marks are shown."""
+        self.database.write("UPDATE quiz_sessions SET predicted_after = ? WHERE id = ?", predicted, session)
 
     def sessions(self) -> list[QuizSession]:
-        """All sittings, oldest first."""
-        return self.file.read(_to_session, f"{SESSIONS} ORDER BY started")
+        """Return all sessions, oldest first."""
+        return self.database.read(_to_session, f"{SESSIONS} ORDER BY started")
 
-    def unfinished(self) -> list[Planned]:
-        """Sittings that were not ended, the latest first."""
+    def unfinished(self) -> list[PlannedSession]:
+        """Return the sessions that are not finished, the latest first."""
         sql = f"{SESSIONS.replace(' FROM', ', plan FROM')} WHERE finished IS NULL ORDER BY started DESC"
-        return self.file.read(_to_planned, sql)
+        return self.database.read(_to_planned, sql)
 
     # ---- answers
 
-    def record(self, answer: Answered) -> None:
-        """Keep an answer: once this returns it is not lost.
+    def add_answer(self, answer: Answered) -> None:
+        """Log an answer durably.
 
-        There is one first try at a family in a sitting: of two, as from two terminals at once, the second is none.
+        Of two first tries at a family in a session, as from two terminals, only one is logged as first.
         """
-        import json
-
-        self.file.write(
+        sql = (
             "INSERT INTO quiz_answers (family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, "
             "tags, first, at, seconds) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            "? AND NOT EXISTS (SELECT 1 FROM quiz_answers WHERE family = ? AND session = ? AND first), ?, ?",
-            answer.family, answer.topic, answer.kind, answer.attempt, answer.session, answer.mode, answer.typed,
-            answer.credit, answer.guess, answer.certainty, json.dumps(answer.tags), answer.first,
-            answer.family, answer.session, to_text(answer.when), answer.seconds,
-        )  # fmt: skip
+            "? AND NOT EXISTS (SELECT 1 FROM quiz_answers WHERE family = ? AND session = ? AND first), ?, ?"
+        )
+        question = (answer.family, answer.topic, answer.kind, answer.attempt, answer.session, answer.mode)
+        mark = (answer.typed, answer.credit, answer.guess, answer.certainty, json.dumps(answer.tags), answer.first)
+        at = format_time(answer.when)
+        self.database.write(sql, *question, *mark, answer.family, answer.session, at, answer.seconds)
 
     def answers(self, session: str = "") -> list[Answered]:
-        """All answers, or those of one sitting, oldest first."""
+        """Return all answers, or those of one session, oldest first."""
         if session:
-            return self.file.read(_to_answer, f"{ANSWERS} WHERE session = ? ORDER BY id", session)
-        return self.file.read(_to_answer, f"{ANSWERS} ORDER BY id")
+            return self.database.read(_to_answer, f"{ANSWERS} WHERE session = ? ORDER BY id", session)
+        return self.database.read(_to_answer, f"{ANSWERS} ORDER BY id")
 
     def tried(self) -> dict[str, int]:
-        """How often each family was answered at a first try."""
+        """Return how often each family was answered at a first try."""
         sql = "SELECT family, COUNT(*) FROM quiz_answers WHERE first GROUP BY family"
-        return dict(self.file.read(lambda row: (str(row[0]), int(row[1])), sql))
+        return dict(self.database.read(lambda row: (str(row[0]), int(row[1])), sql))
 
     def asked(self) -> dict[str, int]:
-        """The number of the last variant of each family that was planned or answered: a fresh one comes after it.
+        """Return the number of each family's last variant that was planned or answered.
 
-        A plan takes two variants: if the first is missed, the second comes at the end of the sitting.
+        A plan takes two variants: if the first is missed, the second is asked at the end of the session.
         """
-        import json
-
-        found = dict(self.file.read(lambda row: (str(row[0]), int(row[1])),
-                                    "SELECT family, MAX(attempt) FROM quiz_answers GROUP BY family"))  # fmt: skip
-        for plan in self.file.read(lambda row: json.loads(row[0]), "SELECT plan FROM quiz_sessions"):
+        sql = "SELECT family, MAX(attempt) FROM quiz_answers GROUP BY family"
+        found = dict(self.database.read(lambda row: (str(row[0]), int(row[1])), sql))
+        for plan in self.database.read(lambda row: json.loads(row[0]), "SELECT plan FROM quiz_sessions"):
             for family, attempt in plan:
                 found[family] = max(int(attempt) + 1, found.get(family, 0))
         return found
 
     # ---- open questions
 
-    def keep_text(self, session: str, topic: str, text: str, when: datetime) -> None:
-        """Keep an open answer as it stands."""
-        self.file.write("INSERT OR REPLACE INTO quiz_texts VALUES (?, ?, ?, ?)", session, topic, text, to_text(when))
+    def save_text(self, session: str, topic: str, text: str, when: datetime) -> None:
+        """Save an open answer as it is now."""
+        self.database.write(
+            "INSERT OR REPLACE INTO quiz_texts VALUES (?, ?, ?, ?)", session, topic, text, format_time(when)
+        )
 
     def text(self, session: str) -> str:
-        """The open answer of a sitting; "" where there is none yet."""
-        sql = "SELECT text FROM quiz_texts WHERE session = ?"
-        return next(iter(self.file.read(lambda row: str(row[0]), sql, session)), "")
+        """Return the open answer of a session; "" where there is none yet."""
+        return self._text("SELECT text FROM quiz_texts WHERE session = ?", session)
 
     def texts(self) -> list[tuple[str, str, str, datetime]]:
-        """Open answers as (session, topic, text, when), oldest first."""
+        """Return open answers as (session, topic, text, when), oldest first."""
         sql = "SELECT session, topic, text, at FROM quiz_texts ORDER BY at"
-        return self.file.read(lambda row: (row[0], row[1], row[2], to_time(row[3])), sql)
+        return self.database.read(lambda row: (row[0], row[1], row[2], parse_time(row[3])), sql)
 
     def written(self) -> frozenset[str]:
-        """The sittings in which an open answer was written: one that was skipped has an empty text."""
+        """Return the sessions with a written open answer; a skipped one has an empty text."""
         sql = "SELECT session FROM quiz_texts WHERE TRIM(text) <> ''"
-        return frozenset(self.file.read(lambda row: str(row[0]), sql))
+        return frozenset(self.database.read(lambda row: str(row[0]), sql))
 
-    def claim(self, claim: Claimed) -> None:
-        """Keep what the learner marked in their own answer."""
-        self.claim_all([claim])
-
-    def claim_all(self, claims: Sequence[Claimed]) -> None:
-        """Keep several such marks, all of them or none."""
+    def add_claims(self, claims: Sequence[Claimed]) -> None:
+        """Log what a learner marked in their own answer, all of it or nothing."""
         sql = "INSERT INTO quiz_claims (session, topic, point, mark, trap, at) VALUES (?, ?, ?, ?, ?, ?)"
-        self.file.write_all([
-            (sql, (each.session, each.topic, each.point, each.mark, each.trap, to_text(each.when))) for each in claims
-        ])  # fmt: skip
+        rows = [(each.session, each.topic, each.point, each.mark, each.trap, format_time(each.when)) for each in claims]
+        self.database.write_all([(sql, row) for row in rows])
 
     def claims(self, session: str = "") -> list[Claimed]:
-        """All claims, or those of one sitting, oldest first."""
+        """Return all claims, or those of one session, oldest first."""
         if session:
-            return self.file.read(_to_claim, f"{CLAIMS} WHERE session = ? ORDER BY id", session)
-        return self.file.read(_to_claim, f"{CLAIMS} ORDER BY id")
+            return self.database.read(_to_claim, f"{CLAIMS} WHERE session = ? ORDER BY id", session)
+        return self.database.read(_to_claim, f"{CLAIMS} ORDER BY id")
+
+    def _text(self, sql: str, key: str) -> str:
+        return next(iter(self.database.read(lambda row: str(row[0]), sql, key)), "")
 
 
 def _to_answer(row: tuple[Any, ...]) -> Answered:
-    import json
-
     family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, tags, first, at, seconds = row
-    return Answered(
-        family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, tuple(json.loads(tags)),
-        bool(first), to_time(at), seconds,
-    )  # fmt: skip
+    known = (family, topic, kind, attempt, session, mode, typed, credit, guess, certainty)
+    return Answered(*known, tuple(json.loads(tags)), bool(first), parse_time(at), seconds)
 
 
 def _to_claim(row: tuple[Any, ...]) -> Claimed:
     topic, point, mark, trap, session, at = row
-    return Claimed(topic, point, mark, bool(trap), session, to_time(at))
+    return Claimed(topic, point, mark, bool(trap), session, parse_time(at))
 
 
 def _to_session(row: tuple[Any, ...]) -> QuizSession:
-    import json
-
     session, mode, topics, started, finished, predicted, after = row
-    ended = to_time(finished) if finished else None
-    return QuizSession(session, mode, tuple(json.loads(topics)), to_time(started), ended, predicted, after)
+    ended = parse_time(finished) if finished else None
+    return QuizSession(session, mode, tuple(json.loads(topics)), parse_time(started), ended, predicted, after)
 
 
-def _to_planned(row: tuple[Any, ...]) -> Planned:
-    import json
-
-    return Planned(_to_session(row[:7]), tuple((str(family), int(attempt)) for family, attempt in json.loads(row[7])))
+def _to_planned(row: tuple[Any, ...]) -> PlannedSession:
+    plan = tuple((str(family), int(attempt)) for family, attempt in json.loads(row[7]))
+    return PlannedSession(_to_session(row[:7]), plan)

@@ -1,7 +1,7 @@
-"""The SQLite file under a store: opened, brought up to date, and set aside if it is damaged.
+"""Open a SQLite file, migrate it, and set it aside if it is damaged.
 
-The journal is SQLite's default one, not WAL: home folders lie on network file systems, where WAL's shared memory does
-not work. Two processes at once wait for each other.
+The journal is SQLite's default, not WAL, whose shared memory does not work on the network file systems of many home
+folders. Two processes wait for each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.errors import StoreError
-from grader.store.migrations import MIGRATIONS, Migrations
+from grader.store.migrations import Migrations
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -21,74 +21,75 @@ Row = tuple[Any, ...]
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)  # from rows whose text is damaged
-_CLOSED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+_DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 
 
 class Database:
-    """One file, opened when it is first used. `notices` tells what was done to it that its owner should know.
-
-    `holds` is what its owner knows the content as. A damaged file is set aside and begun anew only if `begin_anew`.
-    """
+    """One file, opened when it is first used. `notices` are messages about it for its owner."""
 
     def __init__(
-        self, path: Path, busy_seconds: float, migrations: Migrations | None = None, holds: str = "your progress",
-        *, begin_anew: bool = True,
-    ) -> None:  # fmt: skip
+        self, path: Path, busy_seconds: float, migrations: Migrations, content: str, *, replace_damaged: bool
+    ) -> None:
+        """Prepare to open a file.
+
+        Args:
+            path: The file; it need not exist.
+            busy_seconds: How long to wait for another process that is writing.
+            migrations: The steps to its schema.
+            content: What messages call its content.
+            replace_damaged: Whether to set a damaged file aside and begin an empty one.
+        """
         self.path = path
         self.busy_seconds = busy_seconds
-        self.migrations = MIGRATIONS if migrations is None else migrations
-        self.holds = holds
-        self.begin_anew = begin_anew
+        self.migrations = migrations
+        self.content = content
+        self.replace_damaged = replace_damaged
         self.notices: list[str] = []
         self._connection: sqlite3.Connection | None = None
 
     def read(self, convert: Callable[[Row], T], sql: str, parameters: Sequence[object]) -> list[T]:
-        """`convert` of every row of a query. Raises StoreError, also for a row that cannot be converted."""
+        """Return `convert` of every row of a query. Raises StoreError, also for a row that cannot be converted."""
 
         def act(connection: sqlite3.Connection) -> list[T]:
             return [convert(row) for row in connection.execute(sql, parameters).fetchall()]
 
-        return self._do(act, f"{self.holds} cannot be read")
-
-    def write(self, sql: str, parameters: Sequence[object]) -> None:
-        """Run one statement that writes. Raises StoreError: then nothing of it was saved."""
-        self.write_all([(sql, parameters)])
+        return self._run(act, f"{self.content} cannot be read")
 
     def write_all(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
-        """Run statements that write: all of them or, with StoreError, none."""
+        """Run statements that write, in one transaction. Raises StoreError if nothing was saved."""
 
         def act(connection: sqlite3.Connection) -> None:
             with _transaction(connection):
                 for sql, parameters in statements:
                     connection.execute(sql, parameters)
 
-        self._do(act, f"{self.holds} could not be saved")
+        self._run(act, f"{self.content} could not be saved")
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _do(self, act: Callable[[sqlite3.Connection], T], failure: str) -> T:
-        """`act` on the connection; once more on a fresh file if this one turns out to be damaged."""
+    def _run(self, act: Callable[[sqlite3.Connection], T], failure: str) -> T:
+        """Run `act` on the connection, and again on an empty file if this one is damaged."""
         try:
-            return act(self._connected())
+            return act(self._open())
         except (sqlite3.Error, *_UNREADABLE) as error:
-            if _code(error) not in _DAMAGED or not self.begin_anew:
-                raise self._explained(error, failure) from None
+            if _code(error) not in _DAMAGED or not self.replace_damaged:
+                raise self._explain(error, failure) from None
         self.close()
         try:
             self._set_aside()
-            return act(self._connected())
+            return act(self._open())
         except (sqlite3.Error, OSError, *_UNREADABLE) as error:
-            raise self._explained(error, failure) from None
+            raise self._explain(error, failure) from None
 
-    def _connected(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             was_empty = _is_empty(self.path)
             connection = self._connect()
             try:
-                self._bring_up_to_date(connection, was_empty)
+                self._migrate(connection, was_empty)
             except BaseException:
                 connection.close()
                 raise
@@ -98,14 +99,14 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
 
-    def _bring_up_to_date(self, connection: sqlite3.Connection, was_empty: bool) -> None:
-        if self._version(connection) == len(self.migrations):
+    def _migrate(self, connection: sqlite3.Connection, was_empty: bool) -> None:
+        if self._read_version(connection) == len(self.migrations):
             return
         with _transaction(connection):
-            version = self._version(connection)  # again: another process may have been first
+            version = self._read_version(connection)  # again, because another process may have migrated it
             if was_empty and not version:
                 self.notices.append(
-                    f"the file with {self.holds} was empty, as a crash before anything was kept leaves it: "
+                    f"the file with {self.content} was empty, as a crash before anything was kept leaves it: "
                     f"it is begun anew ({self.path})"
                 )
             for statements in self.migrations[version:]:
@@ -113,12 +114,12 @@ class Database:
                     connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {len(self.migrations)}")
 
-    def _version(self, connection: sqlite3.Connection) -> int:
-        """How many migrations the file has been through. Raises StoreError if it has more than we know."""
+    def _read_version(self, connection: sqlite3.Connection) -> int:
+        """Return how many migrations the file has been through. Raises StoreError for unknown ones."""
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if version > len(self.migrations):
             raise StoreError(
-                f"{self.holds} cannot be read: a newer version of selfattend wrote this file "
+                f"{self.content} cannot be read: a newer version of selfattend wrote this file "
                 f"(its format is {version}, this version knows {len(self.migrations)})",
                 where=str(self.path),
                 next_step="pip install --upgrade selfattend",
@@ -126,7 +127,7 @@ class Database:
         return version
 
     def _set_aside(self) -> None:
-        """Rename the file if it is damaged indeed: another process may have put a sound one in its place by now."""
+        """Rename the file, unless another process has replaced it by a sound one."""
         if self._is_sound():
             return
         number = 1
@@ -146,7 +147,7 @@ class Database:
                 raise
             return False
 
-    def _explained(self, error: Exception, failure: str) -> StoreError:
+    def _explain(self, error: Exception, failure: str) -> StoreError:
         code = _code(error)
         next_step = "move that file to another place; a new one is begun then"
         if code in _LOCKED:
@@ -154,7 +155,7 @@ class Database:
             next_step = "close the other program, and repeat the command"
         elif code == sqlite3.SQLITE_FULL:
             why, next_step = "the disk is full", "free some space, and repeat the command"
-        elif code in _CLOSED or isinstance(error, PermissionError):
+        elif code in _DENIED or isinstance(error, PermissionError):
             why, next_step = "the file or its folder may not be opened or written", "make both writable for yourself"
         elif code == sqlite3.SQLITE_IOERR:
             why, next_step = f"the disk refused ({error})", "check whether the disk is full or failing"
@@ -166,27 +167,27 @@ class Database:
 
 
 def _is_empty(path: Path) -> bool:
-    """Whether there is a file of no bytes: SQLite takes it for a new one."""
+    """Return True for a file of no bytes, which SQLite takes for a new one."""
     try:
         return path.stat().st_size == 0
-    except OSError:  # there is none, or opening it says in plain words why not
+    except OSError:  # there is no file, or opening it explains why not
         return False
 
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what is done inside, or none. IMMEDIATE takes the lock at once, which lets it wait for its turn."""
+    """Commit all that is done inside, or nothing. IMMEDIATE takes the lock at once, and so can wait for its turn."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
-            with suppress(sqlite3.Error):  # the first error is the one to tell
+            with suppress(sqlite3.Error):  # the first error is the one to report
                 connection.execute("ROLLBACK")
         raise
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary result code; 0 if the error did not come from SQLite."""
+    """Return SQLite's primary result code; 0 if the error did not come from SQLite."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -12,8 +12,8 @@ from support.repeat import repeat
 
 from grader.course.discover import load
 from grader.quiz.bank.bank import Bank
-from grader.quiz.bank.lint import audit_bank, problems
-from grader.quiz.bank.variants import variant
+from grader.quiz.bank.lint import audit_bank, find_problems
+from grader.quiz.bank.variants import make_variant
 from grader.quiz.model import Family
 
 BANK = Bank(ROOT / "lessons")
@@ -35,7 +35,7 @@ def proofs(topic: str) -> ModuleType:
 @repeat(usual=30, soak=200)
 def test_nothing_is_ambiguous(topic, times):
     """Ids, tags, audits, options and wrong answers of a topic are as they must be, in variants of each family."""
-    assert list(problems(BANK, [BANK.topic(topic)], times)) == []
+    assert list(find_problems(BANK, [BANK.topic(topic)], times)) == []
 
 
 @pytest.mark.parametrize("family", GENERATED, ids=lambda family: family.id)
@@ -44,7 +44,7 @@ def test_answers_are_what_torch_says(family: Family, times: int):
     """A generator's closed form gives what torch computes, for so many seeds."""
     proof = getattr(proofs(family.topic), family.generator)
     for attempt in range(1, times + 1):
-        question = variant(BANK, family, "proof", attempt)
+        question = make_variant(BANK, family, "proof", attempt)
         answer = proof(question)
         if isinstance(question.answer, float | int) and not isinstance(answer, str | list):
             assert answer == pytest.approx(question.answer, rel=1e-3, abs=1e-6), (attempt, question.values)

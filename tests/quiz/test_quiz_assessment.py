@@ -8,8 +8,8 @@ import pytest
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 
 from grader.model import Claimed, LessonProgress
-from grader.quiz.assessment.assessment import Log, assess
-from grader.quiz.bank.lint import problems
+from grader.quiz.assessment.assessment import LearnerLog, assess
+from grader.quiz.bank.lint import find_problems
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +30,12 @@ def claim(mark: str, point: str = "p1", trap: bool = False, **changes) -> Claime
 
 def test_the_bank_that_tests_use_is_sound(bank):
     """The questions made for these tests pass the lint that the course's own have to pass."""
-    assert list(problems(bank, bank.topics())) == []
+    assert list(find_problems(bank, bank.topics())) == []
 
 
 def test_nothing_answered_is_no_score(bank):
     """Without evidence there is a reason in place of a number, and topics to begin with."""
-    report = assess(bank, Log())
+    report = assess(bank, LearnerLog())
     assert report["verified"] is None and "0 of 10 topics" in report["reason"]
     assert (report["predicted"], report["claimed"], report["strengths"], report["weaknesses"]) == (None, None, [], [])
     assert [each["command"] for each in report["suggestions"]] == [f"learn quiz {name}" for name in TOPICS[:3]]
@@ -45,13 +45,15 @@ def test_a_course_of_two_topics_needs_both(tmp_path):
     """Where there are fewer topics than a score needs elsewhere, it needs all of them."""
     small = write_bank(tmp_path / "lessons", TOPICS[:2])
     answers = [answered(f"{name}.n{number}") for name in TOPICS[:2] for number in range(1, 5)]
-    assert assess(small, Log(answers=answers[:4]))["reason"].startswith("not enough evidence: 1 of 2 topics covered, 2")
-    assert assess(small, Log(answers=answers))["verified"]["score"] == 10.0
+    assert assess(small, LearnerLog(answers=answers[:4]))["reason"].startswith(
+        "not enough evidence: 1 of 2 topics covered, 2"
+    )
+    assert assess(small, LearnerLog(answers=answers))["verified"]["score"] == 10.0
 
 
 def test_three_of_four_by_hand(bank):
     """Three of four typed answers in each of ten topics: 10 x (0.75 - 0.02) / 0.95, as done on paper."""
-    report = assess(bank, Log(answers=all_answers(3), sessions=[session()]))
+    report = assess(bank, LearnerLog(answers=all_answers(3), sessions=[session()]))
     assert report["verified"]["score"] == round(10 * 0.73 / 0.95, 1)
     assert report["verified"]["low"] < report["verified"]["score"] < report["verified"]["high"]
     assert report["predicted"] == 7.0 and report["answers"] == 40
@@ -60,9 +62,9 @@ def test_three_of_four_by_hand(bank):
 
 def test_claims_never_touch_what_is_verified(bank):
     """Marking every key point as met changes the claimed number alone."""
-    without = assess(bank, Log(answers=all_answers(3)))
+    without = assess(bank, LearnerLog(answers=all_answers(3)))
     claims = [claim("yes", f"p{number}", topic=name) for name in TOPICS for number in range(1, 6)]
-    with_claims = assess(bank, Log(answers=all_answers(3), claims=claims))
+    with_claims = assess(bank, LearnerLog(answers=all_answers(3), claims=claims))
     assert with_claims["claimed"] == 10.0 and without["claimed"] is None
     assert with_claims["verified"] == without["verified"] and with_claims["topics"] == without["topics"]
 
@@ -70,7 +72,7 @@ def test_claims_never_touch_what_is_verified(bank):
 def test_partly_is_half_and_the_last_mark_counts(bank):
     """A point marked twice counts as it was marked last; partly is half a point."""
     claims = [claim("no", "p1"), claim("yes", "p1", when=NOON + timedelta(hours=1)), claim("partly", "p2")]
-    assert assess(bank, Log(claims=claims))["claimed"] == 7.5
+    assert assess(bank, LearnerLog(claims=claims))["claimed"] == 7.5
 
 
 def test_only_the_latest_first_try_counts(bank):
@@ -78,7 +80,7 @@ def test_only_the_latest_first_try_counts(bank):
     wrong = [answered("topic0.n1", 0.0), answered("topic0.n2"), answered("topic0.n3")]
     retried = [*wrong, answered("topic0.n1", 1.0, first=False, when=NOON + timedelta(minutes=5))]
     later = [*retried, answered("topic0.n1", 1.0, session="t", when=NOON + timedelta(days=1))]
-    credits = [assess(bank, Log(answers=log))["topics"][0]["credit"] for log in (wrong, retried, later)]
+    credits = [assess(bank, LearnerLog(answers=log))["topics"][0]["credit"] for log in (wrong, retried, later)]
     assert credits == [2.0, 2.0, 3.0]
 
 
@@ -88,25 +90,27 @@ def test_a_misconception_is_named_while_the_latest_answer_shows_it(bank):
         answered("topic0.n1", 0.0, tags=("topic0-doubles",)), answered("topic0.n2", 0.0, tags=("topic0-doubles",)),
         answered("topic1.n1", 0.0, tags=("topic1-doubles",), certainty="sure"),
     ]  # fmt: skip
-    weak = assess(bank, Log(answers=log))["weaknesses"]
+    weak = assess(bank, LearnerLog(answers=log))["weaknesses"]
     assert [(each["id"], each["sure"], each["families"]) for each in weak] == [
         ("topic1-doubles", 1, ["topic1.n1"]), ("topic0-doubles", 0, ["topic0.n1", "topic0.n2"]),
     ]  # fmt: skip
     better = [*log, answered("topic1.n1", when=NOON + timedelta(days=2))]
-    assert [each["id"] for each in assess(bank, Log(answers=better))["weaknesses"]] == ["topic0-doubles"]
+    assert [each["id"] for each in assess(bank, LearnerLog(answers=better))["weaknesses"]] == ["topic0-doubles"]
 
 
 def test_suggestions_are_few_and_say_why(bank):
     """At most three, each command once, with the questions that led to it."""
     log = [answered(f"{name}.n{number}", 0.0, tags=(f"{name}-doubles",)) for name in TOPICS for number in (1, 2, 3, 4)]
-    found = assess(bank, Log(answers=log))["suggestions"]
+    found = assess(bank, LearnerLog(answers=log))["suggestions"]
     assert len(found) == 3 and len({each["command"] for each in found}) == 3
     assert found[0]["command"] == "learn read softmax" and "topic0.n1" in found[0]["because"]
 
 
 def test_a_claim_that_an_audit_contradicts_is_to_be_looked_at_again(bank):
     """A key point that was claimed, and whose question was missed, is listed with that question."""
-    report = assess(bank, Log(answers=[answered("topic0.n1", 0.0)], claims=[claim("yes", "p3"), claim("no", "p4")]))
+    report = assess(
+        bank, LearnerLog(answers=[answered("topic0.n1", 0.0)], claims=[claim("yes", "p3"), claim("no", "p4")])
+    )
     assert [(each["point"], each["families"]) for each in report["contradicted"]] == [("p3", ["topic0.n1"])]
 
 
@@ -115,7 +119,7 @@ def test_an_exercise_counts_as_three_items(tmp_path):
     course = write_bank(tmp_path / "lessons", ["softmax", *TOPICS])
     for gave_up, items in ((False, 3), (True, 0)):
         known = LessonProgress("softmax", 2, 10.0, 5.5, NOON, None, solution_seen=gave_up, gave_up=gave_up)
-        topic = assess(course, Log(progress={"softmax": known}))["topics"][0]
+        topic = assess(course, LearnerLog(progress={"softmax": known}))["topics"][0]
         assert topic["items"] == items
         assert topic["credit"] == pytest.approx(1.5 if items else 0)
 
@@ -125,23 +129,23 @@ def test_solid_becomes_mastered_only_a_week_later(bank):
     first = [answered(f"topic0.n{number}") for number in range(1, 5)]
     sessions = [session(), session("t", days=8)]
     later = [answered(f"topic0.n{n}", session="t", when=NOON + timedelta(days=8), attempt=2) for n in range(1, 5)]
-    assert assess(bank, Log(answers=first, sessions=sessions))["topics"][0]["mastered"] is False
-    assert assess(bank, Log(answers=first + later, sessions=sessions))["topics"][0]["mastered"] is True
+    assert assess(bank, LearnerLog(answers=first, sessions=sessions))["topics"][0]["mastered"] is False
+    assert assess(bank, LearnerLog(answers=first + later, sessions=sessions))["topics"][0]["mastered"] is True
 
 
 def test_certainty_is_a_line_of_its_own(bank):
     """Certainty is compared with correctness, and changes no score; no verdict under twenty answers."""
-    few = assess(bank, Log(answers=[answered("topic0.n1", 0.0, certainty="sure"), answered("topic0.n2")]))
+    few = assess(bank, LearnerLog(answers=[answered("topic0.n1", 0.0, certainty="sure"), answered("topic0.n2")]))
     assert [(row["certainty"], row["right"], row["answers"]) for row in few["certainty"]] == [
         ("sure", 0, 1), ("fairly", 1, 1), ("guess", 0, 0),
     ]  # fmt: skip
     assert few["brier"] is None
-    assert assess(bank, Log(answers=all_answers(4)))["brier"] == pytest.approx(0.09)
+    assert assess(bank, LearnerLog(answers=all_answers(4)))["brier"] == pytest.approx(0.09)
 
 
 def test_predictions_are_compared_with_what_came_out(bank):
     """The history tells by how much each prediction was too high, and the mean of the last ones."""
-    report = assess(bank, Log(answers=all_answers(2), sessions=[session(predicted=9.0)]))
+    report = assess(bank, LearnerLog(answers=all_answers(2), sessions=[session(predicted=9.0)]))
     scored = round(10 * (0.5 - 0.02) / 0.95, 1)
     assert report["history"][0]["scored"] == scored
     assert report["bias"] == pytest.approx(9.0 - scored, abs=0.06)
@@ -149,4 +153,4 @@ def test_predictions_are_compared_with_what_came_out(bank):
 
 def test_a_question_that_is_gone_is_no_evidence(bank):
     """An answer to a family that the bank has no more is passed over."""
-    assert assess(bank, Log(answers=[answered("topic0.gone"), answered("nowhere.n1")]))["answers"] == 0
+    assert assess(bank, LearnerLog(answers=[answered("topic0.gone"), answered("nowhere.n1")]))["answers"] == 0

@@ -16,8 +16,8 @@ from support.quiz_workspace import Workspace
 
 from grader.quiz.bank.bank import Bank
 from grader.quiz.export import FORMATS, export
-from grader.quiz.export.cards import cards, wrong
-from grader.quiz.export.gift import escaped
+from grader.quiz.export.cards import make_cards, wrong_answers
+from grader.quiz.export.gift import escape
 from grader.quiz.kinds import KINDS
 
 
@@ -53,9 +53,9 @@ def signs(text: str) -> str:
 
 def test_an_id_stays_and_no_two_are_equal(ours):
     """A second export has the same ids and texts, and more variants only add to them."""
-    one, three = cards(ours, ours.names, 1), cards(ours, ours.names, 3)
+    one, three = make_cards(ours, ours.names, 1), make_cards(ours, ours.names, 3)
 
-    assert [card.id for card in one] == [card.id for card in cards(ours, ours.names, 1)]
+    assert [card.id for card in one] == [card.id for card in make_cards(ours, ours.names, 1)]
     assert len({card.id for card in three}) == len(three) > len(one)
     later = {card.id: card.question for card in three}
     assert all(later[card.id] == card.question for card in one)
@@ -64,7 +64,7 @@ def test_an_id_stays_and_no_two_are_equal(ours):
 def test_variants_of_a_family_ask_different_things(tmp_path):
     """Three variants have three texts; a family without numbers comes as often as it differs."""
     bank = write_bank(tmp_path, ["heads"], families=2)
-    found = [card for card in cards(bank, ["heads"], 3) if card.question]
+    found = [card for card in make_cards(bank, ["heads"], 3) if card.question]
 
     drawn = [card.question.text for card in found if card.question.kind == "numeric"]
     assert len(drawn) == len(set(drawn)) == 6
@@ -88,7 +88,7 @@ def test_moodle_reads_all_of_our_questions(ours):
     """Each block is a question that Moodle's rules accept, with its id, its category and an explanation."""
     found = gift_reader.read(export(ours, ours.names, "gift", 2).text)
 
-    assert [question.id for question in found] == [card.id for card in cards(ours, ours.names, 2)]
+    assert [question.id for question in found] == [card.id for card in make_cards(ours, ours.names, 2)]
     assert all(question.category.startswith("selfattend/") and question.text for question in found)
     assert all(question.feedback for question in found)
 
@@ -108,7 +108,7 @@ def test_a_numeric_answer_with_a_tolerance_says_so(ours):
     """What our own marking accepts, Moodle accepts: the same distance around the same number."""
     found = {question.id: question for question in gift_reader.read(export(ours, ours.names, "gift").text)}
     checked = 0
-    for card in cards(ours, ours.names, 1):
+    for card in make_cards(ours, ours.names, 1):
         if card.question and card.question.kind == "numeric" and card.question.details["rtol"]:
             details, (_, (value, tolerance), _) = card.question.details, found[card.id].answers[0]
             assert value == pytest.approx(card.question.answer, rel=1e-9)
@@ -162,7 +162,7 @@ def test_what_is_printed_is_compared_with_and_without_spaces(every_kind):
 @given(st.text(alphabet="ab ~=#{}:\\n\n%->*[]", max_size=40))
 def test_no_sign_of_gift_is_lost_or_means_anything(text):
     """Whatever a text holds, it comes back as it was, and the block stays one question."""
-    block = f"::{escaped('x' + text)}::[html]{escaped('x' + text)} {{=[html]{escaped('x' + text)} ~[html]b}}"
+    block = f"::{escape('x' + text)}::[html]{escape('x' + text)} {{=[html]{escape('x' + text)} ~[html]b}}"
     (question,) = gift_reader.read(block)
 
     assert question.name == "x" + text
@@ -191,7 +191,7 @@ def test_markdown_shows_signs_as_they_are(ours):
     text = export(ours, ours.names, "markdown").text
     read = signs(plain(markdown_it.MarkdownIt().render(text)))
 
-    for card in cards(ours, ours.names, 1):
+    for card in make_cards(ours, ours.names, 1):
         if card.question:
             assert signs(re.sub(r"(?m)^\s*-\s+", "", card.question.text)) in read, card.id
 
@@ -224,7 +224,7 @@ def test_anki_imports_it_and_a_second_import_keeps_the_schedule(tmp_path, ours):
     try:
         path = tmp_path / "cards.txt"
         path.write_text(export(ours, ours.names, "anki", 2).text, encoding="utf-8")
-        expected = [card.id for card in cards(ours, ours.names, 2)]
+        expected = [card.id for card in make_cards(ours, ours.names, 2)]
         assert len(take(path).new) == made.note_count() == len(expected)
         assert {made.get_note(note).fields[0] for note in made.find_notes("")} == set(expected)
 
@@ -263,13 +263,13 @@ def test_anki_shows_question_and_answer_whole(tmp_path, every_kind):
         path = tmp_path / "cards.txt"
         path.write_text(export(every_kind, ["every_kind"], "anki").text, encoding="utf-8")
         take(path)
-        for card in cards(every_kind, ["every_kind"], 1):
+        for card in make_cards(every_kind, ["every_kind"], 1):
             (note,) = made.find_notes(f'"Id:{card.id}"')
             shown = made.get_note(note).cards()[0].render_output()
             asked = card.question.text if card.question else card.opened.asks
             assert signs(re.sub(r"\s-\s", " ", asked)) in signs(plain(shown.question_text))
             assert "<script" not in shown.answer_text
-            said = [text for _, text in wrong(every_kind, card.question)] if card.question else []
+            said = [text for _, text in wrong_answers(every_kind, card.question)] if card.question else []
             assert all(signs(text) in signs(plain(shown.answer_text)) for text in said)
     finally:
         made.close()
@@ -281,7 +281,7 @@ def test_a_line_of_the_anki_file_is_a_note(ours):
     notes = [line for line in lines if not line.startswith("#")]
 
     assert {line.count("\t") for line in notes} == {3}
-    assert [line.partition("\t")[0] for line in notes] == [card.id for card in cards(ours, ours.names, 2)]
+    assert [line.partition("\t")[0] for line in notes] == [card.id for card in make_cards(ours, ours.names, 2)]
     assert lines[:2] == ["#separator:Tab", "#html:true"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.quiz.expressions import Expression, NotAnExpression, number
+from grader.quiz.expressions import Expression, NotAnExpression, parse_number
 
 POINT = {"n": 3.0, "d": 5.0, "d_k": 2.0, "h": 4.0}
 
@@ -23,7 +23,7 @@ POINT = {"n": 3.0, "d": 5.0, "d_k": 2.0, "h": 4.0}
 )  # fmt: skip
 def test_a_number_as_people_type_it(typed, value):
     """Fractions, powers, exponents, thousands and the signs of the field are read."""
-    assert number(typed) == pytest.approx(value)
+    assert parse_number(typed) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_number_as_people_type_it(typed, value):
 )  # fmt: skip
 def test_products_may_be_left_unwritten(typed, value):
     """A formula on paper has no stars: symbols side by side are multiplied."""
-    assert Expression(typed, POINT).at(POINT) == pytest.approx(value)
+    assert Expression(typed, POINT).evaluate(POINT) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_products_may_be_left_unwritten(typed, value):
 def test_anything_else_is_refused(typed):
     """What is no arithmetic, or has no value, is refused with a reason, and never run."""
     with pytest.raises(NotAnExpression) as refusal:
-        Expression(typed, {"n"}).at({"n": 3.0})
+        Expression(typed, {"n"}).evaluate({"n": 3.0})
     assert str(refusal.value)
 
 
@@ -53,11 +53,11 @@ def test_no_text_does_harm(text):
     """Whatever is typed is read or refused, at once."""
     started = time.perf_counter()
     with contextlib.suppress(NotAnExpression):
-        assert math.isfinite(Expression(text, POINT).at(POINT))
+        assert math.isfinite(Expression(text, POINT).evaluate(POINT))
     assert time.perf_counter() - started < 1
 
 
 @given(st.floats(-1e12, 1e12, allow_nan=False))
 def test_a_printed_number_is_read_back(value):
     """What Python prints for a number is that number."""
-    assert number(repr(value)) == pytest.approx(value)
+    assert parse_number(repr(value)) == pytest.approx(value)

@@ -20,9 +20,9 @@ from support.quiz_workspace import Workspace, kinds, of
 from support.repeat import repeat
 from support.terminal import Terminal, plain
 
-from grader.cli.quiz.render import cut, last_words
+from grader.cli.quiz.render import _last_sentence, cut
 from grader.model import QuizSession
-from grader.quiz.bank.variants import variant
+from grader.quiz.bank.variants import make_variant
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 
@@ -202,9 +202,11 @@ def test_every_kind_can_be_answered_through_a_pipe(every_kind):
     """Each kind of question is told whole enough to be answered right, with no look at anything else."""
     events = every_kind.events("quiz", "every", "--length", "full", code=1)
     with Store.open(every_kind.progress) as store:
-        salt = QuizLog(store.file).salt()
-        plan = QuizLog(store.file).unfinished()[0].plan
-    questions = [variant(every_kind.bank, every_kind.bank.family(family), salt, attempt) for family, attempt in plan]
+        salt = QuizLog(store.database).salt()
+        plan = QuizLog(store.database).unfinished()[0].plan
+    questions = [
+        make_variant(every_kind.bank, every_kind.bank.family(family), salt, attempt) for family, attempt in plan
+    ]
     assert events[1]["text"] == questions[0].text
     typed = "\n".join(f"{right_answer(question)} | sure" for question in questions)
     events = every_kind.events("quiz", "every", stdin=typed + "\n", code=0)
@@ -291,7 +293,7 @@ def test_part_of_an_answer_is_told_kindly(every_kind):
     lines = []
     with Store.open(every_kind.progress) as store:
         every_kind.learn("quiz", "every", "--length", "full", "--exam")
-        plan = QuizLog(store.file).unfinished()[0].plan
+        plan = QuizLog(store.database).unfinished()[0].plan
     for family, _ in plan:
         lines.append(wrong.get(family.partition(".")[2], "?"))
     text = " ".join(every_kind.learn("quiz", "every", "--exam", stdin="\n".join([*lines, "", ""])).stdout.split())
@@ -301,8 +303,8 @@ def test_part_of_an_answer_is_told_kindly(every_kind):
 
 def test_a_question_is_named_by_its_last_sentence():
     """What is cut ends at a word and in three dots, never in four."""
-    assert last_words("With D = 4 and H = 4. How wide is\na head?") == "How wide is a head?"
-    assert last_words("One of these lines is wrong. Which one?") == "One of these lines is wrong. Which one?"
+    assert _last_sentence("With D = 4 and H = 4. How wide is\na head?") == "How wide is a head?"
+    assert _last_sentence("One of these lines is wrong. Which one?") == "One of these lines is wrong. Which one?"
     assert cut("one two three. four", 18) == "one two three..."
     assert cut("short", 5) == "short" and cut("Donaudampfschiff", 8) == "Donau..."
 
@@ -360,11 +362,11 @@ def test_prediction_answer_certainty_mark(every_kind):
         terminal.until("It costs")
         terminal.until("> ")
         with Store.open(every_kind.progress) as store:
-            log = QuizLog(store.file)
+            log = QuizLog(store.database)
             planned, salt = log.unfinished()[0], log.salt()
         assert planned.session.predicted == 7.5
         family, attempt = planned.plan[0]
-        terminal.type(right_answer(variant(every_kind.bank, every_kind.bank.family(family), salt, attempt)) + "\r")
+        terminal.type(right_answer(make_variant(every_kind.bank, every_kind.bank.family(family), salt, attempt)) + "\r")
         terminal.until(SURE)
         assert every_kind.log() == []
         terminal.type("perhaps\r")
@@ -429,7 +431,7 @@ def test_no_begins_another(workspace):
         rest, code = terminal.end()
     assert code == 1 and "Stopped before the first question." in rest
     with Store.open(workspace.progress) as store:
-        assert QuizLog(store.file).unfinished() == []
+        assert QuizLog(store.database).unfinished() == []
     assert len(workspace.log()) == 1
 
 
@@ -457,7 +459,7 @@ def test_several_unfinished_sittings_are_listed(workspace):
         terminal.type("\r")
         terminal.until("Question 1: Topic topic0")
     with Store.open(workspace.progress) as store:
-        assert len(QuizLog(store.file).unfinished()) == 2
+        assert len(QuizLog(store.database).unfinished()) == 2
     assert len(workspace.log()) == 3
 
 
@@ -504,7 +506,7 @@ def test_sure_but_wrong_is_told_first(every_kind):
     done = every_kind.learn("quiz", "every", "--length", "full", "--exam", "--json")
     assert done.returncode == 1
     with Store.open(every_kind.progress) as store:
-        plan = QuizLog(store.file).unfinished()[0].plan
+        plan = QuizLog(store.database).unfinished()[0].plan
     typed = ["8 | sure" if family.endswith("numeric") else "?" for family, _ in plan]
     text = every_kind.learn("quiz", "every", "--exam", stdin="\n".join(typed) + "\n\n").stdout
     assert "You were sure: it comes back within a week." in text
@@ -546,11 +548,11 @@ def test_an_exam_that_is_broken_off_at_its_marks_shows_them(workspace):
 def test_past_predictions_are_shown_before_the_next(workspace):
     """By how much one's own last predictions were off is said before one predicts again."""
     with Store.open(workspace.progress) as store:
-        log = QuizLog(store.file)
+        log = QuizLog(store.database)
         for number in range(4):
             log.begin(QuizSession(f"s{number}", "quiz", ("topic0",), NOON, predicted=9.0), [])
             for family in range(8):
-                log.record(answered(f"topic{family}.n1", float(family % 2), session=f"s{number}"))
+                log.add_answer(answered(f"topic{family}.n1", float(family % 2), session=f"s{number}"))
             log.finish(f"s{number}", NOON)
     with in_terminal(workspace) as terminal:
         assert "Your last 3 predictions were 3.9 too high on average." in terminal.until("What will you score")
@@ -579,9 +581,9 @@ def test_what_is_longer_than_the_screen_stops(every_kind):
     """On six rows a question stops before its beginning is gone; Ctrl-C there stops the sitting at once."""
     every_kind.learn("quiz", "every", "--length", "full")
     with Store.open(every_kind.progress) as store:
-        ((session, plan),) = QuizLog(store.file).unfinished()
+        ((session, plan),) = QuizLog(store.database).unfinished()
         longest_first = sorted(plan, key=lambda each: each[0] != "every_kind.numeric")
-        QuizLog(store.file).replan(session.id, longest_first)
+        QuizLog(store.database).set_plan(session.id, longest_first)
     with in_terminal(every_kind, "every", rows=6) as terminal:
         terminal.until("Go on with it?")
         terminal.type("\r")
@@ -601,9 +603,9 @@ def test_on_a_low_screen_there_are_fewer_empty_lines(every_kind):
     """What fits only without its empty lines is shown without them, and its header stays."""
     every_kind.learn("quiz", "every", "--length", "full")
     with Store.open(every_kind.progress) as store:
-        ((session, plan),) = QuizLog(store.file).unfinished()
+        ((session, plan),) = QuizLog(store.database).unfinished()
         first = sorted(plan, key=lambda each: each[0] != "every_kind.bug")
-        QuizLog(store.file).replan(session.id, first)
+        QuizLog(store.database).set_plan(session.id, first)
     for rows, empty in ((24, 3), (9, 0)):
         with in_terminal(every_kind, "every", rows=rows) as terminal:
             terminal.until("Go on with it?")

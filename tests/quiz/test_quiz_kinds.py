@@ -13,7 +13,7 @@ from grader.quiz.kinds import KINDS, Draft
 from grader.quiz.kinds.order import RANDOM_SHARE, longest_rise, random_share
 from grader.quiz.model import KINDS as NAMES
 from grader.quiz.model import Family, Mark, Question, Unreadable
-from grader.quiz.placeholders import NoSuchValue, fill, shown
+from grader.quiz.placeholders import NoSuchValue, fill, format_value
 
 
 def ask(kind: str, seed: int = 1, **data: object) -> Question:
@@ -70,8 +70,8 @@ def test_numeric_is_exact_for_whole_numbers_only():
 def test_numeric_lint_sees_what_cannot_be_told_apart():
     """A wrong number within the tolerance of the right one, or of another wrong one, is a problem."""
     close = ask("numeric", answer=0.5, wrong={"near": 0.501, "far": 0.9, "too": 0.9})
-    assert len(KINDS["numeric"].problems(close)) == 2
-    assert KINDS["numeric"].problems(ask("numeric", **NUMERIC)) == []
+    assert len(KINDS["numeric"].find_problems(close)) == 2
+    assert KINDS["numeric"].find_problems(ask("numeric", **NUMERIC)) == []
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,4 @@ def test_texts_take_values_and_nothing_else():
     assert fill("{n.real} {n[0]} {n!r}", {"n": 1}) == "{n.real} {n[0]} {n!r}"
     with pytest.raises(NoSuchValue):
         fill("{m}", {"n": 1})
-    assert [shown(value) for value in (0.5, 2.0, (2, 3), [4], True)] == ["0.5", "2", "(2, 3)", "(4,)", "True"]
+    assert [format_value(value) for value in (0.5, 2.0, (2, 3), [4], True)] == ["0.5", "2", "(2, 3)", "(4,)", "True"]

@@ -22,7 +22,7 @@ def path(tmp_path):
 @pytest.fixture
 def log(path):
     with Store.open(path) as store:
-        yield QuizLog(store.file)
+        yield QuizLog(store.database)
 
 
 def claim(point: str, mark: str = "yes", trap: bool = False, sitting: str = "s") -> Claimed:
@@ -40,22 +40,22 @@ def test_reading_makes_no_file(log, path):
 def test_the_salt_is_drawn_once(log, path):
     """A learner's variants stay the same ones, also for the next process."""
     with Store.open(path) as other:
-        assert log.salt() == QuizLog(other.file).salt() != ""
+        assert log.salt() == QuizLog(other.database).salt() != ""
 
 
 def test_an_answer_comes_back_as_it_was_given(log, path):
     """What one process records, another reads, whole."""
     given = answered("topic0.n1", 0.5, tags=("a", "b"), certainty="sure", seconds=12.5, typed="4 | “x”")
-    log.record(given)
+    log.add_answer(given)
     with Store.open(path) as other:
-        assert QuizLog(other.file).answers() == [given] == QuizLog(other.file).answers("s")
-        assert QuizLog(other.file).answers("another") == []
+        assert QuizLog(other.database).answers() == [given] == QuizLog(other.database).answers("s")
+        assert QuizLog(other.database).answers("another") == []
 
 
 def test_there_is_one_first_try_in_a_sitting(log):
     """Of two first tries at a family in one sitting, as from two terminals, the second is none; elsewhere it is."""
     for sitting in ("s", "s", "t"):
-        log.record(answered("topic0.n1", session=sitting))
+        log.add_answer(answered("topic0.n1", session=sitting))
     assert [(answer.session, answer.first) for answer in log.answers()] == [("s", True), ("s", False), ("t", True)]
     assert log.tried() == {"topic0.n1": 2}
 
@@ -64,7 +64,7 @@ def test_a_fresh_variant_comes_after_every_one_that_was_planned(log):
     """A plan takes a variant for the question, and the one after for whoever misses it."""
     log.begin(session(finished=None), PLAN)
     assert log.asked() == {"topic0.n1": 2, "topic1.choice": 4}
-    log.record(answered("topic0.n1", attempt=7))
+    log.add_answer(answered("topic0.n1", attempt=7))
     assert log.asked()["topic0.n1"] == 7
 
 
@@ -75,7 +75,8 @@ def test_sittings_that_were_broken_off_are_found_with_their_plans(log):
     assert [(each.session.id, each.plan) for each in log.unfinished()] == [
         ("new", tuple(PLAN[:1])), ("old", tuple(PLAN)),
     ]  # fmt: skip
-    log.finish("new", NOON + timedelta(days=1), predicted_after=6.0)
+    log.set_prediction_after("new", 6.0)
+    log.finish("new", NOON + timedelta(days=1))
     assert [each.session.id for each in log.unfinished()] == ["old"]
     ended = log.sessions()[1]
     assert (ended.id, ended.predicted, ended.predicted_after) == ("new", 4.5, 6.0) and ended.finished is not None
@@ -84,23 +85,23 @@ def test_sittings_that_were_broken_off_are_found_with_their_plans(log):
 def test_a_plan_may_come_later(log):
     """A sitting whose questions depend on its first part has its plan filled in."""
     log.begin(session(mode="audit", finished=None), [])
-    log.replan("s", PLAN)
+    log.set_plan("s", PLAN)
     assert log.unfinished()[0].plan == tuple(PLAN)
 
 
 def test_an_open_answer_is_kept_as_it_stands(log):
     """Each text replaces the one before in its sitting, and only there."""
     for text in ("a", "a b", "a b\nc"):
-        log.keep_text("s", "topic0", text, NOON)
-    log.keep_text("t", "topic0", "other", NOON + timedelta(hours=1))
+        log.save_text("s", "topic0", text, NOON)
+    log.save_text("t", "topic0", "other", NOON + timedelta(hours=1))
     assert log.text("s") == "a b\nc"
     assert [(sitting, text) for sitting, _, text, _ in log.texts()] == [("s", "a b\nc"), ("t", "other")]
 
 
 def test_a_sitting_without_a_text_has_none_written(log):
     """A question that was skipped keeps an empty text: nothing was written there."""
-    log.keep_text("s", "topic0", "words", NOON)
-    log.keep_text("t", "topic0", " ", NOON)
+    log.save_text("s", "topic0", "words", NOON)
+    log.save_text("t", "topic0", " ", NOON)
     assert log.written() == {"s"}
 
 
@@ -110,14 +111,14 @@ def test_an_empty_file_is_used_and_named_once(path):
     path.touch()
     for told in (True, False):
         with Store.open(path) as store:
-            QuizLog(store.file).keep_fact("name", "value")
+            QuizLog(store.database).set_fact("name", "value")
             assert ["was empty" in notice for notice in store.notices] == [True] * told
 
 
 def test_claims_stay_in_their_order(log):
     """The last mark of a point is the last in the list; a sitting's own can be had alone."""
-    log.claim(claim("p1", "no"))
-    log.claim_all([claim("p1"), claim("trap", "no", trap=True), claim("p2", sitting="t")])
+    log.add_claims([claim("p1", "no")])
+    log.add_claims([claim("p1"), claim("trap", "no", trap=True), claim("p2", sitting="t")])
     assert log.claims() == [
         claim("p1", "no"), claim("p1"), claim("trap", "no", trap=True), claim("p2", sitting="t"),
     ]  # fmt: skip

@@ -14,7 +14,14 @@ from support.terminal import Terminal
 
 from grader.errors import UsageError
 from grader.model import Claimed
-from grader.quiz.open_answers import audits, find_open, marked_claims, marking, open_questions, shared_words
+from grader.quiz.open_answers import (
+    choose_audits,
+    find_open_question,
+    make_marking,
+    marked_claims,
+    open_questions,
+    shared_words,
+)
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
 
@@ -49,20 +56,22 @@ def test_the_last_mark_of_a_point_holds(topic):
     def claim(point, mark, trap=False):
         return Claimed("every_kind", point, mark, trap, "s", NOON)
 
-    marks = marking(topic.open, [claim("variance", "yes"), claim("variance", "partly"), claim("sums", "yes", True)])
+    marks = make_marking(
+        topic.open, [claim("variance", "yes"), claim("variance", "partly"), claim("sums", "yes", True)]
+    )
     assert marks.points == {"variance": "partly"} and marks.traps == {"sums": "yes"}
-    assert marks.next_point.id == "weights" and marks.claimed == []
+    assert marks.next_point.id == "weights" and marks.claimed_points == []
 
 
 def test_audits_bear_on_what_was_claimed(tmp_path, topic):
     """At most two questions, on points that were claimed, and the one that was asked least; none without a claim."""
-    assert [family.id for family in audits(topic, ["variance", "weights", "sum"], {})] == [
+    assert [family.id for family in choose_audits(topic, ["variance", "weights", "sum"], {})] == [
         "every_kind.numeric", "every_kind.choice",
     ]  # fmt: skip
-    assert [family.id for family in audits(topic, ["weights"], {})] == ["every_kind.choice"]
-    assert audits(topic, [], {}) == [] == audits(topic, ["sum"], {})
+    assert [family.id for family in choose_audits(topic, ["weights"], {})] == ["every_kind.choice"]
+    assert choose_audits(topic, [], {}) == [] == choose_audits(topic, ["sum"], {})
     other = write_bank(tmp_path / "lessons").topic("topic0")
-    assert [family.id for family in audits(other, ["p1", "p2"], {})] == ["topic0.n1"]
+    assert [family.id for family in choose_audits(other, ["p1", "p2"], {})] == ["topic0.n1"]
 
 
 @pytest.mark.parametrize(
@@ -80,10 +89,10 @@ def test_open_questions_have_numbers_and_names(tmp_path):
     """A question is found by its number, by its topic, or by the beginning of that."""
     bank = write_bank(tmp_path / "lessons")
     assert list(open_questions(bank)) == list(range(1, 11))
-    assert find_open(bank, "3").name == find_open(bank, "topic2").name == "topic2"
+    assert find_open_question(bank, "3").name == find_open_question(bank, "topic2").name == "topic2"
     for wrong in ("11", "0", "9" * 30, "nothing"):
         with pytest.raises(UsageError):
-            find_open(bank, wrong)
+            find_open_question(bank, wrong)
 
 
 def test_only_what_was_marked_to_the_end_is_claimed(topic, tmp_path):
@@ -100,9 +109,9 @@ def test_only_what_was_marked_to_the_end_is_claimed(topic, tmp_path):
     written = {"whole", "half", "no trap", "gone"}
     assert marked_claims(bank, whole + rest + gone, written) == whole
     assert marked_claims(bank, [], written) == []
-    assert marking(topic.open, whole).credit == 3.0
+    assert make_marking(topic.open, whole).credit == 3.0
     half = [Claimed("every_kind", "sum", "partly", False, "s", NOON)]
-    assert marking(topic.open, half).credit == 0.5
+    assert make_marking(topic.open, half).credit == 0.5
 
 
 # ---- through a pipe --------------------------------------------------------------------------------------------------
@@ -283,11 +292,11 @@ def test_a_log_with_marks_of_a_model_counts_as_before(workspace):
     workspace.learn("quiz", "open", "1", stdin=f"{LINES}y\ny\np\nn\n")
     before = workspace.learn("report", "--json").stdout, state(workspace)
     with Store.open(workspace.progress) as store:
-        log = QuizLog(store.file)
+        log = QuizLog(store.database)
         (session,) = (each.id for each in log.sessions())
         suggested = {"points": [{"id": "variance", "met": "no", "quote": "", "votes": ["no"] * 3}], "model": "tiny"}
-        log.keep_fact("judge", json.dumps({"base_url": "http://localhost:1/v1", "model": "tiny", "key_env": ""}))
-        log.keep_fact(f"judge.marks.{session}", json.dumps(suggested))
+        log.set_fact("judge", json.dumps({"base_url": "http://localhost:1/v1", "model": "tiny", "key_env": ""}))
+        log.set_fact(f"judge.marks.{session}", json.dumps(suggested))
     assert (workspace.learn("report", "--json").stdout, state(workspace)) == before
     done = workspace.learn("quiz", "open", "1", stdin="?\n?\n")
     assert done.returncode == 0 and "Claimed: 2.5 of 3 key points" in done.stdout

@@ -14,7 +14,7 @@ from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 from support.read_page import Page
 
 from grader.model import Claimed
-from grader.quiz.assessment.assessment import Log, assess
+from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.reports.pages.assessment_page import assessment_page
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
@@ -41,16 +41,16 @@ def workspace(course, tmp_path):
 def keep(workspace: Path, right: int = 3, marked: bool = True) -> None:
     """A log: in each topic four answers, of which some are right; the last wrong ones with certainty."""
     with Store.open(find(workspace).store_path) as store:
-        log = QuizLog(store.file)
+        log = QuizLog(store.database)
         log.begin(session(finished=None), [])
         for name in TOPICS:
             for number in range(1, 5):
                 tags = () if number <= right else (f"{name}-doubles",)
-                log.record(answered(f"{name}.n{number}", float(number <= right), tags=tags, certainty="sure"))
-        log.keep_text("s", "topic0", "All that there is to say on the topic, in my own words.", NOON)
+                log.add_answer(answered(f"{name}.n{number}", float(number <= right), tags=tags, certainty="sure"))
+        log.save_text("s", "topic0", "All that there is to say on the topic, in my own words.", NOON)
         marks = [(f"p{number}", "yes", False) for number in range(1, 6)] + [("trap", "no", True)]
         for point, mark, trap in marks[: None if marked else 1]:
-            log.claim(Claimed("topic0", point, mark, trap, "s", NOON))
+            log.add_claims([Claimed("topic0", point, mark, trap, "s", NOON)])
         log.finish("s", NOON + timedelta(hours=1))
 
 
@@ -135,7 +135,7 @@ def test_text_of_others_is_no_markup(course):
     """What a course's author wrote with angle brackets stands on the page as it was written."""
     from grader.quiz.bank.bank import Bank
 
-    assessment = assess(Bank(course / "lessons"), Log(answers=[answered("topic0.n1")]))
+    assessment = assess(Bank(course / "lessons"), LearnerLog(answers=[answered("topic0.n1")]))
     assessment["topics"][0]["title"] = "<script>alert(1)</script>"
     page = Page(assessment_page(assessment, "<b>course</b>"))
     assert "script" not in {tag for tag, _ in page.tags} and "<script>alert(1)</script>" in page.text

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from support.quiz_maker import NOON, answered
 from support.quiz_workspace import Workspace, kinds, of
 
-from grader.quiz.session.schedule import due, missed, next_due, rating, schedule
+from grader.quiz.session.schedule import due, due_times, missed, next_due, rating
 
 DAY = timedelta(days=1)
 
 
 def days_until(*answers) -> int:
     """In how many days after its last answer a question is due."""
-    (when,) = schedule(answers).values()
+    (when,) = due_times(answers).values()
     return round((when - answers[-1].when) / DAY)
 
 
@@ -60,7 +60,7 @@ def test_a_second_try_after_feedback_changes_nothing():
     """The schedule rests on first tries, as the score does."""
     first = row(0.0)
     retried = [*first, answered("topic0.n1", 1.0, first=False, when=NOON + timedelta(minutes=3))]
-    assert schedule(first) == schedule(retried)
+    assert due_times(first) == due_times(retried)
 
 
 def test_due_is_a_matter_of_days():
@@ -103,8 +103,8 @@ def test_the_log_is_the_only_truth(history):
     for credit, certainty, gap in history:
         when += timedelta(days=gap, minutes=1)
         log.append(answered("topic0.n1", credit, certainty=certainty, when=when))
-    assert schedule(log) == schedule(list(reversed(log)))
-    (found,) = schedule(log).values()
+    assert due_times(log) == due_times(list(reversed(log)))
+    (found,) = due_times(log).values()
     assert found >= when + DAY * 0.9
 
 

@@ -12,9 +12,9 @@ from support.quiz_maker import TOPICS, answered, session, write_bank
 
 from grader.errors import UsageError
 from grader.quiz.model import Unreadable
-from grader.quiz.session.plan import choose, find_topic, fresh, still_there
-from grader.quiz.session.session import Sitting
-from grader.quiz.session.summary import outcome
+from grader.quiz.session.plan import choose_families, find_topic, keep_existing, plan_variants
+from grader.quiz.session.session import Session
+from grader.quiz.session.summary import summarize
 
 SALT = "salt"
 
@@ -27,12 +27,12 @@ def bank(tmp_path_factory):
 class Kept(list):
     """A log in memory."""
 
-    record = list.append
+    add_answer = list.append
 
 
-def sitting(bank, plan, kept=None, **how) -> Sitting:
+def make_session(bank, plan, kept=None, **how) -> Session:
     kept = Kept() if kept is None else kept
-    return Sitting(bank, kept, session(finished=None), plan, kept, SALT, **how)
+    return Session(bank, kept, session(finished=None), plan, kept, SALT, **how)
 
 
 def right(turn) -> str:
@@ -45,7 +45,7 @@ def right(turn) -> str:
 
 def test_a_short_assessment_has_three_of_each_topic_mixed(bank):
     """Three questions a topic, no topic twice in a round, and different kinds first."""
-    chosen = choose(bank, TOPICS, "short", {}, Random(1))
+    chosen = choose_families(bank, TOPICS, "short", {}, Random(1))
     topics = [family.id.partition(".")[0] for family in chosen]
     assert len(chosen) == 30 == len({family.id for family in chosen})
     for start in (0, 10, 20):
@@ -55,9 +55,9 @@ def test_a_short_assessment_has_three_of_each_topic_mixed(bank):
 
 def test_a_topic_alone_has_five_or_all(bank):
     """A topic by itself: five questions, or every one it has."""
-    assert len(choose(bank, ["topic0"], "short", {}, Random(1))) == 5
+    assert len(choose_families(bank, ["topic0"], "short", {}, Random(1))) == 5
     families = {family.id for family in bank.topic("topic0").families}
-    assert {family.id for family in choose(bank, ["topic0"], "full", {}, Random(1))} == families
+    assert {family.id for family in choose_families(bank, ["topic0"], "full", {}, Random(1))} == families
 
 
 @given(st.dictionaries(st.sampled_from([f"topic0.n{n}" for n in range(1, 5)]), st.integers(1, 5)), st.integers())
@@ -65,7 +65,7 @@ def test_a_topic_alone_has_five_or_all(bank):
 def test_what_was_tried_least_comes_first(tmp_path_factory, tried, seed):
     """No question is chosen while one that was tried less often is left out."""
     bank = _shared(tmp_path_factory)
-    chosen = [family.id for family in choose(bank, TOPICS, "short", tried, Random(seed))]
+    chosen = [family.id for family in choose_families(bank, TOPICS, "short", tried, Random(seed))]
     mine = [tried.get(name, 0) for name in chosen if name.startswith("topic0.")]
     left = [tried.get(f.id, 0) for f in bank.topic("topic0").families if f.id not in chosen]
     assert max(mine) <= min(left)
@@ -94,7 +94,7 @@ def test_an_outline_is_what_the_whole_file_says(tmp_path):
 
 def test_variants_are_fresh():
     """Each question comes in the variant after the last one that was asked."""
-    assert fresh(["topic0.n1", "topic0.n2"], {"topic0.n1": 4}) == (("topic0.n1", 5), ("topic0.n2", 1))
+    assert plan_variants(["topic0.n1", "topic0.n2"], {"topic0.n1": 4}) == (("topic0.n1", 5), ("topic0.n2", 1))
 
 
 def test_a_topic_is_found_by_what_people_type(tmp_path):
@@ -116,43 +116,43 @@ PLAN = (("topic0.n1", 3), ("topic1.choice", 1), ("topic2.n2", 1))
 
 def test_misses_come_again_at_the_end_with_other_numbers(bank):
     """What was missed is asked once more, in the variant after; what was right is not; then it is over."""
-    this = sitting(bank, PLAN)
-    first = this.turn()
+    this = make_session(bank, PLAN)
+    first = this.next_turn()
     assert not this.answer(first, "1").full
     for _ in PLAN[1:]:
-        assert this.answer(this.turn(), right(this.turn())).full
-    again = this.turn()
-    assert again.again and (again.number, again.total) == (1, 1)
+        assert this.answer(this.next_turn(), right(this.next_turn())).full
+    again = this.next_turn()
+    assert again.repeated and (again.number, again.total) == (1, 1)
     assert (again.question.family, again.question.attempt) == ("topic0.n1", 4)
     assert again.question.text != first.question.text
     this.answer(again, "1")
-    assert this.turn() is None
+    assert this.next_turn() is None
     assert [(answer.attempt, answer.first) for answer in this.answers] == [(3, True), (1, True), (1, True), (4, False)]
 
 
 def test_an_exam_asks_once(bank):
     """Without repetition a sitting is over when all is answered, and its marks can still be made."""
-    this = sitting(bank, PLAN, again=False)
-    while turn := this.turn():
+    this = make_session(bank, PLAN, repeat_missed=False)
+    while turn := this.next_turn():
         this.answer(turn, "?")
     assert len(this.answers) == 3
-    assert [question.family for question, _ in this.answered()] == [family for family, _ in PLAN]
+    assert [question.family for question, _ in this.first_answers()] == [family for family, _ in PLAN]
 
 
 def test_what_is_no_answer_costs_nothing(bank):
     """An unreadable or endless answer is kept nowhere, and the same question waits."""
     kept = Kept()
-    this = sitting(bank, PLAN, kept)
+    this = make_session(bank, PLAN, kept)
     for typed in ("", "many", "1" * 2000):
         with pytest.raises(Unreadable):
-            this.answer(this.turn(), typed)
-    assert kept == [] and this.turn().number == 1
+            this.answer(this.next_turn(), typed)
+    assert kept == [] and this.next_turn().number == 1
 
 
 def test_not_knowing_is_an_honest_zero(bank):
     """`?` has no credit, no misconception and no certainty, whatever certainty came with it."""
-    this = sitting(bank, PLAN)
-    assert this.answer(this.turn(), " ? ", "sure").credit == 0
+    this = make_session(bank, PLAN)
+    assert this.answer(this.next_turn(), " ? ", "sure").credit == 0
     assert (this.answers[0].typed, this.answers[0].certainty, this.answers[0].tags) == ("?", "", ())
 
 
@@ -160,13 +160,13 @@ def test_an_answer_that_cannot_be_kept_has_no_mark(bank):
     """The mark is told only of an answer that is in the log."""
 
     class Full:
-        def record(self, answer):
+        def add_answer(self, answer):
             raise OSError("disk full")
 
-    this = Sitting(bank, Full(), session(finished=None), PLAN, [], SALT)
+    this = Session(bank, Full(), session(finished=None), PLAN, [], SALT)
     with pytest.raises(OSError):
-        this.answer(this.turn(), right(this.turn()))
-    assert this.answers == [] and this.turn().number == 1
+        this.answer(this.next_turn(), right(this.next_turn()))
+    assert this.answers == [] and this.next_turn().number == 1
 
 
 @given(st.lists(st.booleans(), min_size=3, max_size=3), st.lists(st.booleans(), min_size=12, max_size=12))
@@ -177,12 +177,12 @@ def test_a_sitting_goes_on_where_it_was(tmp_path_factory, known, breaks):
 
     def asked(broken: bool) -> list[tuple[str, int, str]]:
         kept, found = Kept(), []
-        this = sitting(bank, PLAN, kept)
-        while turn := this.turn():
+        this = make_session(bank, PLAN, kept)
+        while turn := this.next_turn():
             if broken and breaks[len(found) % len(breaks)]:
-                this = sitting(bank, PLAN, Kept(kept))
-                this.keeper = kept
-                assert this.turn() == turn
+                this = make_session(bank, PLAN, Kept(kept))
+                this.log = kept
+                assert this.next_turn() == turn
             found.append((turn.question.family, turn.question.attempt, turn.question.text))
             this.answer(turn, right(turn) if known[len(found) % 3] else "?")
         return found
@@ -192,9 +192,9 @@ def test_a_sitting_goes_on_where_it_was(tmp_path_factory, known, breaks):
 
 def test_a_question_that_the_course_dropped_is_passed_over(bank):
     """A sitting from before a new version of the course skips what is gone."""
-    this = sitting(bank, (("topic0.gone", 1), ("nowhere.n1", 1), *PLAN))
-    assert this.turn().question.family == "topic0.n1"
-    assert still_there(bank, ["topic0.gone", "topic0.n1"]) == ["topic0.n1"]
+    this = make_session(bank, (("topic0.gone", 1), ("nowhere.n1", 1), *PLAN))
+    assert this.next_turn().question.family == "topic0.n1"
+    assert keep_existing(bank, ["topic0.gone", "topic0.n1"]) == ["topic0.n1"]
 
 
 # ---- what came out ---------------------------------------------------------------------------------------------------
@@ -202,12 +202,12 @@ def test_a_question_that_the_course_dropped_is_passed_over(bank):
 
 def test_the_outcome_is_of_first_tries(bank):
     """Right answers of the second round change nothing; sure but wrong is listed with its misconception."""
-    this = sitting(bank, PLAN)
-    first = this.turn()
+    this = make_session(bank, PLAN)
+    first = this.next_turn()
     this.answer(first, str(2 * first.question.answer), "sure")
-    while turn := this.turn():
+    while turn := this.next_turn():
         this.answer(turn, right(turn), "fairly")
-    result = outcome(this)
+    result = summarize(this)
     assert (result["answers"], result["right"], result["missed"]) == (3, 2, ["topic0.n1"])
     assert result["again"] == {"answers": 1, "right": 1}
     assert result["predicted"] == 7.0
@@ -221,11 +221,11 @@ def test_the_outcome_is_of_first_tries(bank):
 
 def test_the_outcome_of_nothing(bank):
     """A sitting without answers has no score."""
-    result = outcome(sitting(bank, PLAN))
+    result = summarize(make_session(bank, PLAN))
     assert (result["answers"], result["score"], result["topics"]) == (0, None, [])
 
 
 def test_an_answer_of_a_family_that_is_gone_is_left_out_of_the_outcome(bank):
     """What cannot be shown any more does not count in the sitting's own score."""
     kept = Kept([answered("topic0.gone")])
-    assert outcome(sitting(bank, (("topic0.gone", 1), *PLAN), kept))["answers"] == 0
+    assert summarize(make_session(bank, (("topic0.gone", 1), *PLAN), kept))["answers"] == 0

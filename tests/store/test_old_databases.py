@@ -73,7 +73,7 @@ def test_old_progress_is_shown_and_gone_on_with(workspace, course):
 def test_an_old_log_is_answered_on(workspace, course):
     """A review asks what is due, the sitting that was broken off goes on, and each answer is kept beside the old."""
     with Store.open(workspace / ".selfattend/progress.db") as store:
-        before = QuizLog(store.file).answers()
+        before = QuizLog(store.database).answers()
     review = learn("review", "--json", cwd=workspace, course=course, stdin="?\n")
     events = [json.loads(line) for line in review.stdout.splitlines()]
     assert [event["event"] for event in events][:3] == ["session", "question", "mark"]
@@ -81,7 +81,7 @@ def test_an_old_log_is_answered_on(workspace, course):
     head = json.loads(resumed.stdout.splitlines()[0])
     assert (head["topics"], head["resumed"], head["answered"]) == (["topic1"], True, 2)
     with Store.open(workspace / ".selfattend/progress.db") as store:
-        after = QuizLog(store.file).answers()
+        after = QuizLog(store.database).answers()
     assert after[: len(before)] == before and len(after) == len(before) + 2
 
 

@@ -42,7 +42,7 @@ class Workspace:
 
     def log(self) -> list[Answered]:
         with Store.open(self.progress) as store:
-            return QuizLog(store.file).answers()
+            return QuizLog(store.database).answers()
 
     def answer(self, question: dict[str, Any]) -> str:
         """A right answer to a question of the ten topics, as --json told it."""

@@ -20,11 +20,11 @@ def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonPro
     the first answer. What reads the questions is imported only then."""
     from grader.store.quiz_log import QuizLog
 
-    log = QuizLog(store.file)
+    log = QuizLog(store.database)
     answers = log.answers()
     if not answers:
         return None
-    from grader.quiz.assessment.assessment import Log, assess
+    from grader.quiz.assessment.assessment import LearnerLog, assess
     from grader.quiz.bank.bank import Bank
     from grader.quiz.open_answers import marked_claims
     from grader.quiz.session.schedule import due, missed, next_due
@@ -32,7 +32,7 @@ def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonPro
     now = datetime.now().astimezone()
     bank = Bank(place.course.root / "lessons")
     claims = marked_claims(bank, log.claims(), log.written())
-    assessment = assess(bank, Log(answers, claims, log.sessions(), progress))
+    assessment = assess(bank, LearnerLog(answers, claims, log.sessions(), progress))
     coming = next_due(answers, now)
     return {
         "answers": assessment["answers"],

@@ -12,10 +12,10 @@ from grader.cli.context import find_context, short_path
 from grader.cli.learn.next_step import show_worth
 from grader.cli.learn.report_explained import explained
 from grader.cli.options import course_option, json_option
-from grader.cli.quiz.context import bank_of
+from grader.cli.quiz.context import read_bank
 from grader.errors import UsageError
-from grader.quiz.assessment.assessment import Log, assess
-from grader.quiz.assessment.calibration import LAST
+from grader.quiz.assessment.assessment import LearnerLog, assess
+from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, wrap
@@ -49,12 +49,12 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
       learn report --html report.html
     """
     place = find_context(ctx)
-    bank = bank_of(place.course)
+    bank = read_bank(place.course)
     progress = place.progress()
     with place.store() as store:
-        log = QuizLog(store.file)
+        log = QuizLog(store.database)
         claims = marked_claims(bank, log.claims(), log.written())
-        assessment = assess(bank, Log(log.answers(), claims, log.sessions(), progress))
+        assessment = assess(bank, LearnerLog(log.answers(), claims, log.sessions(), progress))
     if page:
         _write_page(page, assessment, place.course.title)
     if as_json:
@@ -103,7 +103,7 @@ def _numbers(assessment: Assessment) -> Iterator[str]:
     yield _number("Claimed", assessment["claimed"], "what you marked in your own open answers")
     if (bias := assessment["bias"]) is not None and abs(bias) >= NO_CHANGE:
         yield ""
-        yield wrap(_off(bias, len(assessment["history"][-LAST:])), 2)
+        yield wrap(_off(bias, len(assessment["history"][-LAST_SESSIONS:])), 2)
 
 
 def _off(bias: float, sittings: int) -> str:

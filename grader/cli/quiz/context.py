@@ -1,53 +1,29 @@
-"""Where a quiz is held: the course's questions, the learner's log, and who is at the other end."""
+"""The context of a quiz command: the course's questions, the learner's log, and the view for a person or a program."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from grader.cli.context import find_context
-from grader.cli.quiz.dialogue import NOT_YET, Desk
-from grader.cli.quiz.prompt import Dialogue
-from grader.cli.quiz.render import prose
+from grader.cli.quiz.dialogue import NOT_YET, QuizContext
+from grader.cli.quiz.prompt import Prompter
+from grader.cli.quiz.render import wrap_paragraphs
 from grader.errors import UsageError
 from grader.model import Course
 from grader.quiz.bank.bank import Bank
-from grader.store.quiz_log import Planned, QuizLog
+from grader.store.quiz_log import PlannedSession, QuizLog
 from grader.terminal.text import ago, plural
 
-if TYPE_CHECKING:
-    from grader.cli.quiz.view import Face
-
-ENDING = "Where a sitting is ended, its answers count; its other questions are not asked."
+WHEN_ENDED = "Where a sitting is ended, its answers count; its other questions are not asked."
 REPORT = ("learn report", "what you know, as far as it was checked")
 
 
-class Room(NamedTuple):
-    """A desk, and the dialogue with whoever sits at it; none where a program does."""
-
-    desk: Desk
-    dialogue: Dialogue | None
-
-    @property
-    def bank(self) -> Bank:
-        return self.desk.bank
-
-    @property
-    def log(self) -> QuizLog:
-        return self.desk.log
-
-    @property
-    def reader(self) -> Dialogue | None:
-        """The dialogue with somebody at a terminal; None through a pipe, too."""
-        return self.dialogue if self.dialogue and self.dialogue.terminal else None
-
-
-def bank_of(course: Course) -> Bank:
-    """The questions of a course. Raises UsageError where it has none, CourseError."""
+def read_bank(course: Course) -> Bank:
+    """Return the questions of a course. Raises UsageError where it has none, CourseError."""
     bank = Bank(course.root / "lessons")
     if not bank.names:
         raise UsageError("this course has no questions", where=str(bank.lessons), next_step="learn list")
@@ -55,60 +31,59 @@ def bank_of(course: Course) -> Bank:
 
 
 @contextmanager
-def room(ctx: click.Context, as_json: bool, prove: bool = False) -> Iterator[Room]:
-    """A room in the learner's workspace. Raises WorkspaceError, CourseError, StoreError."""
-    place = find_context(ctx)
-    place.needed_workspace()
-    bank = bank_of(place.course)
-    with place.store() as store:
-        face, dialogue = _face(as_json, prove)
+def open_quiz(ctx: click.Context, as_json: bool, prove: bool = False) -> Iterator[QuizContext]:
+    """Open the quiz of the learner's workspace. Raises WorkspaceError, CourseError, StoreError."""
+    context = find_context(ctx)
+    context.needed_workspace()
+    bank = read_bank(context.course)
+    with context.store() as store:
         try:
-            yield Room(Desk(bank, QuizLog(store.file), face), dialogue)
-        except EOFError:  # at a question that comes before those of the sitting
+            yield _make_quiz(bank, QuizLog(store.database), as_json, prove)
+        except EOFError:  # at a question that comes before those of the session
             click.echo("Stopped before the first question.")
             ctx.exit(NOT_YET)
 
 
-def _face(as_json: bool, prove: bool) -> tuple[Face, Dialogue | None]:
+def _make_quiz(bank: Bank, log: QuizLog, as_json: bool, prove: bool) -> QuizContext:
     if as_json:
-        from grader.cli.quiz.json_view import Events
+        from grader.cli.quiz.json_view import JsonView
 
-        return Events(), None
-    from grader.cli.quiz.text_view import Words
+        return QuizContext(bank, log, JsonView(), None)
+    from grader.cli.quiz.text_view import TextView
 
-    dialogue = Dialogue()
-    return Words(dialogue, prove), dialogue
+    prompter = Prompter()
+    return QuizContext(bank, log, TextView(prompter, prove), prompter)
 
 
-def goes_on(room: Room, planned: Planned, title: str, anew: bool) -> bool:
-    """Whether to go on with a sitting that was broken off. If not, it ends as it stands: its answers count.
+def ask_to_resume(quiz: QuizContext, planned: PlannedSession, title: str, anew: bool) -> bool:
+    """Return True if an unfinished session is to be resumed; otherwise end it as it stands.
 
-    Somebody at a terminal is asked; through a pipe it always goes on. With `anew` it never does.
+    A person at a terminal is asked; through a pipe it is always resumed. With `anew` it never is.
     """
     yes = not anew
-    if yes and room.reader is not None:
-        done = len(room.desk.sitting(planned).first)
+    if yes and quiz.terminal is not None:
+        done = len(quiz.session(planned).first_tries)
         state = f"{done} of {plural(len(planned.plan), 'question')} answered, begun {ago(planned.session.started)}"
-        room.reader.show(prose(f"You are in the middle of {title}: {state}. {ENDING}"))
+        quiz.terminal.show(wrap_paragraphs(f"You are in the middle of {title}: {state}. {WHEN_ENDED}"))
         prompt = "Go on with it? (Enter: yes; n ends it as it stands, and begins another) "
-        yes = room.reader.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y") == "y"
+        yes = quiz.terminal.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y") == "y"
     if not yes:
-        room.log.finish(planned.session.id, datetime.now(UTC))
+        quiz.log.finish(planned.session.id, datetime.now(UTC))
     return yes
 
 
-def title_of(room: Room, topics: Sequence[str]) -> str:
-    """What a sitting on these topics is called."""
+def session_title(quiz: QuizContext, topics: Sequence[str]) -> str:
+    """Return what a session on these topics is called."""
     if len(topics) != 1:
         return "the assessment"
-    return f"“{room.bank.topic(topics[0]).title if topics[0] in room.bank.paths else topics[0]}”"
+    return f"“{quiz.bank.topic(topics[0]).title if topics[0] in quiz.bank.paths else topics[0]}”"
 
 
-def command_of(topics: Sequence[str]) -> str:
-    """The command that asks on these topics, and goes on with a sitting on them."""
+def session_command(topics: Sequence[str]) -> str:
+    """Return the command that begins, and resumes, a session on these topics."""
     return f"learn quiz {topics[0]}" if len(topics) == 1 else "learn quiz"
 
 
-def waiting(log: QuizLog, modes: Sequence[str]) -> list[Planned]:
-    """Sittings of these modes that were broken off, the latest first."""
+def unfinished_sessions(log: QuizLog, modes: Sequence[str]) -> list[PlannedSession]:
+    """Return the unfinished sessions of these modes, the latest first."""
     return [planned for planned in log.unfinished() if planned.session.mode in modes]

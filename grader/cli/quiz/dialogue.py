@@ -1,139 +1,185 @@
-"""Carries out a sitting: asks, keeps, tells; and stops at any moment without losing an answer.
+"""Hold a quiz session: ask, keep each answer, show its mark. It can be stopped at any moment without losing an answer.
 
-What it looks like is the business of a *face*: words for people (quiz_words), events for programs (quiz_events).
+What the session looks like is up to a *view*: text_view for people, json_view for programs.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from grader.cli.main import STOPPED
-from grader.model import CERTAINTIES, QuizSession
+from grader.cli.quiz.prompt import Prompter
+from grader.model import CERTAINTIES, Answered, QuizSession
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.session import DONT_KNOW, Sitting, Turn
-from grader.store.quiz_log import Planned, QuizLog
-
-if TYPE_CHECKING:
-    from grader.cli.quiz.view import Face
+from grader.quiz.session.session import DONT_KNOW, Session, Turn
+from grader.store.quiz_log import PlannedSession, QuizLog
 
 NOT_YET = 1
-ONCE = ("exam", "audit")  # modes in which a miss does not come again
-SURE = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
-LOWEST, HIGHEST = 0.0, 10.0  # of a prediction
+MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
+CERTAINTY_KEYS = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
+MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
 
 Commands = Sequence[tuple[str, str]]  # each with what it is for
 
 
-class Desk(NamedTuple):
-    """Where sittings are held: the questions, the log, and the face."""
+class View(Protocol):
+    """How a session is shown and answers are read. Methods that read raise EOFError when the input ends."""
+
+    def begin(self, session: Session, resumed: bool) -> None: ...
+
+    def ask(self, session: Session, turn: Turn) -> None: ...
+
+    def read(self, session: Session, turn: Turn) -> tuple[str, str]:
+        """Return what was typed, and its certainty if that was typed too. Raises Unreadable."""
+
+    def show_unreadable(self, question: Question, reason: str) -> None: ...
+
+    def ask_certainty(self) -> str | None:
+        """Return one of CERTAINTIES, "" where it is not asked for, or None to take the answer back."""
+
+    def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None: ...
+
+    def ask_prediction(self) -> float | None:
+        """Return the score expected after the last question of an exam."""
+
+    def announce_marks(self, count: int) -> None:
+        """Prepare to show this many marks of an exam, one after the other."""
+
+    def stop(self, session: Session, command: str) -> None: ...
+
+    def end(self, summary: dict[str, Any], commands: Commands) -> None: ...
+
+
+class QuizContext(NamedTuple):
+    """What quiz commands work with. `prompter` is None where a program answers."""
 
     bank: Bank
     log: QuizLog
-    face: Face
+    view: View
+    prompter: Prompter | None
 
-    def sitting(self, planned: Planned) -> Sitting:
-        """A sitting as far as it has come."""
-        session = planned.session
-        return Sitting(self.bank, self.log, session, planned.plan, self.log.answers(session.id), self.log.salt(),
-                       again=session.mode not in ONCE)  # fmt: skip
+    @property
+    def terminal(self) -> Prompter | None:
+        """The prompter of a person at a terminal; None where the input is a pipe."""
+        return self.prompter if self.prompter and self.prompter.interactive else None
+
+    def session(self, planned: PlannedSession) -> Session:
+        """Restore a session with the answers it has so far."""
+        data = planned.session
+        repeat = data.mode not in MODES_WITHOUT_REPEAT
+        answers = self.log.answers(data.id)
+        return Session(self.bank, self.log, data, planned.plan, answers, self.log.salt(), repeat_missed=repeat)
 
 
-def begin(log: QuizLog, mode: str, topics: Sequence[str], plan: Sequence[tuple[str, int]],
-          predicted: float | None = None) -> Planned:  # fmt: skip
-    """A new sitting, kept before its first question is asked."""
-    import os
-
+def begin_session(
+    log: QuizLog, mode: str, topics: Sequence[str], plan: Sequence[tuple[str, int]], predicted: float | None = None
+) -> PlannedSession:
+    """Log a new session, before its first question is asked."""
     session = QuizSession(os.urandom(8).hex(), mode, tuple(topics), datetime.now(UTC), predicted=predicted)
     log.begin(session, plan)
-    return Planned(session, tuple(plan))
+    return PlannedSession(session, tuple(plan))
 
 
-def hold(desk: Desk, planned: Planned, command: str, commands: Commands, *, resumed: bool = False) -> int:
-    """Hold a sitting to its end, or until it is broken off: the exit code. `command` goes on with it then."""
-    sitting = desk.sitting(planned)
+def hold_session(
+    quiz: QuizContext, planned: PlannedSession, command: str, commands: Commands, *, resumed: bool = False
+) -> int:
+    """Hold a session until its end or until it is stopped.
+
+    Args:
+        quiz: The bank, log and view.
+        planned: The session, begun or resumed.
+        command: The command that resumes it once it was stopped.
+        commands: The commands to suggest at its end.
+        resumed: Whether the session was begun earlier.
+
+    Returns:
+        The exit code.
+    """
+    session = quiz.session(planned)
     try:
-        desk.face.begins(sitting, resumed)
-        ask_all(desk, sitting)
+        quiz.view.begin(session, resumed)
+        ask_all(quiz.view, session)
         if planned.session.mode == "exam":
-            _marks_at_the_end(desk, sitting)
+            _show_exam_marks(quiz, session)
     except (EOFError, KeyboardInterrupt) as stop:
-        desk.face.stops(sitting, command)
+        quiz.view.stop(session, command)
         return STOPPED if isinstance(stop, KeyboardInterrupt) else NOT_YET
-    desk.log.finish(planned.session.id, datetime.now(UTC))
-    from grader.quiz.session.summary import outcome  # here: the first question is there sooner
+    quiz.log.finish(planned.session.id, datetime.now(UTC))
+    from grader.quiz.session.summary import summarize  # here, so that the first question is shown sooner
 
-    result = outcome(sitting)
-    missed = ("learn quiz redo", "everything you missed, with other numbers")
-    desk.face.ends(result, [*commands, *[missed] * bool(result["missed"])])
+    summary = summarize(session)
+    redo = ("learn quiz redo", "everything you missed, with other numbers")
+    quiz.view.end(summary, [*commands, *[redo] * bool(summary["missed"])])
     return 0
 
 
-def ask_all(desk: Desk, sitting: Sitting) -> None:
-    """Every question that is left. Each answer is kept before anything is said of it. Raises EOFError."""
-    while turn := sitting.turn():
-        mark = _answered(desk.face, sitting, turn)
-        if sitting.session.mode != "exam":
-            desk.face.tells(sitting, turn.question, sitting.answers[-1], mark)
+def ask_all(view: View, session: Session) -> None:
+    """Ask every question that is left. Each answer is logged before its mark is shown. Raises EOFError."""
+    while turn := session.next_turn():
+        mark = _ask_until_answered(view, session, turn)
+        if session.data.mode != "exam":
+            view.show_mark(session, turn.question, session.answers[-1], mark)
 
 
-def _answered(face: Face, sitting: Sitting, turn: Turn) -> Mark:
-    face.asks(sitting, turn)
+def _ask_until_answered(view: View, session: Session, turn: Turn) -> Mark:
+    view.ask(session, turn)
     began = monotonic()
     while True:
         try:
-            typed, certainty = face.reads(sitting, turn)
-            _refuse_certainty(turn.question, typed)
-            sitting.mark(turn.question, typed)
+            typed, certainty = view.read(session, turn)
+            _refuse_wrong_certainty(turn.question, typed)
+            session.mark(turn.question, typed)
         except Unreadable as error:
-            face.unreadable(turn.question, str(error))
+            view.show_unreadable(turn.question, str(error))
             continue
-        sure = certainty if certainty or typed.strip() == DONT_KNOW else face.how_sure()
+        sure = certainty if certainty or typed.strip() == DONT_KNOW else view.ask_certainty()
         if sure is not None:
-            return sitting.answer(turn, typed, sure, monotonic() - began)
+            return session.answer(turn, typed, sure, monotonic() - began)
 
 
-def _marks_at_the_end(desk: Desk, sitting: Sitting) -> None:
+def _show_exam_marks(quiz: QuizContext, session: Session) -> None:
     from dataclasses import replace
 
-    session = sitting.session
-    if session.predicted_after is None and (expected := desk.face.predicts_after()) is not None:
-        desk.log.predict_after(session.id, expected)
-        sitting.session = replace(session, predicted_after=expected)
-    asked = sitting.answered()
-    desk.face.marks_follow(len(asked))
-    for question, answer in asked:
-        desk.face.tells(sitting, question, answer, sitting.mark(question, answer.typed))
+    data = session.data
+    if data.predicted_after is None and (expected := quiz.view.ask_prediction()) is not None:
+        quiz.log.set_prediction_after(data.id, expected)
+        session.data = replace(data, predicted_after=expected)
+    answered = session.first_answers()
+    quiz.view.announce_marks(len(answered))
+    for question, answer in answered:
+        quiz.view.show_mark(session, question, answer, session.mark(question, answer.typed))
 
 
-# --- what is typed ----------------------------------------------------------------------------------------------------
+# --- parse what was typed ---------------------------------------------------------------------------------------------
 
 
 def split_certainty(line: str) -> tuple[str, str]:
-    """`48 | sure` as ("48", "sure"); what has no certainty behind its last bar is all answer."""
+    """Split `48 | sure` into ("48", "sure"); a line without a certainty after its last bar is all answer."""
     typed, bar, word = line.rpartition("|")
-    certainty = SURE.get(word.strip().lower(), "")
+    certainty = CERTAINTY_KEYS.get(word.strip().lower(), "")
     return (typed.strip(), certainty) if bar and typed.strip() and certainty else (line.strip(), "")
 
 
-def _refuse_certainty(question: Question, typed: str) -> None:
-    """Raise Unreadable for what was meant as `answer | certainty`, and is none. The answer itself may have a bar."""
+def _refuse_wrong_certainty(question: Question, typed: str) -> None:
+    """Raise Unreadable for `answer | word` with an unknown word, unless answers to this question may have a bar."""
     answer, bar, _ = typed.rpartition("|")
-    if bar and answer.strip() and "|" not in KINDS[question.kind].right(question):
+    if bar and answer.strip() and "|" not in KINDS[question.kind].right_answer(question):
         raise Unreadable("certainty is guess, fairly or sure, as `48 | sure`")
 
 
-def to_prediction(typed: str) -> float:
-    """A score from 0 to 10, as people type one: `7`, `7.5`, `7,5`, `7/10`. Raises Unreadable."""
+def parse_prediction(typed: str) -> float:
+    """Parse a score from 0 to 10 as people type it: `7`, `7.5`, `7,5`, `7/10`. Raises Unreadable."""
     text = typed.strip().removesuffix("/10").strip().replace(",", ".")
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not LOWEST <= value <= HIGHEST:
+    if not MIN_PREDICTION <= value <= MAX_PREDICTION:
         raise Unreadable("type a number from 0 to 10")
     return round(value, 1)

@@ -1,4 +1,4 @@
-"""`learn quiz export`: the questions for another program, or for paper."""
+"""`learn quiz export`: write the questions for another program, or for paper."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
-from grader.cli.quiz.context import bank_of
+from grader.cli.quiz.context import read_bank
 from grader.errors import UsageError
 from grader.quiz.export import FORMATS, export
-from grader.quiz.export.cards import Exported
+from grader.quiz.export.cards import Export
 from grader.quiz.session.plan import find_topic
 from grader.terminal.console import put, warn, wrap
 from grader.terminal.text import plural
 
-MOST = 50  # variants of one family
+MAX_VARIANTS = 50  # of one family
 
 
 @click.command("export")
@@ -24,7 +24,7 @@ MOST = 50  # variants of one family
 @click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What to write.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="The file to write; without it, standard output.")  # fmt: skip
-@click.option("--variants", type=click.IntRange(1, MOST), default=1, show_default=True, metavar="N",
+@click.option("--variants", type=click.IntRange(1, MAX_VARIANTS), default=1, show_default=True, metavar="N",
               help="How often each question comes, with other numbers each time.")  # fmt: skip
 @course_option
 @click.pass_context
@@ -45,7 +45,7 @@ def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | 
       learn quiz export heads softmax --format gift --out heads.gift
       learn quiz export --format markdown > questions.md
     """
-    bank = bank_of(find_context(ctx).course)
+    bank = read_bank(find_context(ctx).course)
     names = [find_topic(bank, topic) for topic in topics] or bank.names
     made = export(bank, list(dict.fromkeys(names)), form, variants)
     if out is None:
@@ -59,7 +59,7 @@ def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | 
         put(wrap(note))
 
 
-def _write(out: Path, made: Exported) -> None:
+def _write(out: Path, made: Export) -> None:
     try:
         out.write_text(made.text, encoding="utf-8", newline="\n")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`learn quiz`: questions on a topic, or on all that the assessment covers."""
+"""`learn quiz`: ask questions on a topic, or on all topics of the assessment."""
 
 from __future__ import annotations
 
@@ -10,40 +10,50 @@ from click.shell_completion import CompletionItem
 
 from grader.cli.group import CommandWithCommands
 from grader.cli.options import course_option
-from grader.cli.quiz.context import REPORT, Room, bank_of, command_of, goes_on, room, title_of, waiting
-from grader.cli.quiz.dialogue import begin, hold
-from grader.cli.quiz.resume import choices, choose_one, go_on
+from grader.cli.quiz.context import (
+    REPORT,
+    ask_to_resume,
+    open_quiz,
+    read_bank,
+    session_command,
+    session_title,
+    unfinished_sessions,
+)
+from grader.cli.quiz.dialogue import QuizContext, begin_session, hold_session
+from grader.cli.quiz.prompt import Prompter
+from grader.cli.quiz.render import header, wrap_paragraphs
+from grader.cli.quiz.resume import choose_session, list_choices, resume
 from grader.errors import SelfattendError
-from grader.quiz.session.plan import LENGTHS, choose, find_topic, fresh
-from grader.store.quiz_log import Planned
+from grader.quiz.session.plan import LENGTHS, choose_families, find_topic, plan_variants
+from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import plural
 
 COMMANDS = {
     "list": "grader.cli.quiz.list",
-    "open": "grader.cli.quiz.open.list",
+    "open": "grader.cli.quiz.open.command",
     "redo": "grader.cli.quiz.redo",
     "export": "grader.cli.quiz.export",
     "log": "grader.cli.quiz.log_export",
 }
 MODES = ("quiz", "exam")
-SECONDS_EACH = 45  # that a question takes, to say how long a sitting will be
-LAST = 3  # predictions that are looked back on
-TELLING = 0.25  # a bias below this is none
+SECONDS_PER_QUESTION = 45
+PAST_PREDICTIONS = 3  # that are averaged
+MIN_BIAS = 0.25  # below which predictions were right
 
 
-def _topics(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from grader.cli.context import find_context
 
     try:
-        bank = bank_of(find_context(ctx).course)
+        bank = read_bank(find_context(ctx).course)
     except SelfattendError:
-        return []  # a shell that completes has no room for messages
+        return []  # the shell shows no messages while it completes
     begun = incomplete.lower().replace("-", "_")
     return [CompletionItem(name) for name in [*COMMANDS, *bank.paths] if name.startswith(begun)]
 
 
 @click.command("quiz", cls=CommandWithCommands, commands_in=COMMANDS)
-@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_topics)
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_complete_topic)
 @click.option("--length", type=click.Choice(LENGTHS), default="short", show_default=True,
               help="Some questions of each topic, or more.")  # fmt: skip
 @click.option("--exam", is_flag=True, help="No marks until all is answered.")
@@ -79,80 +89,72 @@ def command(
       learn quiz softmax
       learn quiz --exam --length full
     """
-    with room(ctx, as_json, prove) as here:
-        name = find_topic(here.bank, topic) if topic else None
-        several = [] if name or exam or anew else choices(here)
-        planned = choose_one(here, several) if several else _broken_off(here, name, exam)
+    with open_quiz(ctx, as_json, prove) as quiz:
+        name = find_topic(quiz.bank, topic) if topic else None
+        several = [] if name or exam or anew else list_choices(quiz)
+        planned = choose_session(quiz, several) if several else _find_unfinished(quiz, name, exam)
         if planned is not None and several:
-            code = go_on(here, planned)
-        elif planned is not None and goes_on(here, planned, title_of(here, planned.session.topics), anew):
-            code = hold(here.desk, planned, command_of(planned.session.topics), [REPORT], resumed=True)
+            code = resume(quiz, planned)
+        elif planned is not None and ask_to_resume(quiz, planned, session_title(quiz, planned.session.topics), anew):
+            code = hold_session(quiz, planned, session_command(planned.session.topics), [REPORT], resumed=True)
         else:
-            code = _begin(here, [name] if name else _assessed(here), length, "exam" if exam else "quiz", predict)
+            topics = [name] if name else quiz.bank.assessed or quiz.bank.names
+            code = _begin(quiz, topics, length, "exam" if exam else "quiz", predict)
     ctx.exit(code)
 
 
-def _assessed(here: Room) -> list[str]:
-    return here.bank.assessed or here.bank.names
-
-
-def _broken_off(here: Room, name: str | None, exam: bool) -> Planned | None:
-    """The sitting to go on with: on that topic; without one an assessment, or, for somebody at a terminal, any."""
-    left = waiting(here.log, MODES[1:] if exam else MODES)
+def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool) -> PlannedSession | None:
+    """Return the session to resume: on that topic; without one an assessment or, at a terminal, any."""
+    left = unfinished_sessions(quiz.log, MODES[1:] if exam else MODES)
     if name is not None:
         return next((planned for planned in left if planned.session.topics == (name,)), None)
     mixed = [planned for planned in left if len(planned.session.topics) > 1]
-    return next(iter(mixed or (left if here.reader else [])), None)
+    return next(iter(mixed or (left if quiz.terminal else [])), None)
 
 
-def _begin(here: Room, topics: Sequence[str], length: str, mode: str, predicted: float | None) -> int:
-    families = choose(here.bank, topics, length, here.log.tried(), Random())
-    plan = fresh([family.id for family in families], here.log.asked())
-    if here.reader is not None:
-        _introduce(here, topics, len(plan), mode)
+def _begin(quiz: QuizContext, topics: Sequence[str], length: str, mode: str, predicted: float | None) -> int:
+    families = choose_families(quiz.bank, topics, length, quiz.log.tried(), Random())
+    plan = plan_variants([family.id for family in families], quiz.log.asked())
+    if quiz.terminal is not None:
+        _introduce(quiz, quiz.terminal, topics, len(plan), mode)
         if predicted is None:
-            predicted = _ask_prediction(here)
-    planned = begin(here.log, mode, topics, plan, predicted)
-    return hold(here.desk, planned, command_of(topics), [REPORT])
+            predicted = _ask_prediction(quiz, quiz.terminal)
+    planned = begin_session(quiz.log, mode, topics, plan, predicted)
+    return hold_session(quiz, planned, session_command(topics), [REPORT])
 
 
-def _introduce(here: Room, topics: Sequence[str], count: int, mode: str) -> None:
-    """What comes, for somebody at a terminal."""
-    from grader.cli.quiz.render import header, prose
-
-    title = here.bank.topic(topics[0]).title if len(topics) == 1 else "The assessment"
+def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], count: int, mode: str) -> None:
+    title = quiz.bank.topic(topics[0]).title if len(topics) == 1 else "The assessment"
     on = f" on {len(topics)} topics" if len(topics) > 1 else ""
-    minutes = max(5, 5 * round(count * SECONDS_EACH / 60 / 5))
+    minutes = max(5, 5 * round(count * SECONDS_PER_QUESTION / 60 / 5))
     marks = "The marks come at the end." if mode == "exam" else "You see each mark at once."
     text = (
         f"{plural(count, 'question')}{on}, about {minutes} minutes. {marks} Every answer is kept: stop with Ctrl-C "
-        f"whenever you like, and `{command_of(topics)}` goes on."
+        f"whenever you like, and `{session_command(topics)}` goes on."
     )
-    assert here.reader is not None
-    here.reader.clear()
-    here.reader.show([header(title, ""), "", *prose(text), ""])
+    terminal.clear()
+    terminal.show([header(title, ""), "", *wrap_paragraphs(text), ""])
 
 
-def _ask_prediction(here: Room) -> float | None:
+def _ask_prediction(quiz: QuizContext, terminal: Prompter) -> float | None:
     from grader.cli.quiz.text_view import ask_prediction
 
-    assert here.reader is not None
-    said = _past(here)
-    here.reader.show([said] if said else [])
-    return ask_prediction(here.reader, "What will you score, from 0 to 10? (Enter skips) ")
+    said = _past_bias(quiz)
+    terminal.show([said] if said else [])
+    return ask_prediction(terminal, "What will you score, from 0 to 10? (Enter skips) ")
 
 
-def _past(here: Room) -> str:
-    """By how much the learner's last predictions were off; "" where there are none."""
+def _past_bias(quiz: QuizContext) -> str:
+    """Say by how much the learner's last predictions were off; "" where there are none."""
     from grader.quiz.assessment.calibration import bias, history
 
-    sessions = [session for session in here.log.sessions() if session.predicted is not None]
-    past = history(sessions, here.log.answers()) if sessions else []
-    off = bias(past, LAST)
+    sessions = [session for session in quiz.log.sessions() if session.predicted is not None]
+    past = history(sessions, quiz.log.answers()) if sessions else []
+    off = bias(past, PAST_PREDICTIONS)
     if off is None:
         return ""
-    count = min(LAST, len(past))
+    count = min(PAST_PREDICTIONS, len(past))
     subject = f"Your last {count} predictions were" if count > 1 else "Your last prediction was"
-    if abs(off) < TELLING:
+    if abs(off) < MIN_BIAS:
         return f"{subject} right{' on average' if count > 1 else ''}."
     return f"{subject} {abs(off):.1f} too {'high' if off > 0 else 'low'}{' on average' if count > 1 else ''}."

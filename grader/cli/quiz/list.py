@@ -1,4 +1,4 @@
-"""`learn quiz list`: the topics, and how far one is with each."""
+"""`learn quiz list`: list the topics, and how the learner did on each."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.cli.options import course_option
-from grader.cli.quiz.context import bank_of
+from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA, Answered
-from grader.quiz.assessment.evidence import collect, first_tries, items_of
+from grader.quiz.assessment.evidence import collect_evidence, first_tries, items_of
 from grader.quiz.assessment.scoring import FEWEST_ITEMS, SCALE, SOLID, WEAK, TopicScore, topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Topic
@@ -21,8 +21,8 @@ from grader.terminal.text import plural
 
 STYLES = {SOLID: ("passed", "good"), WEAK: ("failed", "bad")}
 
-NARROW = 70  # columns, below which numbers stand without their nouns
-LEAST_TITLE = 20  # columns: with less there is none
+NARROW = 70  # columns below which numbers have no nouns
+MIN_TITLE = 20  # columns below which there is no title
 
 
 @click.command("list")
@@ -41,7 +41,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn quiz list --json
     """
     place = find_context(ctx)
-    bank = bank_of(place.course)
+    bank = read_bank(place.course)
     if as_json:
         from grader.reports.formats.to_json import dump
 
@@ -49,7 +49,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
         return
     log = _answers(place)
     answers = first_tries(log)
-    counting = {each.topic: each.score for each in collect(bank, log, place.progress() if place.workspace else {})}
+    counting = {
+        each.topic: each.score for each in collect_evidence(bank, log, place.progress() if place.workspace else {})
+    }
     longest = max(map(len, bank.names))
     for title, topics in _groups(bank).items():
         put(paint(title, "strong"))
@@ -76,35 +78,35 @@ def _answers(place: CourseContext) -> list[Answered]:
     if place.workspace is None:
         return []
     with place.store() as store:
-        return QuizLog(store.file).answers()
+        return QuizLog(store.database).answers()
 
 
 def _groups(bank: Bank) -> dict[str, list[str]]:
-    """Topics by the title of their group; those of the assessment that are in none come first."""
+    """Return topics by the title of their group; those of the assessment without a group come first."""
     grouped = {name for topics in bank.groups.values() for name in topics}
     alone = [name for name in bank.assessed if name not in grouped]
     return {**({"The assessment": alone} if alone else {}), **bank.groups}
 
 
 def _line(topic: Topic, score: TopicScore | None, longest: int) -> str:
-    sign, style, says = _state(score)
+    sign, style, says = _describe_score(score)
     count = len(topic.families)
     questions = f"{plural(count, 'question'):>12}" if width() >= NARROW else f"{count:>3}"
     line = f"{topic.name:<{longest}}  {questions}  {says:<12}"
     room = width() - len(line) - 6
-    title = cut(topic.title, room) if room >= LEAST_TITLE else ""
+    title = cut(topic.title, room) if room >= MIN_TITLE else ""
     return f"  {paint(sign, style)} {f'{line}  {title}'.rstrip()}"
 
 
 def _legend() -> str:
-    """What the signs mean."""
+    """Explain the signs."""
     known = signs()
     says = f"{known.passed} solid, {known.trouble} unsure, {known.failed} weak"
     return paint(wrap(f"{says}, {known.skipped} fewer than {FEWEST_ITEMS} answers", 2), "quiet")
 
 
-def _state(score: TopicScore | None) -> tuple[str, str, str]:
-    """The sign, its style, and the words."""
+def _describe_score(score: TopicScore | None) -> tuple[str, str, str]:
+    """Return a sign, its style, and the words."""
     if score is None:
         return signs().skipped, "quiet", ""
     if not score.covered:

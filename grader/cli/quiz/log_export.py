@@ -1,17 +1,19 @@
-"""`learn quiz log`: a learner's answers for whoever teaches, if the learner wants it so."""
+"""`learn quiz log`: write a learner's answers to a file for an instructor."""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
-from grader.cli.quiz.context import bank_of
+from grader.cli.quiz.context import read_bank
 from grader.errors import UsageError
 from grader.model import SCHEMA
-from grader.quiz.export.answers import lines
+from grader.quiz.export.answers import answer_records
 from grader.reports.statistics.quiz_logs import FORMAT
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import put, wrap
@@ -37,20 +39,17 @@ def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
     Example:
       learn quiz log --out my-answers.jsonl
     """
-    import json
-    import secrets
-
     place = find_context(ctx)
     place.needed_workspace()
-    bank = bank_of(place.course)
+    bank = read_bank(place.course)
     with place.store() as store:
-        log = QuizLog(store.file)
+        log = QuizLog(store.database)
         answers = log.answers()
         if not answers:
             raise UsageError("there are no answers yet", next_step="learn quiz")
         if not log.fact(LEARNER):
-            log.keep_fact(LEARNER, secrets.token_hex(8))
-        made = lines(bank, answers, learner=log.fact(LEARNER), salt=log.salt(), with_answers=with_answers)
+            log.set_fact(LEARNER, os.urandom(8).hex())
+        made = answer_records(bank, answers, learner=log.fact(LEARNER), salt=log.salt(), with_answers=with_answers)
         head = {"format": FORMAT, "schema": SCHEMA}
         text = "".join(f"{json.dumps(head | each, allow_nan=False)}\n" for each in made)
     if out is None:

@@ -1,7 +1,7 @@
-"""Lines out and answers in: on a terminal, where somebody reads along, or through a pipe.
+"""Print lines and read answers, on a terminal or through a pipe.
 
-On a terminal a screen begins clear, and what is longer than the screen stops before its beginning is gone. Through a
-pipe the same words come one after the other, and what was read is repeated, so that a transcript can be followed.
+On a terminal each screen begins clear, and a longer text pauses before its beginning scrolls away. Through a pipe the
+same words come one after the other, and each answer is echoed, so that a transcript can be followed.
 """
 
 from __future__ import annotations
@@ -16,54 +16,51 @@ import click
 from grader.terminal.console import is_terminal, paint, put, width
 
 MORE = "-- Enter shows the rest -- "
-STOP = "q"
+STOP_KEY = "q"
 CLEAR = "\x1b[2J\x1b[H"
-ROW_ABOVE = "\x1b[A\x1b[2K"  # goes there and empties it
+CLEAR_ROW_ABOVE = "\x1b[A\x1b[2K"
 
 
-class Dialogue:
-    """`terminal` says whether somebody sits there: who reads from a pipe is asked for nothing but answers."""
+class Prompter:
+    """Prints lines and reads answers. `interactive` says whether a person is at a terminal."""
 
     def __init__(self) -> None:
-        self.terminal = is_terminal(sys.stdin) and is_terminal(sys.stdout)
-        self._rows = 0  # printed since something was last typed
-        if self.terminal:
-            _let_lines_be_edited()
-        else:
-            reconfigure = getattr(sys.stdin, "reconfigure", None)
-            if reconfigure:
-                reconfigure(errors="replace")  # bytes that are no text are an answer that cannot be read, no more
+        self.interactive = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+        self._rows = 0  # printed since the last answer
+        if self.interactive:
+            _enable_line_editing()
+        elif reconfigure := getattr(sys.stdin, "reconfigure", None):
+            reconfigure(errors="replace")  # undecodable bytes make an unreadable answer, not a crash
 
     def clear(self) -> None:
-        """A new screen, or an empty line."""
-        if self._moves:
+        """Begin a new screen; print an empty line where the cursor cannot move."""
+        if self._can_move_cursor:
             click.echo(CLEAR, nl=False, color=True)
         else:
             put()
         self._rows = 0
 
     @property
-    def _moves(self) -> bool:
-        """Whether what was shown can be taken away again."""
-        return self.terminal and os.environ.get("TERM") != "dumb"
+    def _can_move_cursor(self) -> bool:
+        return self.interactive and os.environ.get("TERM") != "dumb"
 
     def show(self, lines: list[str]) -> None:
-        """Lines of output; on a terminal no more at a time than can be seen."""
+        """Print lines; on a terminal, pause before more than a screenful."""
         for line in lines:
-            rows = _rows_of(line)
-            if self.terminal and self._rows + rows > screen_rows() - 1:
+            rows = _count_rows(line)
+            if self.interactive and self._rows + rows > screen_rows() - 1:
                 self._pause()
             put(line)
             self._rows += rows
 
     def end(self, lines: list[str]) -> None:
-        """The last lines of output, after which nothing is waited for."""
+        """Print the last lines, without pausing."""
         put("\n".join(["", *lines]))
 
     def ask(self, prompt: str) -> str:
-        """The line that is typed. Raises EOFError where there are no more."""
+        """Read one line. Raises EOFError at the end of the input."""
         self._rows = 0
-        if self.terminal:
+        if self.interactive:
             sys.stdout.flush()
             try:
                 return input(prompt)
@@ -76,48 +73,52 @@ class Dialogue:
         put(line)
         return line
 
-    def choose(self, prompt: str, answers: dict[str, str], default: str = "", *, stops: bool = False) -> str:
-        """One of several answers: `answers` maps what may be typed, in small letters, to what it means.
+    def choose(self, prompt: str, answers: dict[str, str], default: str = "", *, can_stop: bool = False) -> str:
+        """Ask until one of several answers is typed.
 
-        With `stops` one may type `q`, too: then it raises EOFError, as where the input ends.
+        Args:
+            prompt: What is printed before the cursor.
+            answers: What may be typed, in lower case, mapped to what it means.
+            default: The meaning of Enter alone; "" where it has none.
+            can_stop: Whether `q` may be typed too, which raises EOFError.
         """
-        if stops:
-            answers = {**answers, STOP: STOP}
-            prompt = f"{prompt.rstrip()}; {STOP} stops "
+        if can_stop:
+            answers = {**answers, STOP_KEY: STOP_KEY}
+            prompt = f"{prompt.rstrip()}; {STOP_KEY} stops "
         while True:
             typed = self.ask(prompt).strip().lower()
             if not typed and default:
                 return default
-            if stops and typed in (STOP, "quit"):
+            if can_stop and typed in (STOP_KEY, "quit"):
                 raise EOFError
             if typed in answers:
                 return answers[typed]
-            self.show([paint(f"Type {_listed(answers)}{', or Enter alone' if default else ''}.", "quiet")])
+            self.show([paint(f"Type {_list_keys(answers)}{', or Enter alone' if default else ''}.", "quiet")])
 
-    def goes_on(self) -> None:
-        """Wait for whoever reads; through a pipe nobody does. Raises EOFError to stop."""
-        if self.terminal:
+    def wait_for_enter(self) -> None:
+        """Wait until a person at a terminal has read. Raises EOFError if they stop."""
+        if self.interactive:
             self.show([""])
-            if self.ask(f"Enter goes on, {STOP} stops ").strip().lower() in (STOP, "quit"):
+            if self.ask(f"Enter goes on, {STOP_KEY} stops ").strip().lower() in (STOP_KEY, "quit"):
                 raise EOFError
 
     def _pause(self) -> None:
         input(MORE)
-        if self._moves:
-            click.echo(ROW_ABOVE, nl=False, color=True)
+        if self._can_move_cursor:
+            click.echo(CLEAR_ROW_ABOVE, nl=False, color=True)
         self._rows = 0
 
 
 def read_line() -> str:
-    """A line from a pipe, without its end. Raises EOFError."""
+    """Read a line from standard input, without its end. Raises EOFError."""
     line = sys.stdin.readline() if sys.stdin else ""
     if not line:
         raise EOFError
     return line.rstrip("\r\n")
 
 
-def _listed(answers: dict[str, str]) -> str:
-    """The shortest thing to type for each meaning."""
+def _list_keys(answers: dict[str, str]) -> str:
+    """List the shortest key for each meaning: "y, p or n"."""
     shortest: dict[str, str] = {}
     for typed, meaning in answers.items():
         shortest[meaning] = min(shortest.get(meaning, typed), typed, key=len)
@@ -126,20 +127,19 @@ def _listed(answers: dict[str, str]) -> str:
 
 
 def screen_rows() -> int:
-    """The lines of the terminal."""
+    """Return the rows of the terminal."""
     return max(6, shutil.get_terminal_size((80, 24)).lines)
 
 
-def _rows_of(line: str) -> int:
-    """How many rows of the screen a line takes."""
+def _count_rows(line: str) -> int:
     return max(1, -(-len(click.unstyle(line)) // width()))
 
 
-def _let_lines_be_edited() -> None:
-    """Arrow keys and the like at the prompt; no history, in which the answers to other questions would stand."""
+def _enable_line_editing() -> None:
+    """Enable arrow keys at the prompt, without a history: it would hold the answers to other questions."""
     with suppress(ImportError):
         import readline
 
         readline.set_auto_history(False)
-        with suppress(Exception):  # libedit, which has other settings
+        with suppress(Exception):  # libedit has other settings
             readline.parse_and_bind("set enable-bracketed-paste off")

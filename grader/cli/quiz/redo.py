@@ -1,12 +1,12 @@
-"""`learn quiz redo`: everything missed, with other numbers."""
+"""`learn quiz redo`: ask everything missed again, with other numbers."""
 
 from __future__ import annotations
 
 import click
 
 from grader.cli.options import course_option
-from grader.cli.quiz.context import REPORT, room
-from grader.cli.quiz.repeat import ask_again, nothing
+from grader.cli.quiz.context import REPORT, open_quiz
+from grader.cli.quiz.repeat import ask_again, show_nothing
 from grader.quiz.session.schedule import missed
 
 
@@ -25,8 +25,8 @@ def command(ctx: click.Context, anew: bool, prove: bool, as_json: bool) -> None:
     Example:
       learn quiz redo
     """
-    with room(ctx, as_json, prove) as here:
-        code = ask_again(here, "redo", missed(here.log.answers()), anew, "learn quiz redo", [REPORT])
+    with open_quiz(ctx, as_json, prove) as quiz:
+        code = ask_again(quiz, "redo", missed(quiz.log.answers()), anew, "learn quiz redo", [REPORT])
         if code is None:
-            nothing(as_json, "There is nothing that you missed.", ("learn quiz", "asks more"))
+            show_nothing(as_json, "There is nothing that you missed.", ("learn quiz", "asks more"))
     ctx.exit(code or 0)

@@ -1,4 +1,4 @@
-"""Questions, marks and the end of a sitting as lines of text. Nothing is printed here."""
+"""Render questions, marks and the summary of a session as lines of text, without printing them."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 from grader.model import Answered
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
-from grader.quiz.kinds.kind import LETTERS, lettered
+from grader.quiz.kinds.kind import LETTERS, letter_options
 from grader.quiz.model import Mark, Question
 from grader.quiz.session.session import DONT_KNOW, is_sure_but_wrong
 from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
 from grader.terminal.text import bar, clean
 
 NEXT = "Next  "
-TELLING = 18  # characters of a sentence, from which on it stands alone
+MIN_SENTENCE = 18  # characters below which the sentence before is shown too
 
 _ITEM = re.compile(r"-\s+")
 _SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+(?=\W*[A-Z])")
 _NUMBERS = re.compile(r"[(\[][\d ,.-]+[)\]]")
 
 
-# --- pieces -----------------------------------------------------------------------------------------------------------
+# --- parts of a screen ------------------------------------------------------------------------------------------------
 
 
 def header(left: str, right: str) -> str:
-    """A line with something at either end."""
+    """Return a line with `left` at its beginning and `right` at its end."""
     if not right:
         return paint(cut(left, min(width(), MAX_COLUMNS)), "strong")
     room = min(width(), MAX_COLUMNS) - len(right) - 2
@@ -36,13 +36,13 @@ def header(left: str, right: str) -> str:
 
 
 def progress(number: int, count: int) -> str:
-    """How far one is, as a bar and in numbers; the bar only where there is room."""
+    """Return the progress as a bar and in numbers; the bar only on a wide terminal."""
     share = (number - 1) / count
     return f"{bar(share, 10, signs())}  {number} of {count}" if width() >= 70 else f"{number} of {count}"
 
 
 def cut(text: str, columns: int) -> str:
-    """A line of at most this width: what is longer ends at a word, and in three dots."""
+    """Cut a line to this width, after a word and with three dots."""
     if len(text) <= columns:
         return text
     room = max(0, columns - 3)
@@ -50,42 +50,42 @@ def cut(text: str, columns: int) -> str:
     return (head if space and len(head) > room // 2 else text[:room]).rstrip(" .,;:") + "..."
 
 
-def unwrapped(text: str) -> str:
-    """Paragraphs and lines of lists, each in one line; blank lines stay."""
-    return "\n\n".join("\n".join(_pieces(each)) for each in re.split(r"\n\s*\n", text.strip("\n")))
+def unwrap(text: str) -> str:
+    """Put each paragraph and each list item into one line; blank lines stay."""
+    return "\n\n".join("\n".join(_split_items(each)) for each in re.split(r"\n\s*\n", text.strip("\n")))
 
 
-def prose(text: str, indent: int = 0) -> list[str]:
-    """Paragraphs, wrapped; lines that begin as those of a list stay lines."""
+def wrap_paragraphs(text: str, indent: int = 0) -> list[str]:
+    """Wrap paragraphs; each item of a list begins a line."""
     lines: list[str] = []
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         lines += [""] * bool(number)
-        for piece in _pieces(paragraph):
+        for piece in _split_items(paragraph):
             marked = _ITEM.match(piece)
-            lines += hanging(marked[0].strip(), piece[marked.end() :], indent) if marked else _wrapped(piece, indent)
+            lines += hang(marked[0].strip(), piece[marked.end() :], indent) if marked else _wrap(piece, indent)
     return lines
 
 
-def lines_of(text: str, columns: int) -> list[str]:
-    """A learner's text in lines of at most this width; those that were written stay lines."""
+def break_lines(text: str, columns: int) -> list[str]:
+    """Break a learner's text into lines of at most this width, keeping its own line ends."""
     import textwrap
 
     return [piece for line in clean(text).split("\n") for piece in (textwrap.wrap(line, columns) or [""])]
 
 
-def hanging(mark: str, text: str, indent: int) -> list[str]:
-    """A wrapped text with a mark to its left."""
-    lines = _wrapped(text, indent + len(mark) + (1 if mark == "-" else 2))
+def hang(mark: str, text: str, indent: int) -> list[str]:
+    """Wrap a text with a mark to its left."""
+    lines = _wrap(text, indent + len(mark) + (1 if mark == "-" else 2))
     lines[0] = " " * indent + mark + lines[0][indent + len(mark) :]
     return lines
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
-    """Lines that break no shape, and no row of numbers, in two: `wrap` puts spaces where it finds null characters."""
+def _wrap(text: str, indent: int) -> list[str]:
+    """Wrap without breaking a shape or a row of numbers: `wrap` turns null characters into spaces."""
     return wrap(_NUMBERS.sub(lambda row: row[0].replace(" ", "\0"), text), indent).split("\n")
 
 
-def _pieces(paragraph: str) -> list[str]:
+def _split_items(paragraph: str) -> list[str]:
     pieces: list[str] = []
     for line in paragraph.split("\n"):
         if pieces and not _ITEM.match(line.strip()):
@@ -99,34 +99,28 @@ def _pieces(paragraph: str) -> list[str]:
 
 
 def question_lines(question: Question, *, close: bool = False) -> list[str]:
-    """What is asked, without how to answer it; `close` leaves out the empty lines between its parts."""
-    lines = prose(question.text)
+    """Render what is asked; `close` leaves out the empty lines between its parts."""
+    lines = wrap_paragraphs(question.text)
     between = [] if close else [""]
     if question.code:
-        lines += [*between, *_code(question.code, numbered=question.kind == "bug")]
-    blanks = question.details.get("blanks", ())
-    if blanks:
-        lines += between
-        lines += [line for number, blank in enumerate(blanks, 1) for line in hanging(f"{number}", blank, 2)]
-    lefts = question.details.get("lefts", ())
-    if lefts:
-        lines += between
-        lines += [line for number, left in enumerate(lefts, 1) for line in hanging(f"{number}", left, 2)]
-    if question.options:
-        lines += between
-        for letter, option in lettered(question.options):
-            lines += hanging(letter, option.text, 2)
+        lines += [*between, *_code_lines(question.code, numbered=question.kind == "bug")]
+    parts = question.details.get("blanks", ()) or question.details.get("lefts", ())
+    options = [(letter, option.text) for letter, option in letter_options(question.options)]
+    for marked in ([(str(number), part) for number, part in enumerate(parts, 1)], options):
+        if marked:
+            lines += between
+            lines += [line for mark, text in marked for line in hang(mark, text, 2)]
     return lines
 
 
-def how_lines(question: Question) -> list[str]:
-    """How to answer it."""
-    says = f"{KINDS[question.kind].how(question)} {DONT_KNOW} alone: I do not know."
-    return [paint(line, "quiet") for line in prose(says)]
+def instruction_lines(question: Question) -> list[str]:
+    """Render how to answer the question."""
+    says = f"{KINDS[question.kind].instructions(question)} {DONT_KNOW} alone: I do not know."
+    return [paint(line, "quiet") for line in wrap_paragraphs(says)]
 
 
-def _code(code: str, numbered: bool = False) -> list[str]:
-    """Code as it stands, which is why it is not wrapped."""
+def _code_lines(code: str, numbered: bool = False) -> list[str]:
+    """Indent code, without wrapping it."""
     if not numbered:
         return [f"    {line}".rstrip() for line in code.split("\n")]
     return [f"  {paint(f'{number:>2}', 'quiet')}  {line}".rstrip() for number, line in enumerate(code.split("\n"), 1)]
@@ -136,26 +130,26 @@ def _code(code: str, numbered: bool = False) -> list[str]:
 
 
 def mark_lines(bank: Bank, question: Question, mark: Mark, answer: Answered, prove: bool) -> list[str]:
-    """Right, partly or wrong; the right answer; the wrong idea by name; why."""
+    """Render a mark: right, partly right or wrong; the right answer; the misconceptions; the explanation."""
     lines = _verdict(question, mark, answer)
     if not mark.full:
-        lines += _labelled("The answer is", _spelt_out(question, mark))
+        lines += _label("The answer is", _spell_out(question, mark))
     for tag in mark.tags:
         known = bank.misconception(tag)
-        lines += prose(f"You {known.says}.", 2) if known else []
+        lines += wrap_paragraphs(f"You {known.says}.", 2) if known else []
     for says in mark.says:
-        lines += prose(says, 2)
-    lines += ["", *prose(question.explain, 2)]
-    return lines + (["", *prove_lines(question)] if prove and question.prove else [])
+        lines += wrap_paragraphs(says, 2)
+    lines += ["", *wrap_paragraphs(question.explain, 2)]
+    return lines + (["", *proof_lines(question)] if prove and question.prove else [])
 
 
-def prove_lines(question: Question) -> list[str]:
-    """The lines of torch that show the answer."""
-    return [paint("  Try it yourself:", "quiet"), *_code(f"import torch\n{question.prove}")]
+def proof_lines(question: Question) -> list[str]:
+    """Render the lines of torch that show the answer."""
+    return [paint("  Try it yourself:", "quiet"), *_code_lines(f"import torch\n{question.prove}")]
 
 
-def answered_line(answer: Answered) -> str:
-    """What was typed, and how sure one was."""
+def answer_line(answer: Answered) -> str:
+    """Render what was typed, and how sure the learner was."""
     if answer.typed == DONT_KNOW:
         return "You said that you did not know."
     said = " ".join(clean(answer.typed).split())
@@ -170,12 +164,12 @@ def _verdict(question: Question, mark: Mark, answer: Answered) -> list[str]:
     sure = " You were sure: it comes back within a week." if is_sure_but_wrong(answer) else ""
     if mark.credit > 0:
         says = f"{signs().trouble} Partly right: {_part(question, mark)}.{sure}"
-        return [paint(line, "strong") for line in prose(says)]
+        return [paint(line, "strong") for line in wrap_paragraphs(says)]
     return [paint(f"{signs().failed} Wrong.{sure}", "bad")]
 
 
 def _part(question: Question, mark: Mark) -> str:
-    """What of it is right, in the pieces by which its kind is marked, and that it counts."""
+    """Say how many of its parts are right, and that they count."""
     count, says = {
         "order": (len(question.options), "steps are in order"),
         "multi": (len(question.options), "options are judged right"),
@@ -187,15 +181,15 @@ def _part(question: Question, mark: Mark) -> str:
     return f"{round(mark.credit * count)} of {count} {says}, and count for that share"
 
 
-def _labelled(label: str, text: str) -> list[str]:
+def _label(label: str, text: str) -> list[str]:
     pieces = text.split("\n")
     if len(pieces) == 1:
-        return prose(f"{label} {text}", 2)
+        return wrap_paragraphs(f"{label} {text}", 2)
     return [f"  {label}:", *(f"    {piece}" for piece in pieces)]
 
 
-def _spelt_out(question: Question, mark: Mark) -> str:
-    """The right answer, letters with what they stand for where those are short enough to be one line each."""
+def _spell_out(question: Question, mark: Mark) -> str:
+    """Return the right answer; an order of short options with their texts, one a line."""
     if question.kind == "order":
         texts = [question.options[place].text for place in question.answer]
         lines = [f"{LETTERS[place]}  {text}" for place, text in zip(question.answer, texts, strict=True)]
@@ -206,34 +200,32 @@ def _spelt_out(question: Question, mark: Mark) -> str:
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
-def outcome_lines(result: Mapping[str, Any]) -> list[str]:
-    """A sitting's score beside what was predicted, its topics, and what was sure but wrong."""
-    if not result["answers"]:
+def summary_lines(summary: Mapping[str, Any]) -> list[str]:
+    """Render a session's score beside the prediction, its topics, and what was sure but wrong."""
+    if not summary["answers"]:
         return ["No question was answered."]
-    lines = [*_score(result), ""]
-    longest = max(len(topic["title"]) for topic in result["topics"])
-    if len(result["topics"]) > 1:
-        lines += [_topic(topic, longest) for topic in result["topics"]]
-        lines += [""]
-    if result["sure_but_wrong"]:
-        lines += [paint("Sure, but wrong", "strong")]
-        lines += [line for each in result["sure_but_wrong"] for line in _sure(each)]
-        lines += [""]
-    return lines[:-1]
+    lines = _score(summary)
+    if len(summary["topics"]) > 1:
+        longest = max(len(topic["title"]) for topic in summary["topics"])
+        lines += ["", *(_topic(topic, longest) for topic in summary["topics"])]
+    if summary["sure_but_wrong"]:
+        lines += ["", paint("Sure, but wrong", "strong")]
+        lines += [line for each in summary["sure_but_wrong"] for line in _sure_but_wrong(each)]
+    return lines
 
 
-def _score(result: Mapping[str, Any]) -> list[str]:
-    right = f"{result['right']} of {result['answers']} right"
-    again = result["again"]
+def _score(summary: Mapping[str, Any]) -> list[str]:
+    right = f"{summary['right']} of {summary['answers']} right"
+    again = summary["again"]
     if again["answers"]:
         right += f", and of {again['answers']} asked again {again['right']}"
-    score = paint(f"{result['score']:.1f} of 10", "strong")
+    score = paint(f"{summary['score']:.1f} of 10", "strong")
     lines = [f"This sitting: {score}   {right}"]
-    says = f"Corrected for guessing; the 90% interval is {result['low']:.1f} to {result['high']:.1f}."
-    lines += [paint(line, "quiet") for line in prose(says)]
+    says = f"Corrected for guessing; the 90% interval is {summary['low']:.1f} to {summary['high']:.1f}."
+    lines += [paint(line, "quiet") for line in wrap_paragraphs(says)]
     for key, when in (("predicted", "You predicted"), ("predicted_after", "After answering you said")):
-        if result[key] is not None:
-            lines += [f"{when} {result[key]:.1f}: {_off(result[key] - result['score'])}."]
+        if summary[key] is not None:
+            lines += [f"{when} {summary[key]:.1f}: {_off(summary[key] - summary['score'])}."]
     return lines
 
 
@@ -248,22 +240,22 @@ def _topic(topic: Mapping[str, Any], longest: int) -> str:
     return f"  {topic['title']:<{longest}}  {bar(right / count, 10, signs())}  {right} of {count}"
 
 
-def _sure(each: Mapping[str, Any]) -> list[str]:
-    says = "; ".join(f"you {said}" for said in each["says"]) or last_words(each["text"])
-    return prose(f"- {each['title']}: {says}", 2)
+def _sure_but_wrong(each: Mapping[str, Any]) -> list[str]:
+    says = "; ".join(f"you {said}" for said in each["says"]) or _last_sentence(each["text"])
+    return wrap_paragraphs(f"- {each['title']}: {says}", 2)
 
 
-def last_words(text: str, most: int = 90) -> str:
-    """The last sentence of a question, in one line: what it asks, where nearly all on a topic begin alike."""
+def _last_sentence(text: str, max_columns: int = 90) -> str:
+    """Return the last sentence of a question in one line: questions of a topic often begin alike."""
     sentences = _SENTENCE_ENDS.split(" ".join(text.split()))
     last = sentences.pop()
-    if len(last) < TELLING and sentences:  # "Which one?" by itself names nothing
+    if len(last) < MIN_SENTENCE and sentences:  # "Which one?" alone would not tell
         last = f"{sentences.pop()} {last}"
-    return cut(last, most)
+    return cut(last, max_columns)
 
 
 def next_lines(commands: Sequence[tuple[str, str]]) -> list[str]:
-    """Commands to go on with, and what each is for: beside them where there is room, else below."""
+    """Render commands to go on with, and what each is for, beside it where there is room, else below."""
     longest = max(len(command) for command, _ in commands)
     beside = len(NEXT) + longest + 3 + max(len(says) for _, says in commands) <= width()
     lines: list[str] = []
@@ -272,5 +264,5 @@ def next_lines(commands: Sequence[tuple[str, str]]) -> list[str]:
         if beside:
             lines += [f"{head}{' ' * (longest - len(command))}   {says}"]
         else:
-            lines += [head, *prose(says, len(NEXT) + 2)]
+            lines += [head, *wrap_paragraphs(says, len(NEXT) + 2)]
     return lines

@@ -1,64 +1,66 @@
-"""Sittings that were broken off, where there are several: a list to choose from."""
+"""Choose one of several unfinished quiz sessions, and resume it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from grader.cli.quiz.context import ENDING, REPORT, Room, command_of, title_of
-from grader.cli.quiz.dialogue import hold
-from grader.cli.quiz.render import cut, prose
-from grader.store.quiz_log import Planned
+from grader.cli.quiz.context import REPORT, WHEN_ENDED, session_command, session_title
+from grader.cli.quiz.dialogue import QuizContext, hold_session
+from grader.cli.quiz.prompt import Prompter
+from grader.cli.quiz.render import cut, wrap_paragraphs
+from grader.store.quiz_log import PlannedSession
 from grader.terminal.console import paint, width
 from grader.terminal.text import ago, plural
 
-ALONE = ("quiz", "exam")  # modes of which a single sitting is simply offered
+QUIZ_MODES = ("quiz", "exam")
 COMMANDS = {"redo": "learn quiz redo", "review": "learn review"}
 NAMES = {"redo": "what you missed", "review": "a review"}
 PROMPT = "A number goes on with it (Enter: 1), e and a number ends it, n begins another "
 
 
-def choices(here: Room) -> list[Planned]:
-    """What to choose from, assessments first, then the latest: for somebody at a terminal who left several unfinished,
-    or one that `learn quiz` alone would not offer."""
-    left = [planned for planned in here.log.unfinished() if _is_there(here, planned)] if here.reader else []
-    left.sort(key=lambda planned: planned.session.mode not in ALONE or len(planned.session.topics) == 1)
-    return left if len(left) > 1 or any(planned.session.mode not in ALONE for planned in left) else []
+def list_choices(quiz: QuizContext) -> list[PlannedSession]:
+    """List the sessions to choose from, assessments first, then the latest.
+
+    The list is empty through a pipe, and where `learn quiz` alone offers the one session that is unfinished.
+    """
+    left = [planned for planned in quiz.log.unfinished() if _can_resume(quiz, planned)] if quiz.terminal else []
+    left.sort(key=lambda planned: planned.session.mode not in QUIZ_MODES or len(planned.session.topics) == 1)
+    return left if len(left) > 1 or any(planned.session.mode not in QUIZ_MODES for planned in left) else []
 
 
-def choose_one(here: Room, left: Sequence[Planned]) -> Planned | None:
-    """The sitting that is chosen; None to begin another. Some may be ended on the way. Raises EOFError."""
-    assert here.reader is not None
+def choose_session(quiz: QuizContext, left: Sequence[PlannedSession]) -> PlannedSession | None:
+    """Ask which session to resume; None to begin another. Ends those that are to be ended. Raises EOFError."""
+    assert quiz.terminal is not None
     waiting = list(left)
     while waiting:
-        here.reader.clear()
-        here.reader.show([paint(f"{plural(len(waiting), 'sitting')} not finished", "strong"), ""])
-        here.reader.show([_line(here, number, planned) for number, planned in enumerate(waiting, 1)])
-        here.reader.show(["", *(paint(line, "quiet") for line in prose(ENDING)), ""])
-        chosen, ends = _asked(here, len(waiting))
+        quiz.terminal.clear()
+        quiz.terminal.show([paint(f"{plural(len(waiting), 'sitting')} not finished", "strong"), ""])
+        quiz.terminal.show([_line(quiz, number, planned) for number, planned in enumerate(waiting, 1)])
+        quiz.terminal.show(["", *(paint(line, "quiet") for line in wrap_paragraphs(WHEN_ENDED)), ""])
+        chosen, ends = _ask_number(quiz.terminal, len(waiting))
         if chosen is None:
             return None
         if not ends:
             return waiting[chosen]
-        here.log.finish(waiting.pop(chosen).session.id, datetime.now(UTC))
+        quiz.log.finish(waiting.pop(chosen).session.id, datetime.now(UTC))
     return None
 
 
-def go_on(here: Room, planned: Planned) -> int:
-    """Go on with a sitting of any mode: the exit code."""
+def resume(quiz: QuizContext, planned: PlannedSession) -> int:
+    """Resume a session of any mode, and return the exit code."""
     mode, topics = planned.session.mode, planned.session.topics
     if mode != "audit":
-        return hold(here.desk, planned, COMMANDS.get(mode, command_of(topics)), [REPORT], resumed=True)
-    from grader.cli.quiz.open.answer import answer_open  # here: other sittings have no use for it
+        return hold_session(quiz, planned, COMMANDS.get(mode, session_command(topics)), [REPORT], resumed=True)
+    from grader.cli.quiz.open.answer import answer_open  # here, because other sessions do not need it
 
-    return answer_open(here, here.bank.topic(topics[0]), by_lines=False, anew=False)
+    return answer_open(quiz, quiz.bank.topic(topics[0]), by_lines=False, anew=False)
 
 
-def _asked(here: Room, count: int) -> tuple[int | None, bool]:
-    """The place that was chosen, None for none of them; and whether that one ends. Raises EOFError."""
-    assert here.reader is not None
+def _ask_number(terminal: Prompter, count: int) -> tuple[int | None, bool]:
+    """Ask for a session: its index, None for none of them, and whether it is to be ended. Raises EOFError."""
     while True:
-        typed = here.reader.ask(PROMPT).strip().lower()
+        typed = terminal.ask(PROMPT).strip().lower()
         if typed == "n":
             return None, False
         ends = typed.startswith("e")
@@ -66,21 +68,21 @@ def _asked(here: Room, count: int) -> tuple[int | None, bool]:
         if number.isascii() and number.isdecimal() and 1 <= int(number[:9]) <= count:
             return int(number) - 1, ends
         says = f"Type a number from 1 to {count}, e and a number, or n." if count > 1 else "Type 1, e1 or n."
-        here.reader.show([paint(says, "quiet")])
+        terminal.show([paint(says, "quiet")])
 
 
-def _line(here: Room, number: int, planned: Planned) -> str:
+def _line(quiz: QuizContext, number: int, planned: PlannedSession) -> str:
     session = planned.session
-    title = NAMES.get(session.mode, title_of(here, session.topics))
+    title = NAMES.get(session.mode, session_title(quiz, session.topics))
     title = {"audit": "your own words on ", "exam": "exam: "}.get(session.mode, "") + title
-    done = f"{len(here.desk.sitting(planned).first)} of {plural(len(planned.plan), 'question')} answered, "
+    done = f"{len(quiz.session(planned).first_tries)} of {plural(len(planned.plan), 'question')} answered, "
     state = f"{done if planned.plan else ''}begun {ago(session.started)}"
     return f"  {number:>2}  {cut(title, max(20, width() - len(state) - 8))}: {state}"
 
 
-def _is_there(here: Room, planned: Planned) -> bool:
-    """Whether the course still has what it takes to go on."""
+def _can_resume(quiz: QuizContext, planned: PlannedSession) -> bool:
+    """Return True if the course still has the open question of the session."""
     if planned.session.mode != "audit":
         return True
     (name,) = planned.session.topics
-    return name in here.bank.paths and here.bank.topic(name).open is not None
+    return name in quiz.bank.paths and quiz.bank.topic(name).open is not None

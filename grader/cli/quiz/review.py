@@ -1,4 +1,4 @@
-"""`learn review`: what is due to be asked again."""
+"""`learn review`: ask again what is due."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from datetime import date, datetime
 import click
 
 from grader.cli.options import course_option
-from grader.cli.quiz.context import REPORT, Room, room
-from grader.cli.quiz.repeat import ask_again, nothing
+from grader.cli.quiz.context import REPORT, open_quiz
+from grader.cli.quiz.dialogue import QuizContext
+from grader.cli.quiz.repeat import ask_again, show_nothing
 from grader.model import Answered
-from grader.quiz.session.plan import still_there
+from grader.quiz.session.plan import keep_existing
 from grader.quiz.session.schedule import due, next_due
 from grader.terminal.text import plural
 
-MOST = 20  # questions at once
+DEFAULT_QUESTIONS = 20
 
 
 @click.command("review")
-@click.option("--most", type=click.IntRange(min=1), default=MOST, show_default=True, metavar="N",
+@click.option("--most", type=click.IntRange(min=1), default=DEFAULT_QUESTIONS, show_default=True, metavar="N",
               help="No more questions than this.")  # fmt: skip
 @click.option("--new", "anew", is_flag=True, help="Begin another review, where one was broken off.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
@@ -37,13 +38,13 @@ def command(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: boo
       learn review
       learn review --most 5
     """
-    with room(ctx, as_json, prove) as here:
+    with open_quiz(ctx, as_json, prove) as quiz:
         now = datetime.now().astimezone()
-        answers = here.log.answers()
-        families = still_there(here.bank, due(answers, now))
-        code = ask_again(here, "review", families[:most], anew, "learn review", _commands(len(families) - most))
+        answers = quiz.log.answers()
+        families = keep_existing(quiz.bank, due(answers, now))
+        code = ask_again(quiz, "review", families[:most], anew, "learn review", _commands(len(families) - most))
         if code is None:
-            _nothing_due(here, answers, now, as_json)
+            _show_nothing_due(quiz, answers, now, as_json)
     ctx.exit(code or 0)
 
 
@@ -52,14 +53,14 @@ def _commands(left: int) -> Sequence[tuple[str, str]]:
     return [*[more] * (left > 0), REPORT]
 
 
-def _nothing_due(here: Room, answers: Sequence[Answered], now: datetime, as_json: bool) -> None:
-    coming = next_due([answer for answer in answers if still_there(here.bank, [answer.family])], now)
+def _show_nothing_due(quiz: QuizContext, answers: Sequence[Answered], now: datetime, as_json: bool) -> None:
+    coming = next_due([answer for answer in answers if keep_existing(quiz.bank, [answer.family])], now)
     if coming is None:
-        nothing(as_json, "Nothing is due: no question was answered yet.", ("learn quiz", "asks some"), due=None)
+        show_nothing(as_json, "Nothing is due: no question was answered yet.", ("learn quiz", "asks some"), due=None)
         return
     day, count = coming
     says = f"Nothing is due. Next: {plural(count, 'question')} {_when(day, now.date())}."
-    nothing(as_json, says, ("learn quiz", "asks more in the meantime"), due=day.isoformat())
+    show_nothing(as_json, says, ("learn quiz", "asks more in the meantime"), due=day.isoformat())
 
 
 def _when(day: date, today: date) -> str:

@@ -1,4 +1,4 @@
-"""The assessment: predicted, verified, claimed, never blended; what is known, what is not, what to do next.
+"""Make the assessment: predicted, verified and claimed scores, never blended; strengths, weaknesses, what to do next.
 
 {"schema": 1, "predicted", "verified": {"score", "low", "high"} or null, "reason", "claimed", "claims", "topics",
  "also", "strengths", "weaknesses", "suggestions", "certainty", "brier", "bias", "history", "contradicted", "answers"}
@@ -13,18 +13,17 @@ from typing import Any
 
 from grader.model import SCHEMA, Answered, Claimed, LessonProgress, QuizSession
 from grader.quiz.assessment import calibration
-from grader.quiz.assessment.evidence import Evidence, collect, items_of, latest_claims
-from grader.quiz.assessment.misconceptions import contradicted, suggestions, weaknesses
+from grader.quiz.assessment.evidence import CLAIM_CREDIT, Evidence, collect_evidence, items_of, latest_claims
+from grader.quiz.assessment.misconceptions import contradicted_claims, suggestions, weaknesses
 from grader.quiz.assessment.scoring import FEWEST_ITEMS, FEWEST_TOPICS, SCALE, SOLID, TopicScore, label, overall
 from grader.quiz.bank.bank import Bank
 
-CLAIMED = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 MASTERED_AFTER = timedelta(days=7)
 SOLVED = 10.0
 
 
 @dataclass(frozen=True)
-class Log:
+class LearnerLog:
     """Everything that is known of a learner."""
 
     answers: Sequence[Answered] = ()
@@ -33,27 +32,35 @@ class Log:
     progress: Mapping[str, LessonProgress] = field(default_factory=dict)
 
 
-def assess(bank: Bank, log: Log) -> dict[str, Any]:
-    """The documented object of `learn report --json`."""
-    evidence = collect(bank, log.answers, log.progress)
+def assess(bank: Bank, log: LearnerLog) -> dict[str, Any]:
+    """Assess a learner.
+
+    Args:
+        bank: The questions of the course.
+        log: The learner's answers, claims that count, sessions, and progress on exercises.
+
+    Returns:
+        The documented object of `learn report --json`.
+    """
+    evidence = collect_evidence(bank, log.answers, log.progress)
     assessed = [each for each in evidence if each.topic in bank.assessed]
     topics = [_topic(bank, each, log) for each in assessed]
-    verified, reason = _verified(assessed)
+    verified, reason = _verified_score(assessed)
     weak = weaknesses(bank, log.answers)
-    doubts = contradicted(bank, log.answers, log.claims)
+    doubts = contradicted_claims(bank, log.answers, log.claims)
     past = calibration.history(log.sessions, log.answers)
     return {
         "schema": SCHEMA,
-        "predicted": predicted(log.sessions),
+        "predicted": last_prediction(log.sessions),
         "verified": verified,
         "reason": reason,
-        "claimed": claimed(log.claims),
+        "claimed": claimed_score(log.claims),
         "claims": claims_by_topic(log.claims),
         "topics": topics,
         "also": [_topic(bank, each, log) for each in evidence if each.topic not in bank.assessed],
         "strengths": _strengths(topics, log.progress),
         "weaknesses": weak,
-        "suggestions": suggestions(bank, topics, weak, doubts, log),
+        "suggestions": suggestions(topics, weak, doubts, log.progress),
         "contradicted": doubts,
         "certainty": calibration.certainty_table(log.answers),
         "brier": calibration.brier(log.answers),
@@ -63,32 +70,35 @@ def assess(bank: Bank, log: Log) -> dict[str, Any]:
     }
 
 
-def predicted(sessions: Sequence[QuizSession]) -> float | None:
-    """What the learner expected, the last time they said so before answering."""
-    said = [session for session in sessions if session.predicted is not None]
-    return max(said, key=lambda session: session.started).predicted if said else None
+def last_prediction(sessions: Sequence[QuizSession]) -> float | None:
+    """Return the score that the learner predicted last, before answering."""
+    predicting = [session for session in sessions if session.predicted is not None]
+    return max(predicting, key=lambda session: session.started).predicted if predicting else None
 
 
-def claimed(claims: Sequence[Claimed]) -> float | None:
-    """Ten times the mean, over the open questions that were answered, of the share of key points claimed."""
+def claimed_score(claims: Sequence[Claimed]) -> float | None:
+    """Return ten times the share of key points claimed, averaged over the open questions answered."""
     shares = [each["share"] for each in claims_by_topic(claims)]
     return round(SCALE * sum(shares) / len(shares), 1) if shares else None
 
 
 def claims_by_topic(claims: Sequence[Claimed]) -> list[dict[str, Any]]:
-    """What was claimed of each open answer: {"topic", "yes", "partly", "no", "share"}."""
+    """Count the claims of each open answer: {"topic", "yes", "partly", "no", "share"}."""
     marks: dict[str, list[str]] = {}
     for claim in latest_claims(claims).values():
         if not claim.trap:
             marks.setdefault(claim.topic, []).append(claim.mark)
     return [
-        {"topic": topic, **{mark: given.count(mark) for mark in CLAIMED},
-         "share": sum(CLAIMED[mark] for mark in given) / len(given)}
+        {
+            "topic": topic,
+            **{mark: given.count(mark) for mark in CLAIM_CREDIT},
+            "share": sum(CLAIM_CREDIT[mark] for mark in given) / len(given),
+        }
         for topic, given in marks.items()
-    ]  # fmt: skip
+    ]
 
 
-def _verified(assessed: Sequence[Evidence]) -> tuple[dict[str, float] | None, str]:
+def _verified_score(assessed: Sequence[Evidence]) -> tuple[dict[str, float] | None, str]:
     scores = [each.score for each in assessed if each.score]
     fewest = min(FEWEST_TOPICS, len(assessed))  # a release of a few lessons has a few topics
     result = overall(scores, fewest)
@@ -102,7 +112,7 @@ def _verified(assessed: Sequence[Evidence]) -> tuple[dict[str, float] | None, st
     return rounded | {"covered": covered, "topics": len(assessed)}, ""
 
 
-def _topic(bank: Bank, evidence: Evidence, log: Log) -> dict[str, Any]:
+def _topic(bank: Bank, evidence: Evidence, log: LearnerLog) -> dict[str, Any]:
     topic, score = bank.topic(evidence.topic), evidence.score
     return {
         "name": topic.name,
@@ -117,40 +127,51 @@ def _topic(bank: Bank, evidence: Evidence, log: Log) -> dict[str, Any]:
 
 def _numbers(score: TopicScore | None) -> dict[str, Any]:
     if score is None:
-        return {"items": 0, "credit": 0.0, "guess": None, "share": None, "variance": None, "score": None,
-                "label": "", "covered": False}  # fmt: skip
-    shown = round(SCALE * min(1.0, max(0.0, score.share)), 1)
+        nothing = dict.fromkeys(("guess", "share", "variance", "score"))
+        return {"items": 0, "credit": 0.0, **nothing, "label": "", "covered": False}
+    clipped = round(SCALE * min(1.0, max(0.0, score.share)), 1)
     return {
-        "items": score.items, "credit": round(score.credit, 4), "guess": round(score.guess, 4),
-        "share": round(score.share, 4), "variance": round(score.variance, 6),
-        "score": shown if score.covered else None, "label": score.label if score.covered else "",
+        "items": score.items,
+        "credit": round(score.credit, 4),
+        "guess": round(score.guess, 4),
+        "share": round(score.share, 4),
+        "variance": round(score.variance, 6),
+        "score": clipped if score.covered else None,
+        "label": score.label if score.covered else "",
         "covered": score.covered,
-    }  # fmt: skip
+    }
 
 
 def _mark(answer: Answered) -> dict[str, Any]:
     return {
-        "family": answer.family, "attempt": answer.attempt, "kind": answer.kind, "typed": answer.typed,
-        "credit": round(answer.credit, 4), "guess": round(answer.guess, 4), "certainty": answer.certainty,
-        "tags": list(answer.tags), "when": answer.when.isoformat(),
-    }  # fmt: skip
+        "family": answer.family,
+        "attempt": answer.attempt,
+        "kind": answer.kind,
+        "typed": answer.typed,
+        "credit": round(answer.credit, 4),
+        "guess": round(answer.guess, 4),
+        "certainty": answer.certainty,
+        "tags": list(answer.tags),
+        "when": answer.when.isoformat(),
+    }
 
 
 def _is_mastered(evidence: Evidence, sessions: Sequence[QuizSession]) -> bool:
-    """Solid, and solid again in sittings of several topics that came a week or more after the first answer."""
+    """Return True if a topic is solid, and solid again in mixed sessions a week or more after its first one."""
     if evidence.score is None or evidence.score.label != SOLID or not evidence.answers:
         return False
     mixed = {session.id for session in sessions if len(session.topics) > 1}
     began = min((session.started for session in sessions if evidence.topic in session.topics), default=None)
     later = [
-        answer for answer in evidence.answers
+        answer
+        for answer in evidence.answers
         if began is not None and answer.session in mixed and answer.when - began >= MASTERED_AFTER
-    ]  # fmt: skip
+    ]
     return len(later) >= FEWEST_ITEMS and label(items_of(later, [])) == SOLID
 
 
 def _strengths(topics: Sequence[Mapping[str, Any]], progress: Mapping[str, LessonProgress]) -> list[str]:
-    """Solid topics, then exercises that were solved."""
+    """List solid topics, then solved exercises."""
     found = [
         f"{topic['title']}: {'mastered' if topic['mastered'] else 'solid'}, {topic['credit']:g} of {topic['items']}"
         for topic in topics

@@ -1,4 +1,4 @@
-"""How well learners know what they know: certainty against correctness, prediction against result."""
+"""Compare certainty with correctness, and predictions with results."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from grader.quiz.assessment.evidence import items_of
 from grader.quiz.assessment.scoring import SCALE, topic_score
 
 PROBABILITY = {"guess": 0.4, "fairly": 0.7, "sure": 0.95}  # what each word is taken to mean
-FEWEST_FOR_VERDICT = 20
-FEWEST_IN_SITTING = 6
-LAST = 5  # sittings whose predictions are averaged
+MIN_ANSWERS_FOR_BRIER = 20
+MIN_ANSWERS_IN_SESSION = 6
+LAST_SESSIONS = 5  # whose predictions are averaged
 
 
 def certainty_table(answers: Iterable[Answered]) -> list[dict[str, Any]]:
-    """For each certainty, how many answers were wholly right: {"certainty", "answers", "right", "meant"}."""
+    """Count the wholly right answers for each certainty: {"certainty", "answers", "right", "meant"}."""
     asked = [answer for answer in answers if answer.first and answer.certainty in PROBABILITY]
     table = []
     for word in reversed(CERTAINTIES):
@@ -27,35 +27,42 @@ def certainty_table(answers: Iterable[Answered]) -> list[dict[str, Any]]:
 
 
 def brier(answers: Iterable[Answered]) -> float | None:
-    """The mean of (p - correct)^2: 0 for a prophet, 0.25 for who always says one half; None with too few answers."""
+    """Return the mean of (p - correct)^2: 0 is perfect, 0.25 that of always one half; None with too few answers."""
     errors = [
         (PROBABILITY[answer.certainty] - (answer.credit >= 1)) ** 2
         for answer in answers
         if answer.first and answer.certainty in PROBABILITY
     ]
-    return sum(errors) / len(errors) if len(errors) >= FEWEST_FOR_VERDICT else None
+    return sum(errors) / len(errors) if len(errors) >= MIN_ANSWERS_FOR_BRIER else None
 
 
 def history(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> list[dict[str, Any]]:
-    """Finished sittings with a prediction, oldest first: {"when", "predicted", "scored", "items", "bias"}.
+    """Compare the prediction of each finished session with its score, oldest first; leave short sessions out.
 
-    `scored` is the guess-corrected share of that sitting's first tries, times 10; sittings of a few items are left out.
+    Returns:
+        {"when", "mode", "predicted", "after", "scored", "items", "bias"} for each session; scores are from 0 to 10.
     """
     found = []
     for session in sorted(sessions, key=lambda session: session.started):
         mine = [answer for answer in answers if answer.session == session.id and answer.first]
-        if session.finished is None or session.predicted is None or len(mine) < FEWEST_IN_SITTING:
+        if session.finished is None or session.predicted is None or len(mine) < MIN_ANSWERS_IN_SESSION:
             continue
         scored = min(SCALE, max(0.0, SCALE * topic_score(items_of(mine, [])).share))
-        found.append({
-            "when": session.started.isoformat(), "mode": session.mode, "predicted": session.predicted,
-            "after": session.predicted_after, "scored": round(scored, 1), "items": len(mine),
-            "bias": round(session.predicted - scored, 1),
-        })  # fmt: skip
+        found.append(
+            {
+                "when": session.started.isoformat(),
+                "mode": session.mode,
+                "predicted": session.predicted,
+                "after": session.predicted_after,
+                "scored": round(scored, 1),
+                "items": len(mine),
+                "bias": round(session.predicted - scored, 1),
+            }
+        )
     return found
 
 
-def bias(history_: Sequence[dict[str, Any]], last: int = LAST) -> float | None:
-    """By how much predictions were too high on average, over the last few sittings; None if there are none."""
-    recent = [each["bias"] for each in history_[-last:]]
+def bias(past: Sequence[dict[str, Any]], last: int = LAST_SESSIONS) -> float | None:
+    """Return by how much the last predictions were too high on average; None without any."""
+    recent = [each["bias"] for each in past[-last:]]
     return round(sum(recent) / len(recent), 1) if recent else None

@@ -1,9 +1,9 @@
-"""What counts: from the log of answers to the items of each topic.
+"""Collect the evidence for each topic from the log of answers.
 
-An answer counts if a program marked it and it was the first try, in its sitting, at that question's family; of several
-first tries the latest counts. A second try after feedback shows that feedback was read, and no more. An exercise counts
-as three items of its topic, each with the share of the exercise's points as its credit; not if its solution was looked
-at before it was solved. What learners mark themselves never counts here.
+An answer counts if a program marked it and it was the first try at its family in its session; of several first
+tries the latest counts. A second try after feedback only shows that the feedback was read. An exercise counts as three
+items of its topic, each with the share of the exercise's points as its credit, unless its solution was seen before it
+was solved. What learners mark themselves never counts here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds.kind import TYPED_GUESS
 
 EXERCISE_ITEMS = 3
-LOWEST, HIGHEST = 1.0, 10.0  # of an exercise's score
-WHOLE = ("multi",)  # kinds of which a part is no step towards "solid"
+MIN_SCORE, MAX_SCORE = 1.0, 10.0  # of an exercise
+ALL_OR_NOTHING = ("multi",)  # kinds of which a part does not count towards "solid"
+CLAIM_CREDIT = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise as evidence: the share of its points that was earned."""
+    """An exercise as evidence, with the share of its points that was earned."""
 
     lesson: str
     share: float
@@ -32,7 +33,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that counts for one topic of the assessment, and what it comes to; no score without an item."""
+    """What counts for one topic of the assessment, and its score; None without an item."""
 
     topic: str
     answers: tuple[Answered, ...]
@@ -41,7 +42,7 @@ class Evidence:
 
 
 def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
-    """The latest first try of each family, in the order in which the families were last asked."""
+    """Return the latest first try of each family, in the order in which the families were last asked."""
     latest: dict[str, Answered] = {}
     for answer in sorted(answers, key=lambda answer: answer.when):
         if answer.first:
@@ -51,12 +52,12 @@ def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
 
 
 def latest_claims(claims: Iterable[Claimed]) -> dict[tuple[str, str, bool], Claimed]:
-    """The last mark of each key point and of each trap, by (topic, point, whether it is a trap)."""
+    """Return the last mark of each key point and trap, by (topic, point, whether it is a trap)."""
     return {(claim.topic, claim.point, claim.trap): claim for claim in sorted(claims, key=lambda claim: claim.when)}
 
 
-def collect(bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress]) -> list[Evidence]:
-    """The evidence for each topic, those of the assessment first; topics without any are there too if assessed."""
+def collect_evidence(bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress]) -> list[Evidence]:
+    """Collect the evidence for each topic, those of the assessment first and in any case."""
     by_topic: dict[str, list[Answered]] = {name: [] for name in bank.assessed}
     for answer in first_tries(answers).values():
         name = _counts_for(bank, answer)
@@ -69,8 +70,8 @@ def collect(bank: Bank, answers: Sequence[Answered], progress: Mapping[str, Less
 
 
 def items_of(answers: Iterable[Answered], exercises: Iterable[Exercise]) -> list[Item]:
-    """Evidence as the items of a topic's score."""
-    marks = [Item(answer.credit, answer.guess, answer.kind in WHOLE) for answer in answers]
+    """Turn evidence into the items of a topic's score."""
+    marks = [Item(answer.credit, answer.guess, answer.kind in ALL_OR_NOTHING) for answer in answers]
     return marks + [Item(each.share, TYPED_GUESS) for each in exercises for _ in range(EXERCISE_ITEMS)]
 
 
@@ -80,7 +81,7 @@ def _evidence(name: str, answers: list[Answered], exercises: list[Exercise]) -> 
 
 
 def _counts_for(bank: Bank, answer: Answered) -> str:
-    """The topic of the assessment to which an answer counts; "" for a question that the bank has no more."""
+    """Return the topic to which an answer counts; "" for a question that the bank does not have any more."""
     try:
         bank.family(answer.family)
         return bank.topic(answer.topic).counts_for
@@ -89,13 +90,13 @@ def _counts_for(bank: Bank, answer: Answered) -> str:
 
 
 def _exercises(bank: Bank, progress: Mapping[str, LessonProgress]) -> dict[str, list[Exercise]]:
-    """Exercises by the topic to which they count: that of the questions of their own lesson."""
+    """Return exercises by the topic to which they count, that of their lesson's questions."""
     found: dict[str, list[Exercise]] = {}
     for lesson, known in progress.items():
         if known.last_score is None or (known.solution_seen and not known.solved) or known.gave_up:
             continue
         topic = bank.topic(lesson).counts_for if lesson in bank.paths else ""
         if topic:
-            share = (known.last_score - LOWEST) / (HIGHEST - LOWEST)
+            share = (known.last_score - MIN_SCORE) / (MAX_SCORE - MIN_SCORE)
             found.setdefault(topic, []).append(Exercise(lesson, share))
     return found

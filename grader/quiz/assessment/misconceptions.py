@@ -1,32 +1,23 @@
-"""What the answers show: misconceptions by name, claims that an audit contradicts, and what to do next."""
+"""Find what answers show: misconceptions, claims that later answers contradict, and what to do next."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from grader.model import Answered, Claimed, LessonProgress
 from grader.quiz.assessment.evidence import first_tries, latest_claims
 from grader.quiz.assessment.scoring import FEWEST_ITEMS, WEAK
 from grader.quiz.bank.bank import Bank
 
-MOST = 3  # suggestions
-
-
-class Known(Protocol):
-    """What suggestions look at besides the findings."""
-
-    @property
-    def claims(self) -> Sequence[Claimed]: ...
-
-    @property
-    def progress(self) -> Mapping[str, LessonProgress]: ...
+MAX_SUGGESTIONS = 3
 
 
 def weaknesses(bank: Bank, answers: Sequence[Answered]) -> list[dict[str, Any]]:
-    """Misconceptions that the latest answers show: sure-but-wrong first, then the most frequent.
+    """Return the misconceptions that the latest answers show: sure-but-wrong first, then the most frequent.
 
-    {"id", "says", "sure": times it was answered with certainty, "families", "suggests", "command"}
+    Returns:
+        {"id", "says", "sure": answers given with certainty, "families", "suggests", "command"} for each.
     """
     shown: dict[str, list[Answered]] = {}
     for answer in first_tries(answers).values():
@@ -36,17 +27,18 @@ def weaknesses(bank: Bank, answers: Sequence[Answered]) -> list[dict[str, Any]]:
     for tag, mine in shown.items():
         known = bank.misconception(tag)
         if known:
-            found.append({
-                "id": tag, "says": known.says, "sure": sum(answer.certainty == "sure" for answer in mine),
-                "families": [answer.family for answer in mine], "suggests": known.suggests, "command": known.command,
-            })  # fmt: skip
+            sure = sum(answer.certainty == "sure" for answer in mine)
+            families = [answer.family for answer in mine]
+            said = {"suggests": known.suggests, "command": known.command}
+            found.append({"id": tag, "says": known.says, "sure": sure, "families": families, **said})
     return sorted(found, key=lambda each: (-each["sure"], -len(each["families"]), each["id"]))
 
 
-def contradicted(bank: Bank, answers: Sequence[Answered], claims: Sequence[Claimed]) -> list[dict[str, Any]]:
-    """Key points that were claimed, and of which the latest checked answer was wrong: worth another look, no more.
+def contradicted_claims(bank: Bank, answers: Sequence[Answered], claims: Sequence[Claimed]) -> list[dict[str, Any]]:
+    """Return claimed key points whose latest checked answer was wrong, which deserve another look.
 
-    {"topic", "point", "says", "families"}
+    Returns:
+        {"topic", "point", "says", "families"} for each.
     """
     latest = first_tries(answers)
     found = []
@@ -66,20 +58,28 @@ def contradicted(bank: Bank, answers: Sequence[Answered], claims: Sequence[Claim
 
 
 def suggestions(
-    bank: Bank, topics: Sequence[Mapping[str, Any]], weak: Sequence[Mapping[str, Any]],
-    doubts: Sequence[Mapping[str, Any]], log: Known,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """At most three: {"says", "command", "because": the questions that led to it}. No command stands there twice.
+    topics: Sequence[Mapping[str, Any]],
+    weak: Sequence[Mapping[str, Any]],
+    doubts: Sequence[Mapping[str, Any]],
+    progress: Mapping[str, LessonProgress],
+) -> list[dict[str, Any]]:
+    """Suggest what to do: on misconceptions, weak topics, doubtful claims, unfinished exercises, gaps, in this order.
 
-    Misconceptions come first, then topics that are weak, claims in doubt, topics without evidence, exercises begun.
+    Args:
+        topics: The topics of the assessment.
+        weak: What `weaknesses` returned.
+        doubts: What `contradicted_claims` returned.
+        progress: The learner's progress by lesson.
+
+    Returns:
+        {"says", "command", "because": families that led to it} for at most MAX_SUGGESTIONS different commands.
     """
     found = [_suggestion(each["suggests"], each["command"], each["families"]) for each in weak]
-    found += [
-        _suggestion(f"read `learn read {topic['lesson']}` again, then answer new questions on {topic['title']}",
-                    f"learn quiz {topic['name']}",
-                    [mark["family"] for mark in topic["marks"] if mark["credit"] < 1])
-        for topic in topics if topic["label"] == WEAK
-    ]  # fmt: skip
+    for topic in topics:
+        if topic["label"] == WEAK:
+            says = f"read `learn read {topic['lesson']}` again, then answer new questions on {topic['title']}"
+            missed = [mark["family"] for mark in topic["marks"] if mark["credit"] < 1]
+            found.append(_suggestion(says, f"learn quiz {topic['name']}", missed))
     found += [
         _suggestion(
             f"look again at a point you claimed: {each['says']}", f"learn quiz {each['topic']}", each["families"]
@@ -88,19 +88,18 @@ def suggestions(
     ]
     found += [
         _suggestion(f"finish the exercise {name}", f"learn check {name}", [])
-        for name, known in log.progress.items()
+        for name, known in progress.items()
         if known.attempts and not known.solved
     ]
-    found += [
-        _suggestion(f"answer {_more(topic)} on {topic['title']}, so that something can be said of it",
-                    f"learn quiz {topic['name']}", [])
-        for topic in topics if not topic["covered"]
-    ]  # fmt: skip
+    for topic in topics:
+        if not topic["covered"]:
+            says = f"answer {_more(topic)} on {topic['title']}, so that something can be said of it"
+            found.append(_suggestion(says, f"learn quiz {topic['name']}", []))
     by_command: dict[str, dict[str, Any]] = {}
     for each in found:
         kept = by_command.setdefault(each["command"], each)
         kept["because"] = list(dict.fromkeys([*kept["because"], *each["because"]]))
-    return list(by_command.values())[:MOST]
+    return list(by_command.values())[:MAX_SUGGESTIONS]
 
 
 def _more(topic: Mapping[str, Any]) -> str:

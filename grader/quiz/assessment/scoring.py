@@ -1,10 +1,10 @@
-"""From checked answers to a score with an interval: every step is a formula that can be printed and done by hand.
+"""Score checked answers, with an interval. Every step is a formula that can be printed and done by hand.
 
 An item has a credit k from 0 to 1 and a guess rate g, what guessing earns on average. For n items of a topic
 
     t = (mean k - mean g) / (1 - mean g - SLIP)
 
-is the share that is known: 0 for who guesses everything, 1 for who knows all and slips as people do. The score is
+is the share that is known: 0 for guessing everything, 1 for knowing everything and slipping as people do. The score is
 10 times the mean of t over the topics that have enough items. Its 90% interval is
 
     +- 1.645 * 10 / T * sqrt(sum of v),    v = p (1 - p) / n / (1 - mean g - SLIP)^2,    p = (sum k + 1) / (n + 2)
@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-SLIP = 0.03  # how often one who knows is wrong all the same
+SLIP = 0.03  # how often a learner who knows is wrong
 FEWEST_ITEMS = 3  # for a topic to be covered
 FEWEST_TOPICS = 6  # for a score over all
 Z90 = 1.645
@@ -32,7 +32,7 @@ GRID = 401
 
 @dataclass(frozen=True)
 class Item:
-    """One piece of machine-checked evidence. `whole` says that only all of it counts towards "solid"."""
+    """One checked answer. `whole`: only full credit counts towards "solid"."""
 
     credit: float
     guess: float
@@ -41,7 +41,7 @@ class Item:
 
 @dataclass(frozen=True)
 class TopicScore:
-    """What a topic's items come to, with the numbers on the way. `share` is t, not clipped."""
+    """The score of a topic's items, with intermediate values. `share` is t, not clipped."""
 
     items: int
     credit: float
@@ -57,7 +57,7 @@ class TopicScore:
 
 @dataclass(frozen=True)
 class Overall:
-    """A score from 0 to 10 and its 90% interval, each clipped to the scale."""
+    """A score from 0 to 10 with its 90% interval, each clipped to the scale."""
 
     score: float
     low: float
@@ -67,20 +67,20 @@ class Overall:
 
 
 def topic_score(items: Sequence[Item]) -> TopicScore:
-    """The score of one topic. Raises ValueError without items."""
+    """Score one topic. Raises ValueError without items."""
     count = len(items)
     if not count:
         raise ValueError("a topic without items has no score")
     credit = sum(item.credit for item in items)
     guess = sum(item.guess for item in items) / count
-    room = 1 - guess - SLIP
+    scale = 1 - guess - SLIP
     smoothed = (credit + 1) / (count + 2)
-    variance = smoothed * (1 - smoothed) / count / room**2
-    return TopicScore(count, credit, guess, (credit / count - guess) / room, variance, label(items))
+    variance = smoothed * (1 - smoothed) / count / scale**2
+    return TopicScore(count, credit, guess, (credit / count - guess) / scale, variance, label(items))
 
 
 def overall(topics: Iterable[TopicScore], fewest: int = FEWEST_TOPICS) -> Overall | None:
-    """The score over all covered topics; None where fewer than `fewest` are covered."""
+    """Score all covered topics together; None if fewer than `fewest` are covered."""
     covered = [topic for topic in topics if topic.covered]
     if len(covered) < max(1, fewest):
         return None
@@ -91,10 +91,10 @@ def overall(topics: Iterable[TopicScore], fewest: int = FEWEST_TOPICS) -> Overal
 
 
 def label(items: Sequence[Item]) -> str:
-    """Solid, weak or unsure, by the posterior of the share that is known, from a uniform prior.
+    """Label items by the posterior of the share that is known, from a uniform prior.
 
-    Solid: known to at least 0.7 with 80% certainty. Weak: below 0.5 with 80% certainty. Typed answers are solid at
-    4 of 4, 5 of 5, 6 of 6 or 7 of 8.
+    Solid: at least 0.7 is known with 80% certainty. Weak: less than 0.5 is, with 80% certainty. Else unsure. Typed
+    answers are solid at 4 of 4, 5 of 5, 6 of 6 or 7 of 8.
     """
     grid = [step / (GRID - 1) for step in range(GRID)]
     weights = [_likelihood(items, share) for share in grid]
@@ -107,7 +107,7 @@ def label(items: Sequence[Item]) -> str:
 
 
 def _likelihood(items: Sequence[Item], share: float) -> float:
-    """How likely these credits are for one who knows this share; part of a credit counts as part of an answer."""
+    """Return the likelihood of these credits if this share is known; a part of a credit is a part of an answer."""
     log = 0.0
     for item in items:
         credit, guess = (float(item.credit >= 1), item.guess**3) if item.whole else (item.credit, item.guess)

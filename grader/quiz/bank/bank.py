@@ -1,7 +1,7 @@
-"""The questions of a course: `lessons/<track>/<topic>.quiz.toml`, and the functions beside it that draw the numbers.
+"""Load the questions of a course from `lessons/<track>/<topic>.quiz.toml` and the generators beside it.
 
 Nothing from the TOML is ever run. A generator is a function in `lessons/<track>/<topic>_quiz.py`, named in the TOML; it
-takes a `random.Random` and returns the values of one variant. A topic is read when it is first asked for.
+takes a `random.Random` and returns the values of one variant. A topic is read when it is first needed.
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ from grader.quiz.model import Family, Generator, KeyPoint, Misconception, OpenQu
 COMMON = ("id", "kind", "generator", "audits", "text", "explain", "feedback", "prove")
 AUDIT = "grader audit"
 
-
 _FAMILY = re.compile(r"^\[\[families\]\]\s*\n((?:[^\[\n].*\n|\n)*)", re.M)
 _ID, _KIND = (re.compile(rf'^{key}\s*=\s*"([^"\\]+)"\s*$', re.M) for key in ("id", "kind"))
 
 
 class Outline(NamedTuple):
-    """What can be said of a family before it is needed."""
+    """The part of a family that a plan needs."""
 
     id: str
     kind: str
 
 
 class Bank:
-    """All topics of a course, by name: the stem of a topic's file."""
+    """The topics of a course by name, which is the stem of a topic's file."""
 
     def __init__(self, lessons: Path) -> None:
-        """`lessons` is the course's folder of lessons. Raises CourseError where its `quiz.toml` is wrong."""
+        """Read `quiz.toml` in the course's folder of lessons. Raises CourseError where it is wrong."""
         self.lessons = lessons
         self.paths = topics_in(lessons)
         self._topics: dict[str, Topic] = {}
         self._generators: dict[str, dict[str, Any]] = {}
         self._misconceptions: dict[str, Misconception] = {}
-        self.assessed, self.groups = self._settings()
+        self.assessed, self.groups = self._read_settings()
 
     @property
     def names(self) -> list[str]:
-        """Every topic: those of the assessment first, in its order, then the others in groups."""
+        """The names of all topics: those of the assessment in its order, then the others by group."""
         return list(dict.fromkeys([*self.assessed, *(name for group in self.groups.values() for name in group)]))
 
     def topic(self, name: str) -> Topic:
-        """Raises UsageError for a name that is none, CourseError for a file that is not as it must be."""
+        """Return a topic. Raises UsageError for an unknown name, CourseError for a wrong file."""
         if name not in self._topics:
             if name not in self.paths:
                 raise UsageError(f'there is no topic "{name}"', next_step="learn quiz list")
@@ -60,22 +59,22 @@ class Bank:
         return self._topics[name]
 
     def topics(self) -> Iterator[Topic]:
-        """All of them; reads every file."""
+        """Yield all topics; reads every file."""
         return map(self.topic, self.names)
 
     def outline(self, name: str) -> list[Outline]:
-        """A topic's families by id and kind, found without reading the rest of its file where that can be.
+        """Return a topic's families by id and kind, without parsing its whole file where possible.
 
         Raises as `topic` does.
         """
         if name not in self._topics and name in self.paths:
-            found = _outline(read_file(self.paths[name]))
+            found = _scan_outline(read_file(self.paths[name]))
             if found:
                 return found
         return [Outline(family.id, family.kind) for family in self.topic(name).families]
 
     def family(self, family_id: str) -> Family:
-        """Raises UsageError for one that there is not, or no more."""
+        """Return a family. Raises UsageError if the course does not have it, CourseError."""
         topic = family_id.partition(".")[0]
         if topic in self.paths:
             for family in self.topic(topic).families:
@@ -84,7 +83,7 @@ class Bank:
         raise UsageError(f'there is no question "{family_id}"', next_step="learn quiz list")
 
     def misconception(self, tag: str) -> Misconception | None:
-        """What a tag stands for. Topics that were read are looked at first."""
+        """Return the misconception of a tag, searching the topics that were read before the others."""
         if tag not in self._misconceptions:
             for _ in self.topics():
                 if tag in self._misconceptions:
@@ -92,27 +91,28 @@ class Bank:
         return self._misconceptions.get(tag)
 
     def generator(self, family: Family) -> Generator:
-        """The function that draws a family's numbers. Raises CourseError."""
+        """Return the function that draws a family's numbers. Raises CourseError."""
         path = generators_of(self.paths[family.topic])
         if family.topic not in self._generators:
-            self._generators[family.topic] = _functions(path)
+            self._generators[family.topic] = _run_generators_file(path)
         function = self._generators[family.topic].get(family.generator)
         if not callable(function):
-            raise CourseError(f'{family.id} names a generator "{family.generator}" that is not there',
-                              where=str(path), next_step=AUDIT)  # fmt: skip
+            what = f'{family.id} names a generator "{family.generator}" that is not there'
+            raise CourseError(what, where=str(path), next_step=AUDIT)
         generator: Generator = function
         return generator
 
-    def _settings(self) -> tuple[list[str], dict[str, list[str]]]:
-        """What the assessment covers, and all topics in groups, from `lessons/quiz.toml`. It may tell misconceptions
-        that belong to no topic here."""
+    def _read_settings(self) -> tuple[list[str], dict[str, list[str]]]:
+        """Read the topics of the assessment and all topics by group from `quiz.toml`.
+
+        It may define misconceptions of topics that are not in this course.
+        """
         path = self.lessons / SETTINGS
         if not path.is_file():
             return [], {"topics": list(self.paths)} if self.paths else {}
         table = TomlText(read_file(path), path).parse()
         table.only("assessment", "groups", "misconceptions")
-        told = table.tables("misconceptions") if "misconceptions" in table.data else []
-        self._misconceptions |= {each.id: each for each in map(_misconception, told)}
+        self._misconceptions |= {each.id: each for each in _misconceptions(table)}
         groups = {each.text("title"): list(each.texts("topics")) for each in table.tables("groups")}
         assessed = list(table.texts("assessment"))
         for name in [*assessed, *(name for group in groups.values() for name in group)]:
@@ -121,22 +121,22 @@ class Bank:
         return assessed, groups
 
 
-def _functions(path: Path) -> dict[str, Any]:
-    """What a file of generators defines. It is the course's own code, as its checks are."""
-    space: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+def _run_generators_file(path: Path) -> dict[str, Any]:
+    """Run a file of generators, the course's own code, and return what it defines."""
+    namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     try:
-        exec(compile(read_file(path), str(path), "exec"), space)
+        exec(compile(read_file(path), str(path), "exec"), namespace)
     except CourseError:
         raise
     except Exception as error:
         raise CourseError(
             f"the generators cannot be used: {type(error).__name__}: {error}", where=str(path), next_step=AUDIT
         ) from error
-    return space
+    return namespace
 
 
-def _outline(text: str) -> list[Outline]:
-    """The families in a file that is laid out as ours are; none if one of them is laid out otherwise."""
+def _scan_outline(text: str) -> list[Outline]:
+    """Find the families in a file with the usual layout; none if one of them has another layout."""
     found = []
     for section in _FAMILY.findall(text):
         names, kinds = _ID.findall(section), _KIND.findall(section)
@@ -152,29 +152,30 @@ def _outline(text: str) -> list[Outline]:
 def _read_topic(name: str, path: Path) -> Topic:
     table = TomlText(read_file(path), path).parse()
     table.only("title", "lesson", "counts_for", "misconceptions", "families", "open")
-    known = table.tables("misconceptions") if "misconceptions" in table.data else []
-    misconceptions = tuple(map(_misconception, known))
-    families = tuple(_family(name, each) for each in table.tables("families"))
-    opened = _open_question(name, table) if "open" in table.data else None
+    misconceptions = tuple(_misconceptions(table))
+    families = tuple(_read_family(name, each) for each in table.tables("families"))
+    opened = _read_open_question(name, table) if "open" in table.data else None
     counts_for = table.text("counts_for") if "counts_for" in table.data else name
     return Topic(name, table.text("title"), table.text("lesson"), families, misconceptions, path, counts_for, opened)
 
 
-def _misconception(table: Table) -> Misconception:
-    table.only("id", "says", "suggests", "command")
-    return Misconception(table.text("id"), table.text("says"), table.text("suggests"), table.text("command"))
+def _misconceptions(table: Table) -> Iterator[Misconception]:
+    keys = ("id", "says", "suggests", "command")
+    for each in table.tables("misconceptions") if "misconceptions" in table.data else []:
+        each.only(*keys)
+        yield Misconception(*map(each.text, keys))
 
 
-def _family(topic: str, table: Table) -> Family:
+def _read_family(topic: str, table: Table) -> Family:
     family_id, kind = table.text("id"), table.text("kind")
     if not family_id.startswith(f"{topic}."):
         raise table.error(f'the id must begin with "{topic}."', "id")
     if kind not in KINDS:
         raise table.error(f'"{kind}" is no kind of question; there are {", ".join(KINDS)}', "kind")
-    table.only(*COMMON, *sorted(KINDS[kind].needs | KINDS[kind].may))
+    table.only(*COMMON, *sorted(KINDS[kind].required | KINDS[kind].optional))
     generator = table.text("generator") if "generator" in table.data else ""
     table.text("text"), table.text("explain")
-    missing = [] if generator else sorted(KINDS[kind].needs - set(table.data))
+    missing = [] if generator else sorted(KINDS[kind].required - set(table.data))
     if missing:
         raise table.error(f'"{missing[0]}" is missing, and no generator gives it', "id")
     feedback = table.data.get("feedback", {})
@@ -184,17 +185,21 @@ def _family(topic: str, table: Table) -> Family:
     return Family(family_id, topic, kind, fields, generator, table.texts("audits"), feedback, fields.get("prove", ""))
 
 
-def _open_question(topic: str, whole: Table) -> OpenQuestion:
+def _read_open_question(topic: str, whole: Table) -> OpenQuestion:
     table = whole.table("open")
     table.only("number", "asks", "key_points", "traps", "model_answer")
-    points = [
-        Table(each, table.source, "open.key_points", place) for place, each in enumerate(table.data["key_points"])
-    ]
-    traps = [Table(each, table.source, "open.traps", place) for place, each in enumerate(table.data.get("traps", []))]
+    points, traps = (
+        [Table(each, table.source, f"open.{key}", index) for index, each in enumerate(table.data.get(key, []))]
+        for key in ("key_points", "traps")
+    )
     return OpenQuestion(
-        table.whole("number"), topic, table.text("asks").strip(),
-        tuple(KeyPoint(each.text("id"), each.text("says")) for each in points),
-        tuple(Trap(each.text("id"), each.text("claims"), each.text("fix"), each.data.get("misconception", ""))
-              for each in traps),
-        table.text("model_answer").strip(),
-    )  # fmt: skip
+        number=table.whole("number"),
+        topic=topic,
+        asks=table.text("asks").strip(),
+        key_points=tuple(KeyPoint(each.text("id"), each.text("says")) for each in points),
+        traps=tuple(
+            Trap(each.text("id"), each.text("claims"), each.text("fix"), each.data.get("misconception", ""))
+            for each in traps
+        ),
+        model_answer=table.text("model_answer").strip(),
+    )

@@ -1,4 +1,4 @@
-"""What is wrong with a bank of questions: the examiner of the examiner."""
+"""Check a question bank for errors."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from pathlib import Path
 
 from grader.errors import CourseError, UsageError
 from grader.quiz.bank.bank import Bank
-from grader.quiz.bank.variants import variant
+from grader.quiz.bank.variants import make_variant
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Family, Question, Topic
 
-VARIANTS = 200  # of each generated family
-FEWEST_POINTS = 5  # of an open question
-LONGER = 1.1  # an option that is so much longer than the others gives itself away
-MOST_LONGEST = 0.45  # of all choices in a bank may have the longest option right
+VARIANTS = 200  # made of each generated family
+VARIANTS_OF_FIXED = 8  # made of other families, whose options are drawn
+MIN_POINTS, MAX_POINTS = 5, 8  # key points of an open question
+MAX_LENGTH_RATIO = 1.1  # a right option longer than this times the others gives itself away
+MAX_SHARE_LONGEST = 0.45  # of the choices in a bank may have the longest option right
 
 
 @dataclass(frozen=True)
 class BankAudit:
-    """How much there is to ask, and what is wrong with it."""
+    """The size of a question bank, and what is wrong with it."""
 
     topics: int
     families: int
@@ -29,7 +30,11 @@ class BankAudit:
 
 
 def audit_bank(lessons: Path) -> BankAudit | None:
-    """The questions of a course, from its folder of lessons; None where it has none."""
+    """Check the questions in a course's folder of lessons.
+
+    Returns:
+        The audit; None where the course has no questions.
+    """
     try:
         bank = Bank(lessons)
         topics = list(bank.topics())
@@ -37,17 +42,23 @@ def audit_bank(lessons: Path) -> BankAudit | None:
         return BankAudit(0, 0, 0, (str(error),))
     families = [family for topic in topics for family in topic.families]
     unlisted = [f"{name}: quiz.toml lists it in no group" for name in bank.paths if name not in bank.names]
-    found = (*problems(bank, topics), *_named_twice(topics), *unlisted)
+    found = (*find_problems(bank, topics), *_find_repeated_misconceptions(topics), *unlisted)
     return BankAudit(len(topics), len(families), sum(f.generated for f in families), found) if topics or found else None
 
 
 def require_questions(lessons: Path) -> int:
-    """Read every topic, make a question of every family, and find whatever misconception it speaks of; the number of
-    topics. Raises CourseError for the first that is wrong."""
+    """Make a question of every family, and check that each misconception it names exists.
+
+    Returns:
+        The number of topics.
+
+    Raises:
+        CourseError: A family or topic is wrong; the error is about the first.
+    """
     bank = Bank(lessons)
     for topic in bank.topics():
         for family in topic.families:
-            question = variant(bank, family, "release", 1)
+            question = make_variant(bank, family, "release", 1)
             for tag in (*_tags(question), *family.feedback):
                 if bank.misconception(tag) is None:
                     what = f'{family.id}: "{tag}" is no misconception'
@@ -55,8 +66,7 @@ def require_questions(lessons: Path) -> int:
     return len(bank.names)
 
 
-def _named_twice(topics: Iterable[Topic]) -> Iterator[str]:
-    """Two misconceptions of one id would be taken for one."""
+def _find_repeated_misconceptions(topics: Iterable[Topic]) -> Iterator[str]:
     places: dict[str, str] = {}
     for topic in topics:
         for misconception in topic.misconceptions:
@@ -65,8 +75,8 @@ def _named_twice(topics: Iterable[Topic]) -> Iterator[str]:
             places[misconception.id] = topic.name
 
 
-def problems(bank: Bank, topics: Iterable[Topic], variants: int = VARIANTS) -> Iterator[str]:
-    """Every problem as a sentence that names the family. Raises CourseError for a topic that cannot be read."""
+def find_problems(bank: Bank, topics: Iterable[Topic], variants: int = VARIANTS) -> Iterator[str]:
+    """Yield every problem as a sentence that names the family."""
     ids: set[str] = set()
     longest: list[bool] = []
     for topic in topics:
@@ -74,36 +84,36 @@ def problems(bank: Bank, topics: Iterable[Topic], variants: int = VARIANTS) -> I
             if family.id in ids:
                 yield f"{family.id}: the id is there twice"
             ids.add(family.id)
-            questions = yield from _questions(bank, family, variants)
-            yield from _of_family(bank, family, questions)
+            questions = yield from _make_questions(bank, family, variants)
+            yield from _check_family(bank, family, questions)
             longest += [_is_longest(question, 1.0) for question in questions[:1] if question.kind == "choice"]
-        yield from _of_points(topic)
-    if len(longest) >= 10 and sum(longest) / len(longest) > MOST_LONGEST:
+        yield from _check_points(topic)
+    if len(longest) >= 10 and sum(longest) / len(longest) > MAX_SHARE_LONGEST:
         yield f"the longest option is right in {sum(longest)} of {len(longest)} choices: whoever takes it passes"
 
 
-def _questions(bank: Bank, family: Family, variants: int) -> Generator[str, None, list[Question]]:
-    """The family's questions; a generator that fails for one seed is a problem."""
+def _make_questions(bank: Bank, family: Family, variants: int) -> Generator[str, None, list[Question]]:
+    """Make questions of a family; yield a problem if its generator fails."""
     made: list[Question] = []
-    for attempt in range(1, (variants if family.generated else 8) + 1):
+    for attempt in range(1, (variants if family.generated else VARIANTS_OF_FIXED) + 1):
         try:
-            made.append(variant(bank, family, "lint", attempt))
+            made.append(make_variant(bank, family, "lint", attempt))
         except CourseError as error:
             yield f"{family.id}: {error.what}"
             break
     return made
 
 
-def _of_family(bank: Bank, family: Family, questions: list[Question]) -> Iterator[str]:
+def _check_family(bank: Bank, family: Family, questions: list[Question]) -> Iterator[str]:
     kind = KINDS[family.kind]
-    found = [problem for question in questions for problem in kind.problems(question)]
+    found = [problem for question in questions for problem in kind.find_problems(question)]
     yield from (f"{family.id}: {problem}" for problem in dict.fromkeys(found))
     tags = {tag for question in questions for tag in _tags(question)} | set(family.feedback)
     yield from (f'{family.id}: "{tag}" is no misconception' for tag in sorted(tags) if not bank.misconception(tag))
     texts = {(question.text, question.code, str(question.options), str(question.answer)) for question in questions}
     if family.generated and len(questions) > 20 and len(texts) < 5:
         yield f"{family.id}: its generator gives {len(texts)} different questions only"
-    if questions and family.kind == "choice" and all(_is_longest(question, LONGER) for question in questions):
+    if questions and family.kind == "choice" and all(_is_longest(question, MAX_LENGTH_RATIO) for question in questions):
         yield f"{family.id}: the right option is always the longest one"
 
 
@@ -112,17 +122,17 @@ def _tags(question: Question) -> Iterator[str]:
     yield from (option.tag for option in question.options if option.tag)
 
 
-def _is_longest(question: Question, by: float) -> bool:
+def _is_longest(question: Question, ratio: float) -> bool:
     right = max(len(option.text) for option in question.options if option.right)
-    return right > by * max(len(option.text) for option in question.options if not option.right)
+    return right > ratio * max(len(option.text) for option in question.options if not option.right)
 
 
-def _of_points(topic: Topic) -> Iterator[str]:
+def _check_points(topic: Topic) -> Iterator[str]:
     audited = {point for family in topic.families for point in family.audits}
     points = {point.id for point in topic.open.key_points} if topic.open else set()
     yield from (f'{topic.name}: no question audits the key point "{point}"' for point in sorted(points - audited))
     yield from (
         f'{topic.name}: a question audits "{point}", which is no key point' for point in sorted(audited - points)
     )
-    if topic.open and not FEWEST_POINTS <= len(points) <= 8:
-        yield f"{topic.name}: an open question has {FEWEST_POINTS} to 8 key points, and here are {len(points)}"
+    if topic.open and not MIN_POINTS <= len(points) <= MAX_POINTS:
+        yield f"{topic.name}: an open question has {MIN_POINTS} to {MAX_POINTS} key points, and here are {len(points)}"

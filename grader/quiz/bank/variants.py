@@ -1,4 +1,4 @@
-"""From a family to a question: the same thing asked with other numbers each time, and the same ones again on demand."""
+"""Make questions from a family: other numbers for each attempt, the same ones for the same attempt."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from grader.quiz.model import Family, Question
 from grader.quiz.placeholders import NoSuchValue, fill_all
 
 
-def variant(bank: Bank, family: Family, salt: str, attempt: int) -> Question:
-    """The question that whoever has this salt is asked the `attempt`-th time, counted from 1.
+def make_variant(bank: Bank, family: Family, salt: str, attempt: int) -> Question:
+    """Make the question of a family that a learner is asked the `attempt`-th time.
 
-    Raises CourseError where the family or its generator is wrong.
+    Args:
+        bank: Where the family's generator is found.
+        family: The family.
+        salt: The learner's own; another salt gives other numbers.
+        attempt: Counted from 1.
+
+    Raises:
+        CourseError: The family or its generator is wrong.
     """
-    seed = f"{family.id}\0{salt}\0{attempt}"  # of which Random takes the SHA-512, the same on every machine
+    seed = f"{family.id}\0{salt}\0{attempt}"  # Random hashes it with SHA-512: the same on every machine
     kind = KINDS[family.kind]
     try:
         values = dict(bank.generator(family)(Random(seed))) if family.generator else {}
-        drawn = {key: value for key, value in values.items() if key in kind.needs | kind.may or key == "code"}
+        drawn = {key: value for key, value in values.items() if key in kind.required | kind.optional or key == "code"}
         data = {**fill_all(family.fields, values), **drawn}
         return kind.build(Draft(family, data, values, attempt, Random(f"{seed}\0order")))
     except (NoSuchValue, KeyError, TypeError, ValueError, ArithmeticError, LookupError) as error:

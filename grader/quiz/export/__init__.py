@@ -1,33 +1,40 @@
-"""Questions for other programs: Anki's text, Moodle's GIFT, Markdown. One module a format."""
+"""Export questions to other programs: Anki's text, Moodle's GIFT, Markdown. One module a format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from grader.quiz.bank.bank import Bank
-from grader.quiz.export.cards import Card, Exported, cards
+from grader.quiz.export.cards import Export, make_cards
 
 FORMATS = ("anki", "gift", "markdown")
 
 
-def export(bank: Bank, topics: Sequence[str], form: str, variants: int = 1) -> Exported:
-    """The questions of these topics in one of FORMATS, `variants` of each family where it has so many.
+def export(bank: Bank, topics: Sequence[str], form: str, variants: int = 1) -> Export:
+    """Export the questions of some topics.
 
-    Every question has an id that stays: `family#1`, `family#2`, ... It is drawn the same way each time, and not as it
-    is drawn for any learner. Raises CourseError, and UsageError for an unknown topic.
+    Every question has a lasting id: `family#1`, `family#2`, ... Each export draws the same numbers, and other ones than
+    any learner is asked.
+
+    Args:
+        bank: The questions.
+        topics: The names of topics.
+        form: One of FORMATS.
+        variants: How many different questions to draw of each family, where it has so many.
+
+    Raises:
+        UsageError: A topic is unknown.
+        CourseError: A topic cannot be read.
     """
-    return _writer(form)(bank, cards(bank, topics, variants))
-
-
-def _writer(form: str) -> Callable[[Bank, Sequence[Card]], Exported]:
+    cards = make_cards(bank, topics, variants)
     if form == "anki":
-        from grader.quiz.export.anki import anki
+        from grader.quiz.export.anki import to_anki
 
-        return anki
+        return to_anki(bank, cards)
     if form == "gift":
-        from grader.quiz.export.gift import gift
+        from grader.quiz.export.gift import to_gift
 
-        return gift
-    from grader.quiz.export.markdown import markdown
+        return to_gift(bank, cards)
+    from grader.quiz.export.markdown import to_markdown
 
-    return markdown
+    return to_markdown(bank, cards)

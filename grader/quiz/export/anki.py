@@ -1,6 +1,6 @@
-"""Anki's import as text, with our id in the first field: importing again updates a note and keeps its schedule.
+"""Write questions for Anki's import, with a lasting id: importing again updates a note and keeps its schedule.
 
-The form is that of https://docs.ankiweb.net/importing/text-files.html: lines of settings, then a note a line.
+The format is that of https://docs.ankiweb.net/importing/text-files.html: lines of settings, then a note a line.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.quiz.bank.bank import Bank
-from grader.quiz.export.cards import Card, Exported, how, numbered, right, wrong
-from grader.quiz.export.html import code, inline, items, prose
-from grader.quiz.kinds.kind import lettered
+from grader.quiz.export.cards import Card, Export, number_lines, right_answer_lines, wrong_answers
+from grader.quiz.export.html import code_block, inline, make_list, to_html
+from grader.quiz.kinds import KINDS
+from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import OpenQuestion, Question
 
 NOTE_TYPE = "selfattend"
@@ -32,43 +33,51 @@ NOTES = (
 )
 
 
-def anki(bank: Bank, cards: Sequence[Card]) -> Exported:
-    """A file for File > Import."""
+def to_anki(bank: Bank, cards: Sequence[Card]) -> Export:
+    """Write a file for File > Import."""
     lines = [*HEAD, *("\t".join(_note(bank, card)) for card in cards)]
-    return Exported("\n".join(lines) + "\n", len(cards), NOTES)
+    return Export("\n".join(lines) + "\n", len(cards), NOTES)
 
 
 def _note(bank: Bank, card: Card) -> list[str]:
     tags = f"selfattend::{card.topic.name}"
     if card.opened:
-        return [card.id, _field(prose(card.opened.asks)), _field(_open_back(card.opened)), f"{tags} selfattend::open"]
+        return [
+            card.id,
+            _escape_field(to_html(card.opened.asks)),
+            _escape_field(_open_back(card.opened)),
+            f"{tags} selfattend::open",
+        ]
     assert card.question is not None
     front, back = _front(card.question), _back(bank, card.question)
-    return [card.id, _field(front), _field(back), f"{tags} selfattend::{card.question.kind}"]
+    return [card.id, _escape_field(front), _escape_field(back), f"{tags} selfattend::{card.question.kind}"]
 
 
 def _front(question: Question) -> str:
-    text = code(numbered(question.code) if question.kind == "bug" else question.code)
-    named = items(question.details.get("blanks", ()) or question.details.get("lefts", ()), "ol")
-    letters = "<br>".join(f"<b>{letter}</b> {inline(option.text)}" for letter, option in lettered(question.options))
+    text = code_block(number_lines(question.code) if question.kind == "bug" else question.code)
+    named = make_list(question.details.get("blanks", ()) or question.details.get("lefts", ()), "ol")
+    letters = "<br>".join(
+        f"<b>{letter}</b> {inline(option.text)}" for letter, option in letter_options(question.options)
+    )
     options = f"<p>{letters}</p>" if letters else ""
-    return f"{prose(question.text)}{text}{named}{options}<p><small>{inline(how(question))}</small></p>"
+    how = inline(KINDS[question.kind].instructions(question))
+    return f"{to_html(question.text)}{text}{named}{options}<p><small>{how}</small></p>"
 
 
 def _back(bank: Bank, question: Question) -> str:
-    answer = "<br>".join(map(inline, right(question)))
-    said = items([f"{answer}: {text}" for answer, text in wrong(bank, question)])
-    return f"<p><b>{answer}</b></p>{prose(question.explain)}{said}{code(question.prove)}"
+    answer = "<br>".join(map(inline, right_answer_lines(question)))
+    said = make_list([f"{answer}: {text}" for answer, text in wrong_answers(bank, question)])
+    return f"<p><b>{answer}</b></p>{to_html(question.explain)}{said}{code_block(question.prove)}"
 
 
 def _open_back(question: OpenQuestion) -> str:
-    points = items([f"It {point.says}." for point in question.key_points])
-    return f"<p>A full answer:</p>{points}{prose(question.model_answer)}"
+    points = make_list([f"It {point.says}." for point in question.key_points])
+    return f"<p>A full answer:</p>{points}{to_html(question.model_answer)}"
 
 
-def _field(html: str) -> str:
-    """HTML that may stand in a field: no tabs, no ends of lines, and no quotation mark where one would begin a field.
+def _escape_field(html: str) -> str:
+    """Escape HTML for a field: no tabs, line ends or quotation marks, one of which would begin a quoted field.
 
-    `&quot;` is as good everywhere, since there are no attributes.
+    There are no attributes, so `&quot;` means the same everywhere.
     """
     return html.replace("\t", "    ").replace("\n", "<br>").replace('"', "&quot;")

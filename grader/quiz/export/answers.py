@@ -1,7 +1,7 @@
-"""A learner's answers as they are handed to an instructor: under a random id, without what was typed and without times.
+"""Export a learner's answers for an instructor: under a random id, without times, and without what was typed.
 
-With each goes what was drawn for it, so that variants can be told apart that no two learners share, and the
-misconceptions that were on offer among its options.
+Each answer comes with the values drawn for it, by which variants can be told apart, and the misconceptions that its
+options offered.
 """
 
 from __future__ import annotations
@@ -12,56 +12,63 @@ from typing import Any
 from grader.errors import CourseError, UsageError
 from grader.model import Answered
 from grader.quiz.bank.bank import Bank
-from grader.quiz.bank.variants import variant
-from grader.quiz.model import Question
+from grader.quiz.bank.variants import make_variant
 
-MOST_VALUES = 12  # of one question
-LONGEST_VALUE = 24  # characters
+MAX_VALUES = 12  # of one question
+MAX_VALUE_CHARACTERS = 24
 
 
-def lines(
+def answer_records(
     bank: Bank, answers: Sequence[Answered], *, learner: str, salt: str, with_answers: bool
-) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """One object an answer, oldest first; `n` counts them, so that a later export can be told from another learner's.
+) -> Iterator[dict[str, Any]]:
+    """Yield an object for each answer, oldest first, numbered by `n`.
 
-    Raises CourseError for a topic that cannot be read. A family that the course has no more says nothing of what was
-    drawn.
+    Args:
+        bank: The questions; of a family that it does not have any more no drawn values are told.
+        answers: The log of a learner.
+        learner: The random id.
+        salt: The salt of the learner's variants.
+        with_answers: Whether to include what was typed.
+
+    Raises:
+        CourseError: A topic cannot be read.
     """
     for n, answer in enumerate(answers, 1):
-        found: dict[str, Any] = {
-            "learner": learner, "n": n,
-            "family": answer.family, "topic": answer.topic, "kind": answer.kind, "variant": answer.attempt,
-            "mode": answer.mode, "first": answer.first, "credit": round(answer.credit, 6),
-            "guess": round(answer.guess, 6), "certainty": answer.certainty, "tags": list(answer.tags),
-            "seconds": round(answer.seconds, 1), **_drawn(bank, answer, salt),
-        }  # fmt: skip
-        if with_answers:
-            found["typed"] = answer.typed
-        yield found
+        record = {
+            "learner": learner,
+            "n": n,
+            "family": answer.family,
+            "topic": answer.topic,
+            "kind": answer.kind,
+            "variant": answer.attempt,
+            "mode": answer.mode,
+            "first": answer.first,
+            "credit": round(answer.credit, 6),
+            "guess": round(answer.guess, 6),
+            "certainty": answer.certainty,
+            "tags": list(answer.tags),
+            "seconds": round(answer.seconds, 1),
+            **_drawn(bank, answer, salt),
+        }
+        yield record | ({"typed": answer.typed} if with_answers else {})
 
 
 def _drawn(bank: Bank, answer: Answered, salt: str) -> dict[str, Any]:
-    question = _question(bank, answer, salt)
-    if question is None:
-        return {"drawn": {}, "offered": []}
-    offered = [option.tag for option in question.options if option.tag and not option.right]
-    return {"drawn": _values(question.values), "offered": offered if question.kind == "choice" else []}
-
-
-def _question(bank: Bank, answer: Answered, salt: str) -> Question | None:
     try:
-        return variant(bank, bank.family(answer.family), salt, answer.attempt)
+        question = make_variant(bank, bank.family(answer.family), salt, answer.attempt)
     except CourseError:
         raise
-    except UsageError:  # it was taken out of the course
-        return None
+    except UsageError:  # the family was removed from the course
+        return {"drawn": {}, "offered": []}
+    offered = [option.tag for option in question.options if option.tag and not option.right]
+    return {"drawn": _short_values(question.values), "offered": offered if question.kind == "choice" else []}
 
 
-def _values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What was drawn, as far as it is short and may come again with somebody else."""
+def _short_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the drawn values that are short, and may be drawn for another learner too."""
     kept = {
         name: value
         for name, value in values.items()
-        if isinstance(value, (bool, int)) or (isinstance(value, str) and 0 < len(value) <= LONGEST_VALUE)
+        if isinstance(value, (bool, int)) or (isinstance(value, str) and 0 < len(value) <= MAX_VALUE_CHARACTERS)
     }
-    return dict(list(kept.items())[:MOST_VALUES])
+    return dict(list(kept.items())[:MAX_VALUES])

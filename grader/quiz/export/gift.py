@@ -1,7 +1,7 @@
-"""Moodle's GIFT: a question a block, blocks divided by empty lines (https://docs.moodle.org/en/GIFT_format).
+"""Write questions in Moodle's GIFT, blocks divided by empty lines (https://docs.moodle.org/en/GIFT_format).
 
-Texts are HTML, marked `[html]`, except answers that are typed and right sides of matches, which Moodle takes as they
-are. What GIFT has no form for becomes the nearest thing that is marked fairly, and a note says so.
+Texts are HTML, marked `[html]`, except typed answers and right sides of matches, which Moodle takes literally. A kind
+that GIFT does not have becomes the nearest one that is marked fairly, and a note says so.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from grader.quiz.bank.bank import Bank
-from grader.quiz.export.cards import Card, Exported, right, says
-from grader.quiz.export.html import code, inline, items, prose
+from grader.quiz.export.cards import Card, Export, feedback_on, right_answer_lines
+from grader.quiz.export.html import code_block, inline, make_list, to_html
 from grader.quiz.model import OpenQuestion, Question
-from grader.quiz.placeholders import shown
+from grader.quiz.placeholders import format_value
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 BECAME = {
@@ -27,14 +27,14 @@ _RESERVED = str.maketrans({sign: f"\\{sign}" for sign in "\\~=#{}:"} | {"\n": "\
 
 
 class Form(NamedTuple):
-    """What stands in the braces, and a key of BECAME where that is another kind than ours."""
+    """What is written in the braces, and a key of BECAME where Moodle gets another kind."""
 
     answers: str
     became: str = ""
 
 
-def gift(bank: Bank, cards: Sequence[Card]) -> Exported:
-    """A file for Moodle's import of questions: a category a topic."""
+def to_gift(bank: Bank, cards: Sequence[Card]) -> Export:
+    """Write a file for Moodle's import of questions, with a category for each topic."""
     blocks: list[str] = []
     changed: Counter[str] = Counter()
     topic = ""
@@ -42,37 +42,37 @@ def gift(bank: Bank, cards: Sequence[Card]) -> Exported:
         if card.topic.name != topic:
             topic = card.topic.name
             blocks.append(f"$CATEGORY: selfattend/{card.topic.title.replace('/', '//')}")
-        block, became = _block(bank, card)
+        block, became = _make_block(bank, card)
         blocks.append(block)
         changed[became] += 1
     notes = tuple(f"{changed[key]} {text}." for key, text in BECAME.items() if changed[key])
-    return Exported("\n\n".join(blocks) + "\n", len(cards), notes)
+    return Export("\n\n".join(blocks) + "\n", len(cards), notes)
 
 
-def _block(bank: Bank, card: Card) -> tuple[str, str]:
+def _make_block(bank: Bank, card: Card) -> tuple[str, str]:
     if card.opened:
-        text, form, feedback = prose(card.opened.asks), Form("", "essay"), _full_answer(card.opened)
+        text, form, feedback = to_html(card.opened.asks), Form("", "essay"), _full_answer(card.opened)
     else:
         assert card.question is not None
         question = card.question
         form = FORMS[question.kind](bank, question)
         text = _text(question, form)
-        said = "<br>".join(map(inline, right(question)))
-        feedback = f"<p><b>{said}</b></p>{prose(question.explain)}"
+        said = "<br>".join(map(inline, right_answer_lines(question)))
+        feedback = f"<p><b>{said}</b></p>{to_html(question.explain)}"
     lines = [
         f"// [id:{card.id}] [tag:{card.topic.name}]",
-        f"::{escaped(card.id)}::[html]{escaped(text)} {{{form.answers}",
-        f"####[html]{escaped(feedback)}",
+        f"::{escape(card.id)}::[html]{escape(text)} {{{form.answers}",
+        f"####[html]{escape(feedback)}",
         "}",
     ]
     return "\n".join(lines), form.became
 
 
 def _text(question: Question, form: Form) -> str:
-    """The question, with what a line of our terminal would say beside it."""
-    parts = [prose(question.text)]
+    """Return the question, with its unit, and how to type a shape or formula."""
+    parts = [to_html(question.text)]
     if question.kind != "bug":
-        parts.append(code(question.code))
+        parts.append(code_block(question.code))
     unit = question.details.get("unit", "")
     if unit:
         parts.append(f"<p>{inline(f'In {unit}.')}</p>")
@@ -85,16 +85,16 @@ def _text(question: Question, form: Form) -> str:
 
 
 def _full_answer(question: OpenQuestion) -> str:
-    points = items([f"It {point.says}." for point in question.key_points])
-    return f"<p>A full answer:</p>{points}{prose(question.model_answer)}"
+    points = make_list([f"It {point.says}." for point in question.key_points])
+    return f"<p>A full answer:</p>{points}{to_html(question.model_answer)}"
 
 
-def escaped(text: str) -> str:
-    """A text in which no sign means anything to GIFT."""
+def escape(text: str) -> str:
+    """Escape the characters that GIFT reserves."""
     return text.translate(_RESERVED)
 
 
-# --- one kind after the other -----------------------------------------------------------------------------------------
+# --- kinds ------------------------------------------------------------------------------------------------------------
 
 
 def _numeric(bank: Bank, question: Question) -> Form:
@@ -102,10 +102,10 @@ def _numeric(bank: Bank, question: Question) -> Form:
     answer = float(question.answer)
     lines = [f"=%100%{_number(answer, rtol, atol)}"]
     lines += [
-        f"=%0%{_number(float(each.value), rtol, atol)}{_feedback(says(bank, question, each.tag))}"
+        f"=%0%{_number(float(each.value), rtol, atol)}{_feedback(feedback_on(bank, question, each.tag))}"
         for each in question.wrong
     ]
-    return Form("#" + _lines(lines))
+    return Form("#" + _join_lines(lines))
 
 
 def _number(value: float, rtol: float, atol: float) -> str:
@@ -116,19 +116,19 @@ def _number(value: float, rtol: float, atol: float) -> str:
 def _shape(bank: Bank, question: Question) -> Form:
     blanks = question.details["blanks"]
     if len(blanks) > 1:
-        others = [shown(each.value[1]) for each in question.wrong]
-        pairs = [(blank, shown(shape)) for blank, shape in zip(blanks, question.answer, strict=True)]
+        others = [format_value(each.value[1]) for each in question.wrong]
+        pairs = [(blank, format_value(shape)) for blank, shape in zip(blanks, question.answer, strict=True)]
         return _matching(pairs, others)
     answers = _typed(_spellings(question.answer[0]))
     for each in question.wrong:
-        answers += _typed(_spellings(each.value[1]), says(bank, question, each.tag))
-    return Form(_lines(answers))
+        answers += _typed(_spellings(each.value[1]), feedback_on(bank, question, each.tag))
+    return Form(_join_lines(answers))
 
 
 def _spellings(shape: Sequence[int]) -> list[str]:
-    """The ways to type a shape that a text can be compared with."""
+    """Return the usual ways to type a shape."""
     spaced, tight = ", ".join(map(str, shape)), ",".join(map(str, shape))
-    return list(dict.fromkeys([shown(tuple(shape)), f"({tight})", spaced, tight, f"[{spaced}]", f"[{tight}]"]))
+    return list(dict.fromkeys([format_value(tuple(shape)), f"({tight})", spaced, tight, f"[{spaced}]", f"[{tight}]"]))
 
 
 def _predict(bank: Bank, question: Question) -> Form:
@@ -139,25 +139,25 @@ def _predict(bank: Bank, question: Question) -> Form:
     atol = question.details["atol"]
     lines = [f"=%100%{_number(value, 0.0, atol)}"]
     lines += [
-        f"=%0%{_number(other, 0.0, atol)}{_feedback(says(bank, question, each.tag))}"
+        f"=%0%{_number(other, 0.0, atol)}{_feedback(feedback_on(bank, question, each.tag))}"
         for other, each in zip(others, question.wrong, strict=True)
     ]
-    return Form("#" + _lines(lines))
+    return Form("#" + _join_lines(lines))
 
 
 def _output(bank: Bank, question: Question) -> Form:
     answer = str(question.answer)
-    if "\n" in answer.strip() or "->" in answer:  # which a line cannot be compared with
+    if "\n" in answer.strip() or "->" in answer:  # Moodle cannot compare such an answer
         return Form("", "essay")
     answers = _typed(_outputs(answer))
     for each in question.wrong:
         if "->" not in str(each.value) and "\n" not in str(each.value):
-            answers += _typed(_outputs(str(each.value)), says(bank, question, each.tag))
-    return Form(_lines(answers))
+            answers += _typed(_outputs(str(each.value)), feedback_on(bank, question, each.tag))
+    return Form(_join_lines(answers))
 
 
 def _outputs(text: str) -> list[str]:
-    """What is printed, with and without its spaces, and without `tensor( )`."""
+    """Return the usual ways to type an output: without spaces, without `tensor( )`."""
     plain = text.strip()
     inside = plain[len("tensor(") : -1] if plain.startswith("tensor(") and plain.endswith(")") else plain
     found = [plain, plain.replace(" ", ""), inside, inside.replace(" ", "")]
@@ -170,31 +170,33 @@ def _bug(bank: Bank, question: Question) -> Form:
     for number, line in enumerate(question.code.split("\n"), 1):
         if line.strip():
             text = f"{number} <code>{inline(line.replace('`', ''))}</code>"
-            lines.append(_option(text, number == question.answer, says(bank, question, tags.get(number, ""))))
-    return Form(_lines(lines))
+            lines.append(_option(text, number == question.answer, feedback_on(bank, question, tags.get(number, ""))))
+    return Form(_join_lines(lines))
 
 
 def _choice(bank: Bank, question: Question) -> Form:
-    return Form(_lines([
-        _option(inline(option.text), option.right, says(bank, question, option.tag)) for option in question.options
-    ]))  # fmt: skip
+    feedback = [feedback_on(bank, question, option.tag) for option in question.options]
+    lines = [
+        _option(inline(each.text), each.right, says) for each, says in zip(question.options, feedback, strict=True)
+    ]
+    return Form(_join_lines(lines))
 
 
 def _multi(bank: Bank, question: Question) -> Form:
-    """Several options with shares of the credit. "None of these" is always among them, so that it tells nothing."""
+    """Weight several options. "None of these" is always among them, so that it gives nothing away."""
     rights = sum(option.right for option in question.options)
     wrongs = len(question.options) - rights
     lines = []
     for option in question.options:
         weight = 100 / rights if option.right else -100 / wrongs
-        lines.append(f"~%{weight:.7g}%[html]{escaped(inline(option.text))}"
-                     f"{_feedback(says(bank, question, option.tag))}")  # fmt: skip
+        feedback = _feedback(feedback_on(bank, question, option.tag))
+        lines.append(f"~%{weight:.7g}%[html]{escape(inline(option.text))}{feedback}")
     lines.append(f"~%{-100 if rights else 100}%[html]None of these")
-    return Form(_lines(lines))
+    return Form(_join_lines(lines))
 
 
 def _order(_bank: Bank, question: Question) -> Form:
-    steps = [question.options[place].text for place in question.answer]
+    steps = [question.options[index].text for index in question.answer]
     return _matching([(f"The {ORDINALS[at]} step", step) for at, step in enumerate(steps)])
 
 
@@ -208,37 +210,46 @@ def _formula(bank: Bank, question: Question) -> Form:
     if len(question.wrong) < 2:
         return Form("", "essay")
     named = sorted([(str(question.answer), ""), *((str(each.value), each.tag) for each in question.wrong)])
-    lines = [_option(f"<code>{inline(formula)}</code>", not tag, says(bank, question, tag)) for formula, tag in named]
-    return Form(_lines(lines), "choice")
+    lines = [
+        _option(f"<code>{inline(formula)}</code>", not tag, feedback_on(bank, question, tag)) for formula, tag in named
+    ]
+    return Form(_join_lines(lines), "choice")
 
 
 FORMS: dict[str, Callable[[Bank, Question], Form]] = {
-    "numeric": _numeric, "shape": _shape, "predict": _predict, "bug": _bug, "order": _order, "choice": _choice,
-    "multi": _multi, "formula": _formula, "match": _match,
-}  # fmt: skip
+    "numeric": _numeric,
+    "shape": _shape,
+    "predict": _predict,
+    "bug": _bug,
+    "order": _order,
+    "choice": _choice,
+    "multi": _multi,
+    "formula": _formula,
+    "match": _match,
+}
 
 
 def _matching(pairs: Sequence[tuple[str, str]], rights: Iterable[str] = ()) -> Form:
-    """Pairs, then right sides that belong to none: those of `rights` that no pair has."""
+    """Write pairs, then those of `rights` that belong to no pair."""
     taken = {right for _, right in pairs}
     others = [right for right in dict.fromkeys(rights) if right not in taken]
-    lines = [f"=[html]{escaped(inline(left))} -> {escaped(' '.join(right.split()))}" for left, right in pairs]
-    return Form(_lines([*lines, *(f"= -> {escaped(' '.join(right.split()))}" for right in others)]), "matching")
+    lines = [f"=[html]{escape(inline(left))} -> {escape(' '.join(right.split()))}" for left, right in pairs]
+    return Form(_join_lines([*lines, *(f"= -> {escape(' '.join(right.split()))}" for right in others)]), "matching")
 
 
 def _option(html: str, is_right: bool, feedback: str) -> str:
-    return f"{'=' if is_right else '~'}[html]{escaped(html)}{_feedback(feedback)}"
+    return f"{'=' if is_right else '~'}[html]{escape(html)}{_feedback(feedback)}"
 
 
 def _typed(spellings: Sequence[str], feedback: str | None = None) -> list[str]:
-    """What is typed: right, or with feedback wrong. A star would stand for anything, so it is escaped twice."""
+    """Write typed answers: right ones, or wrong ones with feedback. A star, a wildcard, is escaped twice."""
     weight = 100 if feedback is None else 0
-    return [f"=%{weight}%{escaped(each.replace('*', chr(92) + '*'))}{_feedback(feedback or '')}" for each in spellings]
+    return [f"=%{weight}%{escape(each.replace('*', chr(92) + '*'))}{_feedback(feedback or '')}" for each in spellings]
 
 
 def _feedback(text: str) -> str:
-    return f"#[html]{escaped(inline(text))}" if text else ""
+    return f"#[html]{escape(inline(text))}" if text else ""
 
 
-def _lines(lines: Sequence[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
     return "".join(f"\n\t{line}" for line in lines)

@@ -1,4 +1,4 @@
-"""Our texts as HTML: paragraphs, lists, `code`. Everything is escaped."""
+"""Convert the course's texts to HTML: paragraphs, lists, `code`. Everything is escaped."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _ITEM = re.compile(r"^-\s+")
 
 
 def inline(text: str) -> str:
-    """A text without paragraphs."""
+    """Convert a text of one paragraph."""
     pieces = _CODE.split(" ".join(text.split()))
     return "".join(f"<code>{escape(each)}</code>" if at % 2 else escape(each) for at, each in enumerate(pieces))
 
 
-def prose(text: str) -> str:
-    """Paragraphs, divided by empty lines; lines that begin with a dash are a list."""
-    return "".join(_paragraph(each.split("\n")) for each in re.split(r"\n\s*\n", text.strip()))
+def to_html(text: str) -> str:
+    """Convert paragraphs, divided by empty lines, and lists, whose items begin with a dash."""
+    return "".join(_convert_paragraph(each.split("\n")) for each in re.split(r"\n\s*\n", text.strip()))
 
 
-def items(texts: Sequence[str], kind: str = "ul") -> str:
-    """A list, each text an item."""
+def make_list(texts: Sequence[str], kind: str = "ul") -> str:
+    """Make a list of texts."""
     return f"<{kind}>{''.join(f'<li>{inline(text)}</li>' for text in texts)}</{kind}>" if texts else ""
 
 
-def code(text: str) -> str:
-    """Code as it stands."""
+def code_block(text: str) -> str:
+    """Make a block of code."""
     return f"<pre>{escape(text)}</pre>" if text else ""
 
 
@@ -35,7 +35,7 @@ def escape(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def _paragraph(lines: Sequence[str]) -> str:
+def _convert_paragraph(lines: Sequence[str]) -> str:
     before: list[str] = []
     listed: list[str] = []
     for line in lines:
@@ -45,4 +45,4 @@ def _paragraph(lines: Sequence[str]) -> str:
             listed[-1] += f" {line.strip()}"
         else:
             before.append(line)
-    return (f"<p>{inline(' '.join(before))}</p>" if before else "") + items(listed)
+    return (f"<p>{inline(' '.join(before))}</p>" if before else "") + make_list(listed)

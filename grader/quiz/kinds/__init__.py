@@ -1,4 +1,4 @@
-"""One module a kind of question: how it is made, how it is answered, how it is marked."""
+"""The kinds of questions, one a module: how to make, answer and mark them."""
 
 from __future__ import annotations
 

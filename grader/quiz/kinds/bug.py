@@ -1,20 +1,19 @@
-"""A wrong line in a piece of code, to be found by its number."""
+"""Questions for the number of the wrong line in a piece of code."""
 
 from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import Draft, marked
+from grader.quiz.kinds.kind import Draft, make_mark
 from grader.quiz.model import Mark, Question, Unreadable
 
 
 class Bug:
-    """`answer` is the number of the wrong line, from 1; `fix` is what should stand there. `wrong` maps a misconception
-    to the line that someone who has it would blame."""
+    """A wrong line: `answer` is its number, from 1, `fix` what it should be; `wrong` maps misconceptions to lines."""
 
     name = "bug"
-    needs = frozenset({"answer", "code", "fix"})
-    may = frozenset({"wrong"})
+    required = frozenset({"answer", "code", "fix"})
+    optional = frozenset({"wrong"})
 
     def build(self, draft: Draft) -> Question:
         lines = str(draft.data["code"]).strip("\n").split("\n")
@@ -23,12 +22,12 @@ class Bug:
             raise ValueError(f"there is no line {answer}")
         guess = 1 / sum(bool(line.strip()) for line in lines)
         details = {"lines": len(lines), "fix": str(draft.data["fix"]).strip()}
-        return draft.question(answer, guess, wrong=draft.wrong(), details=details)
+        return draft.question(answer, guess, wrong=draft.wrong_answers(), details=details)
 
-    def how(self, question: Question) -> str:
+    def instructions(self, question: Question) -> str:
         return "The number of the line that is wrong."
 
-    def right(self, question: Question) -> str:
+    def right_answer(self, question: Question) -> str:
         return f"line {question.answer}; it should be: {question.details['fix']}"
 
     def mark(self, question: Question, typed: str) -> Mark:
@@ -36,12 +35,12 @@ class Bug:
         if found is None or not 1 <= int(found[1]) <= question.details["lines"]:
             raise Unreadable(f"type a line's number, from 1 to {question.details['lines']}")
         line = int(found[1])
-        right = self.right(question)
+        right = self.right_answer(question)
         if line == question.answer:
-            return marked(question, 1.0, right)
-        return marked(question, 0.0, right, [wrong.tag for wrong in question.wrong if wrong.value == line])
+            return make_mark(question, 1.0, right)
+        return make_mark(question, 0.0, right, [wrong.tag for wrong in question.wrong if wrong.value == line])
 
-    def problems(self, question: Question) -> list[str]:
+    def find_problems(self, question: Question) -> list[str]:
         lines = question.code.split("\n")
         found = []
         if lines[question.answer - 1].strip() == question.details["fix"]:

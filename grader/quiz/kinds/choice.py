@@ -1,17 +1,17 @@
-"""One of three. Each wrong option is a misconception with its own feedback."""
+"""Questions with one right option of three. Each wrong option stands for a misconception."""
 
 from __future__ import annotations
 
-from grader.quiz.kinds.kind import LETTERS, Draft, letters_in, marked, option_problems
+from grader.quiz.kinds.kind import LETTERS, Draft, find_option_problems, make_mark, parse_letters
 from grader.quiz.model import Mark, Option, Question
 
 
 class Choice:
-    """`right` is the right option; `wrong` is a list of {tag, text}. A longer list gives each question two of them."""
+    """One of three: `right` is the right option, `wrong` a list of {tag, text} of which each question draws two."""
 
     name = "choice"
-    needs = frozenset({"right", "wrong"})
-    may = frozenset({"code"})
+    required = frozenset({"right", "wrong"})
+    optional = frozenset({"code"})
 
     def build(self, draft: Draft) -> Question:
         wrong = [Option(str(each["text"]), False, str(each["tag"])) for each in draft.data["wrong"]]
@@ -19,18 +19,18 @@ class Choice:
             raise ValueError("there must be two wrong options at least")
         options = [Option(str(draft.data["right"]), True), *draft.random.sample(wrong, 2)]
         draft.random.shuffle(options)
-        answer = next(place for place, option in enumerate(options) if option.right)
+        answer = next(index for index, option in enumerate(options) if option.right)
         return draft.question(answer, 1 / len(options), options=tuple(options))
 
-    def how(self, question: Question) -> str:
+    def instructions(self, question: Question) -> str:
         return f"A letter: {', '.join(LETTERS[: len(question.options)])}."
 
-    def right(self, question: Question) -> str:
+    def right_answer(self, question: Question) -> str:
         return f"{LETTERS[question.answer]}: {question.options[question.answer].text}"
 
     def mark(self, question: Question, typed: str) -> Mark:
-        chosen = question.options[letters_in(typed, len(question.options), one=True)[0]]
-        return marked(question, float(chosen.right), self.right(question), [chosen.tag])
+        chosen = question.options[parse_letters(typed, len(question.options), one=True)[0]]
+        return make_mark(question, float(chosen.right), self.right_answer(question), [chosen.tag])
 
-    def problems(self, question: Question) -> list[str]:
-        return option_problems(question)
+    def find_problems(self, question: Question) -> list[str]:
+        return find_option_problems(question)

@@ -1,4 +1,4 @@
-"""What every kind of question can do, and what they share."""
+"""The protocol of a kind of question, and helpers that kinds share."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 from grader.quiz.model import Family, Mark, Option, Question, Unreadable, Wrong
 
-TYPED_GUESS = 0.02  # what typing something at random earns
+TYPED_GUESS = 0.02  # the credit that a random typed answer earns on average
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A family with its texts filled in, from which a kind makes the question. `random` only orders things."""
+    """A family with its placeholders filled, from which a kind makes a question. `random` only shuffles."""
 
     family: Family
     data: Mapping[str, Any]
@@ -25,79 +25,92 @@ class Draft:
     random: Random
 
     def question(self, answer: Any, guess: float, **more: Any) -> Question:
-        """The question, with what all kinds have in common."""
+        """Make the question; `more` are the fields of its kind."""
         family = self.family
         return Question(
-            family.id, family.topic, family.kind, self.attempt, str(self.data["text"]).strip(), answer, guess,
-            str(self.data["explain"]).strip(), values=self.values, audits=family.audits,
-            **{"code": str(self.data.get("code", "")).strip("\n"), "feedback": self.data.get("feedback", {}),
-               "prove": str(self.data.get("prove", "")).strip("\n"), **more},
-        )  # fmt: skip
+            family=family.id,
+            topic=family.topic,
+            kind=family.kind,
+            attempt=self.attempt,
+            text=str(self.data["text"]).strip(),
+            answer=answer,
+            guess=guess,
+            explain=str(self.data["explain"]).strip(),
+            code=str(self.data.get("code", "")).strip("\n"),
+            feedback=self.data.get("feedback", {}),
+            values=self.values,
+            audits=family.audits,
+            prove=str(self.data.get("prove", "")).strip("\n"),
+            **more,
+        )
 
-    def wrong(self) -> tuple[Wrong, ...]:
-        """The wrong answers that have a name: a table of `misconception = answer`."""
+    def wrong_answers(self) -> tuple[Wrong, ...]:
+        """Return the wrong answers with a misconception, from a table of `misconception = answer`."""
         return tuple(Wrong(tag, value) for tag, value in dict(self.data.get("wrong", {})).items())
 
 
 class Kind(Protocol):
-    """One kind of question. `needs` and `may` are the keys of its family, besides those that all families have."""
+    """One kind of question. `required` and `optional` are keys of its families, besides those of all families."""
 
     name: str
-    needs: frozenset[str]
-    may: frozenset[str]
+    required: frozenset[str]
+    optional: frozenset[str]
 
     def build(self, draft: Draft) -> Question:
-        """The question. Raises KeyError, TypeError, ValueError for data that make none."""
+        """Make the question. Raises KeyError, TypeError, ValueError for wrong data."""
 
-    def how(self, question: Question) -> str:
-        """How to answer, in a few words, shown under the question."""
+    def instructions(self, question: Question) -> str:
+        """Return how to answer, in a few words."""
 
-    def right(self, question: Question) -> str:
-        """The right answer, as it is shown."""
+    def right_answer(self, question: Question) -> str:
+        """Return the right answer as it is shown."""
 
     def mark(self, question: Question, typed: str) -> Mark:
-        """What the answer earns. Raises Unreadable."""
+        """Mark an answer. Raises Unreadable."""
 
-    def problems(self, question: Question) -> list[str]:
-        """What makes this question ambiguous or unfair; empty if nothing does."""
+    def find_problems(self, question: Question) -> list[str]:
+        """Return what makes the question ambiguous or unfair."""
 
 
-def marked(question: Question, credit: float, right: str, tags: Iterable[str] = ()) -> Mark:
-    """A mark with what the family says about each misconception."""
+def make_mark(question: Question, credit: float, right: str, tags: Iterable[str] = ()) -> Mark:
+    """Make a mark, with the family's feedback on each misconception."""
     found = tuple(dict.fromkeys(tag for tag in tags if tag))
     return Mark(credit, right, found, tuple(question.feedback[tag] for tag in found if tag in question.feedback))
 
 
-def lettered(options: Sequence[Option]) -> list[tuple[str, Option]]:
-    """The options with the letters by which they are chosen."""
+def letter_options(options: Sequence[Option]) -> list[tuple[str, Option]]:
+    """Pair each option with its letter."""
     return list(zip(LETTERS, options, strict=False))
 
 
-def letters_in(typed: str, count: int, *, one: bool = False) -> list[int]:
-    """Indexes of the letters that were typed: `b`, `a c`, `a,c`, `ac`; with `one` a single one. Raises Unreadable."""
+def parse_letters(typed: str, count: int, *, one: bool = False) -> list[int]:
+    """Parse letters typed as `b`, `a c`, `a,c` or `ac` into indexes; with `one` exactly one. Raises Unreadable."""
     known = LETTERS[:count]
     found = re.findall(r"[a-z]", typed.lower())
     if not found or any(letter not in known for letter in found) or re.search(r"[^\sa-zA-Z,;.>()-]", typed):
-        raise Unreadable(_one_of(known) if one else f"type letters from {known[0]} to {known[-1]}")
+        raise Unreadable(_ask_for_one(known) if one else f"type letters from {known[0]} to {known[-1]}")
     if one and len(found) != 1:
-        raise Unreadable(_one_of(known))
+        raise Unreadable(_ask_for_one(known))
     if len(set(found)) != len(found):
         raise Unreadable("each letter counts once: you typed one twice")
     return [known.index(letter) for letter in found]
 
 
-def _one_of(letters: str) -> str:
+def _ask_for_one(letters: str) -> str:
     return f"type one letter: {', '.join(letters[:-1])} or {letters[-1]}"
 
 
-def alike(texts: Iterable[str]) -> list[str]:
-    """Texts that stand there twice, spaces and capitals apart."""
+def find_duplicates(texts: Iterable[str]) -> list[str]:
+    """Return the texts that are there twice, ignoring case and spaces."""
     plain = [" ".join(text.lower().split()) for text in texts]
     return sorted({text for text in plain if plain.count(text) > 1})
 
 
-def option_problems(question: Question) -> list[str]:
-    """Options that are equal, and wrong ones behind which there is no wrong idea."""
-    found = [f'the option "{text}" stands there twice' for text in alike(option.text for option in question.options)]
+def find_option_problems(question: Question) -> list[str]:
+    """Return problems with options: two that are equal, wrong ones without a misconception."""
+    found = [
+        f'the option "{text}" stands there twice'
+        for text in find_duplicates(option.text for option in question.options)
+    ]
     untagged = [option.text for option in question.options if not option.right and not option.tag]
     return found + [f'the wrong option "{text}" names no misconception' for text in untagged]

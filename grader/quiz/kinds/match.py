@@ -1,54 +1,54 @@
-"""Things to put together in pairs, with credit for each pair."""
+"""Questions for pairs, with credit for each pair."""
 
 from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import LETTERS, Draft, alike, marked
+from grader.quiz.kinds.kind import LETTERS, Draft, find_duplicates, make_mark
 from grader.quiz.model import Mark, Option, Question, Unreadable, Wrong
 
 
 class Match:
-    """`pairs` is a list of {left, right}; `extra` are right sides that belong to none; `wrong` is a list of
-    {left, right, tag}."""
+    """Pairs: a list of {left, right}; `extra` are further right sides, `wrong` is a list of {left, right, tag}."""
 
     name = "match"
-    needs = frozenset({"pairs"})
-    may = frozenset({"extra", "wrong", "code"})
+    required = frozenset({"pairs"})
+    optional = frozenset({"extra", "wrong", "code"})
 
     def build(self, draft: Draft) -> Question:
         pairs = [(str(pair["left"]), str(pair["right"])) for pair in draft.data["pairs"]]
         if not 3 <= len(pairs) <= 7:
             raise ValueError("there must be 3 to 7 pairs")
-        rights = list(
-            dict.fromkeys([right for _, right in pairs] + [str(each) for each in draft.data.get("extra", [])])
-        )
+        extra = map(str, draft.data.get("extra", []))
+        rights = list(dict.fromkeys([*(right for _, right in pairs), *extra]))
         draft.random.shuffle(pairs)
         draft.random.shuffle(rights)
         lefts = [left for left, _ in pairs]
-        wrong = []
-        for each in draft.data.get("wrong", []):
-            place = (lefts.index(str(each["left"])), rights.index(str(each["right"])))
-            wrong.append(Wrong(str(each["tag"]), place))
-        return draft.question(
-            [rights.index(right) for _, right in pairs], 1 / len(rights), wrong=tuple(wrong),
-            options=tuple(map(Option, rights)), details={"lefts": lefts},
-        )  # fmt: skip
+        wrong = tuple(
+            Wrong(str(each["tag"]), (lefts.index(str(each["left"])), rights.index(str(each["right"]))))
+            for each in draft.data.get("wrong", [])
+        )
+        answer = [rights.index(right) for _, right in pairs]
+        options = tuple(map(Option, rights))
+        return draft.question(answer, 1 / len(rights), wrong=wrong, options=options, details={"lefts": lefts})
 
-    def how(self, question: Question) -> str:
+    def instructions(self, question: Question) -> str:
         return "A letter for each number, as 1b 2a 3c."
 
-    def right(self, question: Question) -> str:
-        return " ".join(f"{left}{LETTERS[place]}" for left, place in enumerate(question.answer, 1))
+    def right_answer(self, question: Question) -> str:
+        return " ".join(f"{left}{LETTERS[index]}" for left, index in enumerate(question.answer, 1))
 
     def mark(self, question: Question, typed: str) -> Mark:
-        given = self._read(question, typed)
+        given = self._parse(question, typed)
         hits = [mine == right for mine, right in zip(given, question.answer, strict=True)]
         tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
-        return marked(question, sum(hits) / len(hits), self.right(question), tags)
+        return make_mark(question, sum(hits) / len(hits), self.right_answer(question), tags)
 
-    def problems(self, question: Question) -> list[str]:
-        texts = [*alike(option.text for option in question.options), *alike(question.details["lefts"])]
+    def find_problems(self, question: Question) -> list[str]:
+        texts = [
+            *find_duplicates(option.text for option in question.options),
+            *find_duplicates(question.details["lefts"]),
+        ]
         found = [f'"{text}" stands there twice' for text in texts]
         return found + [
             f'"{wrong.tag}" is a right pair'
@@ -56,7 +56,7 @@ class Match:
             if question.answer[wrong.value[0]] == wrong.value[1]
         ]
 
-    def _read(self, question: Question, typed: str) -> list[int]:
+    def _parse(self, question: Question, typed: str) -> list[int]:
         lefts, rights = len(question.answer), LETTERS[: len(question.options)]
         text = typed.strip().lower()
         letters = re.findall(r"[a-z]", text) if re.fullmatch(r"[a-z\s,;]+", text) else []

@@ -1,4 +1,4 @@
-"""The shapes that come up line by line in a few lines of code, with credit for each."""
+"""Questions for the shapes in a few lines of code, with credit for each."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, marked
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, make_mark
 from grader.quiz.model import Mark, Question, Unreadable, Wrong
-from grader.quiz.placeholders import shown
+from grader.quiz.placeholders import format_value
 
 Sizes = tuple[int, ...]
 
 
 class Shape:
-    """`blanks` name what is asked; `answer` has a shape for each; `wrong` is a list of {tag, blank, shape}, `blank`
-    counted from 1."""
+    """Shapes: `blanks` name them, `answer` has each, `wrong` is a list of {tag, blank, shape}, `blank` from 1."""
 
     name = "shape"
-    needs = frozenset({"answer", "blanks"})
-    may = frozenset({"wrong", "code"})
+    required = frozenset({"answer", "blanks"})
+    optional = frozenset({"wrong", "code"})
 
     def build(self, draft: Draft) -> Question:
-        answer = [_sizes(shape) for shape in draft.data["answer"]]
+        answer = [_require_shape(shape) for shape in draft.data["answer"]]
         blanks = [str(blank) for blank in draft.data["blanks"]]
         if not answer or len(blanks) != len(answer):
             raise ValueError("there must be as many blanks as answers, and at least one")
@@ -30,31 +29,31 @@ class Shape:
         for each in draft.data.get("wrong", []):
             if not 1 <= int(each["blank"]) <= len(blanks):
                 raise ValueError(f"there is no blank {each['blank']}")
-            wrong.append(Wrong(each["tag"], (int(each["blank"]) - 1, _sizes(each["shape"]))))
+            wrong.append(Wrong(each["tag"], (int(each["blank"]) - 1, _require_shape(each["shape"]))))
         return draft.question(answer, TYPED_GUESS, wrong=tuple(wrong), details={"blanks": blanks})
 
-    def how(self, question: Question) -> str:
+    def instructions(self, question: Question) -> str:
         if len(question.answer) == 1:
             return "A shape, as 2, 3, 5 or (2, 3, 5)."
         return f"{len(question.answer)} shapes with ; between them, as (2, 3); (3, 5). A ? skips one."
 
-    def right(self, question: Question) -> str:
-        return "; ".join(map(shown, question.answer))
+    def right_answer(self, question: Question) -> str:
+        return "; ".join(map(format_value, question.answer))
 
     def mark(self, question: Question, typed: str) -> Mark:
-        given = self._read(question, typed)
+        given = self._parse(question, typed)
         hits = [mine == right for mine, right in zip(given, question.answer, strict=True)]
         tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
-        return marked(question, sum(hits) / len(hits), self.right(question), tags)
+        return make_mark(question, sum(hits) / len(hits), self.right_answer(question), tags)
 
-    def problems(self, question: Question) -> list[str]:
+    def find_problems(self, question: Question) -> list[str]:
         return [
             f'the wrong shape "{wrong.tag}" is the right one'
             for wrong in question.wrong
             if question.answer[wrong.value[0]] == wrong.value[1]
         ]
 
-    def _read(self, question: Question, typed: str) -> list[Sizes | None]:
+    def _parse(self, question: Question, typed: str) -> list[Sizes | None]:
         count = len(question.answer)
         text = typed.strip().strip(";")
         parts = re.split(r"[;\n]|(?<=[)\]])\s*,?\s*(?=[(\[])", text)
@@ -62,16 +61,16 @@ class Shape:
             raise Unreadable(
                 f"{count} shape{'s' * (count > 1)} needed, and {len(parts)} can be read: use ; between them"
             )
-        return [_typed(part) for part in parts]
+        return [_parse_shape(part) for part in parts]
 
 
-def _sizes(shape: Sequence[Any]) -> Sizes:
+def _require_shape(shape: Sequence[Any]) -> Sizes:
     if isinstance(shape, str) or any(isinstance(size, bool) or not isinstance(size, int) for size in shape):
         raise TypeError(f"{shape!r} is no shape")
     return tuple(shape)
 
 
-def _typed(part: str) -> Sizes | None:
+def _parse_shape(part: str) -> Sizes | None:
     text = part.strip()
     if text in ("?", "-"):
         return None

@@ -1,1 +1,1 @@
-"""What is asked, and when it is asked again."""
+"""Choose what is asked, hold a session, and schedule repetitions."""

@@ -1,4 +1,4 @@
-"""What is asked in a sitting: which topics, which families, in which order, in which variants."""
+"""Plan a session: which families of which topics, in which order and in which variants."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from random import Random
 from grader.errors import CourseError, UsageError
 from grader.quiz.bank.bank import Bank, Outline
 
-SHORT_EACH, SHORT_ALONE = 3, 5  # questions of each topic of several, and of a topic that is asked alone
-FULL_EACH = 6
+SHORT_EACH, SHORT_ALONE = 3, 5  # questions on each of several topics, and on a single topic
+FULL_EACH, FULL_ALONE = 6, 10**6
 LENGTHS = ("short", "full")
 
 Plan = tuple[tuple[str, int], ...]  # (family, attempt), in order
 
 
 def find_topic(bank: Bank, name: str) -> str:
-    """The topic meant by `name`: its name, or a beginning that only one topic has. Case and hyphens do not matter.
+    """Find a topic by its name or a unique prefix, ignoring case and hyphens.
 
-    Raises UsageError with the nearest names.
+    Raises:
+        UsageError: There is no such topic; the message has the nearest names.
     """
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     if key in bank.paths:
@@ -26,7 +27,7 @@ def find_topic(bank: Bank, name: str) -> str:
     matching = [topic for topic in bank.paths if key and topic.startswith(key)]
     if len(matching) == 1:
         return matching[0]
-    import difflib  # here: only a mistyped name needs it
+    import difflib  # here, because only a mistyped name needs it
 
     guesses = matching or difflib.get_close_matches(key, bank.paths)
     choice = " or ".join(f'"{guess}"' for guess in guesses)
@@ -36,30 +37,35 @@ def find_topic(bank: Bank, name: str) -> str:
     raise UsageError(f'there is no topic "{name}"{meant}', next_step="learn quiz list")
 
 
-def choose(
+def choose_families(
     bank: Bank, topics: Sequence[str], length: str, tried: Mapping[str, int], random: Random
-) -> list[Outline]:  # fmt: skip
-    """Questions on these topics, mixed. What was never answered comes before what was answered least often.
+) -> list[Outline]:
+    """Choose questions on these topics and mix them, those asked least often first.
 
-    `tried` is how often each family was answered at a first try.
+    Args:
+        bank: The questions.
+        topics: The names of topics.
+        length: One of LENGTHS.
+        tried: How often each family was answered at a first try.
+        random: The source of random choices.
     """
     alone = len(topics) == 1
-    counts = {"short": SHORT_ALONE if alone else SHORT_EACH, "full": 10**6 if alone else FULL_EACH}
-    chosen = [_chosen(bank.outline(name), counts[length], tried, random) for name in topics]
-    return _mixed(chosen, random)
+    counts = {"short": SHORT_ALONE if alone else SHORT_EACH, "full": FULL_ALONE if alone else FULL_EACH}
+    chosen = [_choose_least_tried(bank.outline(name), counts[length], tried, random) for name in topics]
+    return _interleave(chosen, random)
 
 
-def fresh(families: Iterable[str], asked: Mapping[str, int]) -> Plan:
-    """Each family in the variant after the last one that was asked."""
+def plan_variants(families: Iterable[str], asked: Mapping[str, int]) -> Plan:
+    """Plan each family in the variant after the last one that was asked."""
     return tuple((family, asked.get(family, 0) + 1) for family in families)
 
 
-def still_there(bank: Bank, families: Iterable[str]) -> list[str]:
-    """Of families that were asked once, those that the course still has. Raises CourseError."""
-    return [family for family in families if _is_there(bank, family)]
+def keep_existing(bank: Bank, families: Iterable[str]) -> list[str]:
+    """Return the families that the course still has. Raises CourseError."""
+    return [family for family in families if _exists(bank, family)]
 
 
-def _is_there(bank: Bank, family: str) -> bool:
+def _exists(bank: Bank, family: str) -> bool:
     try:
         bank.family(family)
     except CourseError:
@@ -69,8 +75,10 @@ def _is_there(bank: Bank, family: str) -> bool:
     return True
 
 
-def _chosen(families: Sequence[Outline], count: int, tried: Mapping[str, int], random: Random) -> list[Outline]:
-    """The least tried ones, and of those as many different kinds as can be."""
+def _choose_least_tried(
+    families: Sequence[Outline], count: int, tried: Mapping[str, int], random: Random
+) -> list[Outline]:
+    """Choose the families tried least often, and among equals as many different kinds as possible."""
     waiting = sorted(families, key=lambda family: (tried.get(family.id, 0), random.random()))
     chosen: list[Outline] = []
     while waiting and len(chosen) < count:
@@ -83,8 +91,8 @@ def _chosen(families: Sequence[Outline], count: int, tried: Mapping[str, int], r
     return chosen
 
 
-def _mixed(chosen: Sequence[Sequence[Outline]], random: Random) -> list[Outline]:
-    """One of each topic in turn, the topics in a new order each round: mixed practice is remembered better."""
+def _interleave(chosen: Sequence[Sequence[Outline]], random: Random) -> list[Outline]:
+    """Take one of each topic in turn, in a new order each round: mixed practice is remembered better."""
     waiting = [list(families) for families in chosen]
     mixed: list[Outline] = []
     while any(waiting):

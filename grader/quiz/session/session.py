@@ -1,7 +1,7 @@
-"""One sitting, without a screen: what is asked next, what an answer earns, what comes again at the end.
+"""One quiz session, without a screen: what is asked next, what an answer earns, what is asked again at the end.
 
-A sitting is its plan and the log of its answers, so one that was broken off goes on where it was. Every answer is in
-the log before its mark is told.
+A session is its plan and the log of its answers, so it can be resumed at any point. Every answer is logged before its
+mark is returned.
 """
 
 from __future__ import annotations
@@ -12,105 +12,129 @@ from typing import NamedTuple, Protocol
 
 from grader.model import Answered, QuizSession
 from grader.quiz.bank.bank import Bank
-from grader.quiz.bank.variants import variant
+from grader.quiz.bank.variants import make_variant
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.plan import Plan, still_there
+from grader.quiz.session.plan import Plan, keep_existing
 
 DONT_KNOW = "?"
-LONGEST = 1000  # characters of an answer
+MAX_ANSWER = 1000  # characters
 
 
-class Keeper(Protocol):
-    """Where answers are kept."""
+class AnswerLog(Protocol):
+    """Where answers are logged."""
 
-    def record(self, answer: Answered) -> None: ...
+    def add_answer(self, answer: Answered) -> None: ...
 
 
 class Turn(NamedTuple):
-    """A question that is to be answered now. `number` of `total` in this round; `again` for one that was missed."""
+    """A question to be answered now: `number` of `total` in its round. `repeated`: it was missed before."""
 
     question: Question
     number: int
     total: int
-    again: bool
+    repeated: bool
 
 
-class Sitting:
-    """A sitting that is begun or gone on with. `again`: whether what was missed comes again at the end."""
+class Session:
+    """A session that is begun or resumed. `repeat_missed`: whether missed questions are asked again at the end."""
 
     def __init__(
-        self, bank: Bank, keeper: Keeper, session: QuizSession, plan: Plan, answers: Sequence[Answered], salt: str,
-        *, again: bool = True, now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:  # fmt: skip
-        self.bank, self.keeper, self.session, self.plan, self.salt = bank, keeper, session, plan, salt
-        self.again, self.now = again, now
+        self,
+        bank: Bank,
+        log: AnswerLog,
+        data: QuizSession,
+        plan: Plan,
+        answers: Sequence[Answered],
+        salt: str,
+        *,
+        repeat_missed: bool = True,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.bank, self.log, self.data, self.plan, self.salt = bank, log, data, plan, salt
+        self.repeat_missed, self.now = repeat_missed, now
         self.answers = list(answers)
 
     @property
-    def first(self) -> dict[str, Answered]:
-        """The first answer to each family of this sitting."""
+    def first_tries(self) -> dict[str, Answered]:
+        """The first answer to each family of this session."""
         return {answer.family: answer for answer in self.answers if answer.first}
 
-    def turn(self) -> Turn | None:
-        """What to ask now; None when all is answered. Raises CourseError."""
-        done = self.first
-        for number, (family, attempt) in enumerate(self.plan, 1):
-            if family not in done and self._is_there(family):
-                return Turn(self._question(family, attempt), number, len(self.plan), False)
-        missed = self._missed()
+    def next_turn(self) -> Turn | None:
+        """Return what to ask now; None when all is answered. Raises CourseError."""
+        first = self.first_tries
         repeated = {answer.family for answer in self.answers if not answer.first}
-        for number, (family, attempt) in enumerate(missed, 1):
-            if family not in repeated and self._is_there(family):
-                # with other numbers; the log's `asked` keeps this variant free for it
-                return Turn(self._question(family, attempt + 1), number, len(missed), True)
+        missed = [
+            (family, attempt + 1)  # with other numbers; QuizLog.asked keeps this variant free
+            for family, attempt in self.plan
+            if self.repeat_missed and family in first and first[family].credit < 1
+        ]
+        for plan, done, is_repeat in ((self.plan, first.keys(), False), (missed, repeated, True)):
+            for number, (family, attempt) in enumerate(plan, 1):
+                if family not in done and self._exists(family):
+                    return Turn(self._make_question(family, attempt), number, len(plan), is_repeat)
         return None
 
     def answer(self, turn: Turn, typed: str, certainty: str = "", seconds: float = 0.0) -> Mark:
-        """Keep an answer and give its mark. Raises Unreadable for what is no answer: then nothing is kept."""
+        """Log an answer and mark it.
+
+        Args:
+            turn: The question that was asked.
+            typed: What was typed.
+            certainty: One of CERTAINTIES, or "" where it was not asked for.
+            seconds: How long the answer took.
+
+        Raises:
+            Unreadable: What was typed is no answer; nothing was logged.
+        """
         question = turn.question
         mark = self.mark(question, typed)
         answered = Answered(
-            question.family, question.topic, question.kind, question.attempt, self.session.id, self.session.mode,
-            typed.strip(), mark.credit, question.guess, "" if typed.strip() == DONT_KNOW else certainty, mark.tags,
-            not turn.again, self.now(), round(seconds, 1),
-        )  # fmt: skip
-        self.keeper.record(answered)
+            family=question.family,
+            topic=question.topic,
+            kind=question.kind,
+            attempt=question.attempt,
+            session=self.data.id,
+            mode=self.data.mode,
+            typed=typed.strip(),
+            credit=mark.credit,
+            guess=question.guess,
+            certainty="" if typed.strip() == DONT_KNOW else certainty,
+            tags=mark.tags,
+            first=not turn.repeated,
+            when=self.now(),
+            seconds=round(seconds, 1),
+        )
+        self.log.add_answer(answered)
         self.answers.append(answered)
         return mark
 
     def mark(self, question: Question, typed: str) -> Mark:
-        """The mark of what was typed. `?` is an honest zero: it shows no misconception."""
+        """Mark what was typed. `?` earns nothing and shows no misconception. Raises Unreadable."""
+        kind = KINDS[question.kind]
         if typed.strip() == DONT_KNOW:
-            return Mark(0.0, KINDS[question.kind].right(question))
-        if len(typed) > LONGEST:
-            raise Unreadable(f"an answer has at most {LONGEST} characters")
-        return KINDS[question.kind].mark(question, typed)
+            return Mark(0.0, kind.right_answer(question))
+        if len(typed) > MAX_ANSWER:
+            raise Unreadable(f"an answer has at most {MAX_ANSWER} characters")
+        return kind.mark(question, typed)
 
-    def answered(self) -> list[tuple[Question, Answered]]:
-        """The first answers with their questions, in the order in which they were asked."""
-        attempts = dict(self.plan)
-        done = self.first
+    def first_answers(self) -> list[tuple[Question, Answered]]:
+        """Return the first answers with their questions, in the order of the plan."""
+        first = self.first_tries
         return [
-            (self._question(family, attempts[family]), done[family])
-            for family in attempts
-            if family in done and self._is_there(family)
+            (self._make_question(family, attempt), first[family])
+            for family, attempt in dict(self.plan).items()
+            if family in first and self._exists(family)
         ]
 
-    def _missed(self) -> list[tuple[str, int]]:
-        if not self.again:
-            return []
-        done = self.first
-        return [(family, attempt) for family, attempt in self.plan if family in done and done[family].credit < 1]
+    def _exists(self, family: str) -> bool:
+        """Return True if the course still has this family: it may be newer than the session."""
+        return bool(keep_existing(self.bank, [family]))
 
-    def _is_there(self, family: str) -> bool:
-        """Whether the course still has this family; it may be newer than the sitting."""
-        return bool(still_there(self.bank, [family]))
-
-    def _question(self, family: str, attempt: int) -> Question:
-        return variant(self.bank, self.bank.family(family), self.salt, attempt)
+    def _make_question(self, family: str, attempt: int) -> Question:
+        return make_variant(self.bank, self.bank.family(family), self.salt, attempt)
 
 
 def is_sure_but_wrong(answer: Answered) -> bool:
-    """What is corrected best right after feedback, and most likely to be back a week later."""
+    """Return True for a wrong answer given with certainty: it is best corrected at once and asked again in a week."""
     return answer.certainty == "sure" and answer.credit < 1

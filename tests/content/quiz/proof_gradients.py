@@ -49,7 +49,7 @@ def two_tokens(question):
         output = weights @ torch.stack([named["v1"], named["v2"]])
         (wanted,) = torch.autograd.grad(named["g"] * output, named[question.values["name"]])
         point = {name: value.item() for name, value in named.items()} | {"a": weights[0].item()}
-        if not math.isclose(Expression(question.answer, point).at(point), wanted.item(), rel_tol=1e-9):
+        if not math.isclose(Expression(question.answer, point).evaluate(point), wanted.item(), rel_tol=1e-9):
             return f"{wanted.item()} at {point}"
     return question.answer
 

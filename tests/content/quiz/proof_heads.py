@@ -38,7 +38,7 @@ def cost_formula(question):
         sets = {"h": h, "1": 1, "g": g}[values["sets"]]
         widths = ((d, h * w), (d, sets * w), (d, sets * w), (h * w, d))
         layers = [nn.Linear(wide, out, bias=values["biases"], device="meta") for wide, out in widths]
-        if formula.at({"d": d, "h": h, "w": w, "g": g}) != count(*layers):
+        if formula.evaluate({"d": d, "h": h, "w": w, "g": g}) != count(*layers):
             return f"not {question.answer}"
     return question.answer
 

@@ -175,7 +175,7 @@ def attention_work(question):
     for n, heads, d_k, layers, more in ((5, 4, 3, 2, 2), (9, 6, 2, 3, 3), (12, 8, 4, 5, 4)):
         sizes = {"n": n, "d": heads * d_k, "L": layers, "w": more, "m": more + 3, "g": 2}
         wanted = layers * count(n, heads, d_k, sizes)
-        if Expression(question.answer, sizes).at(sizes) != wanted:
+        if Expression(question.answer, sizes).evaluate(sizes) != wanted:
             return f"{wanted} at {sizes}"
     return question.answer
 
