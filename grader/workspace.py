@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
@@ -65,8 +65,7 @@ class Workspace:
         return backup
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(NamedTuple):
     """What starting a workspace did: the files it wrote, and those it found and left as they were.
 
     `carried` are those of `written` that hold the learner's work on a lesson that had another name before.

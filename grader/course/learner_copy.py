@@ -10,9 +10,8 @@ Where `solutions/` is there too, the hidden checks are used and none of this is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.errors import CourseError, UsageError
 from grader.files import is_file, read_file
@@ -24,8 +23,7 @@ FORMAT = 1
 AGAIN = "ask your instructor for the release again"
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """What a release says of itself. `checks`: for each lesson, how many are public and how many there are in all."""
 
     seeds: tuple[int, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
 
@@ -18,8 +19,7 @@ class Limits:
     output_kb: int = 1024
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     """One thing to write: its name, its parameters as written, and the statement (its docstring)."""
 
     name: str
@@ -60,8 +60,7 @@ class Lesson:
         return tuple((function, text) for function, ladder in self.hints.items() for text in ladder)
 
 
-@dataclass(frozen=True)
-class Track:
+class Track(NamedTuple):
     """A folder of lessons, in the order to take them."""
 
     name: str

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO
@@ -49,7 +48,16 @@ def has_colour(stream: TextIO | None = None) -> bool:
 
 def width() -> int:
     """Return the terminal's width in columns; 80 without a terminal and COLUMNS."""
-    return max(20, shutil.get_terminal_size((80, 24)).columns)
+    try:
+        columns = int(os.environ.get("COLUMNS", 0))
+    except ValueError:
+        columns = 0
+    if columns <= 0:  # as shutil.get_terminal_size, without what the import of shutil costs
+        try:
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]  # None is caught
+        except (AttributeError, ValueError, OSError):
+            columns = 80
+    return max(20, columns or 80)
 
 
 def signs() -> Signs:
@@ -91,6 +99,8 @@ def wrap(text: str, indent: int = 0) -> str:
 
 def show_paged(text: str, pager: bool) -> None:
     """Show a text, through the pager if it is longer than the terminal."""
+    import shutil
+
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
         os.environ["LESS"] = _for_less(os.environ.get("LESS", ""))

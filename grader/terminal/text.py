@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 MAX_CHARS = 20_000  # of a learner's text; the rest is cut off
 
@@ -15,17 +15,17 @@ WORD = re.compile(r"\S+")
 
 # CSI, then strings (OSC, DCS, ...) with their end, then two-character escapes. Each part stops at the next escape, so
 # that a text made of beginnings only costs no more than its length.
-_ESCAPES = re.compile(
+# Compiled when first used: most commands clean no text.
+_ESCAPES = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\)?"
     r"|\x1b[ -/]*."
 )
-_OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
+_OVERWRITTEN = r"(?m)^[^\n]*\r(?=[^\r\n])"
 _REVERSERS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-@dataclass(frozen=True)
-class Signs:
+class Signs(NamedTuple):
     """The signs that stand beside words, never in place of them."""
 
     passed: str = "✓"
@@ -57,7 +57,7 @@ def clean(text: str) -> str:
     cut = text[:MAX_CHARS].replace("\r\n", "\n")
     if cut.replace("\n", "").isprintable():  # most texts: reports on a class clean millions of them
         return cut
-    cut = _OVERWRITTEN.sub("", _ESCAPES.sub("", cut)).expandtabs(4)
+    cut = re.sub(_OVERWRITTEN, "", re.sub(_ESCAPES, "", cut)).expandtabs(4)
     return "".join(char for char in cut if char == "\n" or _is_harmless(char))
 
 
