@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])] if __name__ == "__main__" else []
 
 from attacks.attack import Attack, attacks  # noqa: E402  found by the line above where this is run as a program
+from attacks.attacked_class import AttackedClass, breaches  # noqa: E402
 from attacks.canaries import Canaries  # noqa: E402
-from attacks.rooms import Room, breaches  # noqa: E402
 
 RECORDED = HERE / "layers.toml"
 LAYERS = ("process-group", "limits", "no-new-privileges", "unprivileged-user", "landlock", "seccomp")
@@ -60,40 +60,46 @@ ENTRIES = (
 
 
 def scouts() -> list[Attack]:
-    """The attacks that try many things and say what got through; the others would do harm."""
+    """Return the attacks that try many things and report what got through; the others would do harm."""
     return [attack for attack in attacks() if "recon.py" in attack.beside]
 
 
-def measured(ground: Path, which: Iterable[Attack], *, isolation: str = "required", without: Iterable[str] = (),
-             secret_in_fork_server: bool = False) -> dict[str, list[str]]:  # fmt: skip
-    """What gets through in each of these attacks, with these layers left out; on bait of its own, for it may be
-    destroyed."""
-    place = Path(tempfile.mkdtemp(dir=ground))
-    place.chmod(0o755)
-    canaries = Canaries(place / "canaries")
-    environment = (
-        {"CUDA_HOME": canaries.secret} if secret_in_fork_server else {}
-    )  # which is handed on to the fork server
-    room = Room("tiny", place, canaries, isolation=isolation, without=without, places=["/tmp"], **environment)
+def measure(
+    ground: Path,
+    which: Iterable[Attack],
+    *,
+    isolation: str = "required",
+    without: Iterable[str] = (),
+    secret_in_fork_server: bool = False,
+) -> dict[str, list[str]]:
+    """Run these attacks with these layers left out, on fresh bait, and return what gets through."""
+    folder = Path(tempfile.mkdtemp(dir=ground))
+    folder.chmod(0o755)
+    canaries = Canaries(folder / "canaries")
+    # the judge hands this variable on to the fork server
+    environment = {"CUDA_HOME": canaries.secret} if secret_in_fork_server else {}
+    attacked = AttackedClass(
+        "tiny", folder, canaries, isolation=isolation, without=without, places=["/tmp"], **environment
+    )
     try:
-        room.begin()
-        found = {attack.name: _through(room, attack) for attack in which}
+        attacked.begin()
+        found = {attack.name: _attack(attacked, attack) for attack in which}
     finally:
-        room.process.close()
+        attacked.process.close()
         canaries.close()
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     return {name: got for name, got in found.items() if got}
 
 
-def _through(room: Room, attack: Attack) -> list[str]:
-    """What it says, and what the bait says."""
-    aftermath = room.grade(attack)
-    harm = [text for text in aftermath.harm if not text.endswith(("was changed", "was left"))]  # it says so itself
-    return sorted({*breaches(aftermath.record, attack.lessons[0]), *harm})
+def _attack(attacked: AttackedClass, attack: Attack) -> list[str]:
+    """Grade one attack; return what it reports and what the bait noticed."""
+    result = attacked.grade(attack)
+    harm = [text for text in result.harm if not text.endswith(("was changed", "was left"))]  # it says so itself
+    return sorted({*breaches(result.record, attack.lessons[0]), *harm})
 
 
 def other_machine() -> str:
-    """Why the recorded table is not for this machine; empty if it is."""
+    """Say why the recorded table is not for this machine; "" if it is."""
     from grader.judge.processes import bubblewrap
     from grader.worker.isolation import landlock, seccomp
 
@@ -106,25 +112,25 @@ def other_machine() -> str:
 
 @cache
 def recorded() -> dict[str, dict[str, list[str]]]:
-    """The table: column, attack, what gets through."""
+    """Read the table: column, attack, what gets through."""
     return tomllib.loads(RECORDED.read_text())
 
 
 def record() -> None:
-    """Measure all columns and write them down."""
+    """Measure all columns and write `layers.toml`."""
     lines = ["# Written by table.py --write. What gets through, where something does.\n"]
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         Path(folder).chmod(0o755)
         for column, left_out in COLUMNS.items():
             lines.append(f'\n["{column}"]\n')
-            found = measured(Path(folder), scouts(), **left_out)
+            found = measure(Path(folder), scouts(), **left_out)
             lines += [f"{name} = {json.dumps(got)}\n" for name, got in found.items()]
     RECORDED.write_text("".join(lines))
     recorded.cache_clear()
 
 
 def markdown() -> str:
-    """The table of the documentation."""
+    """Format the table of docs/isolation.md."""
     lines = ["| Left out | What then gets through |", "|---|---|"]
     for column in COLUMNS:
         got = recorded()[column]
@@ -134,7 +140,7 @@ def markdown() -> str:
 
 
 def list_of_attacks() -> str:
-    """The attacks by the threats that they are made from."""
+    """Format docs/attacks.md: the attacks by the threats that they are made from."""
     lines = []
     for entry in ENTRIES:
         lines += [f"\n**{entry}**\n", "| It tries | What is seen |", "|---|---|"]

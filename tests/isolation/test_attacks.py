@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from attacks import table
 from attacks.attack import Attack, Seen, attacks
+from attacks.attacked_class import AttackedClass, breaches
 from attacks.canaries import Canaries
-from attacks.rooms import Room, breaches
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the layers under attack are its own")
 
@@ -29,36 +29,36 @@ def ground() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def room(ground) -> Iterator[Callable[[str], Room]]:
+def attacked(ground) -> Iterator[Callable[[str], AttackedClass]]:
     """The grading process for a course, with all layers; started when it is first asked for."""
     with ExitStack() as stack:
         canaries = Canaries(ground / "canaries")
         stack.callback(canaries.close)
-        rooms: dict[str, Room] = {}
+        classes: dict[str, AttackedClass] = {}
 
-        def get(name: str) -> Room:
-            if name not in rooms:
-                rooms[name] = Room(name, ground, canaries)
-                stack.callback(rooms[name].process.close)
-                rooms[name].begin()
-            return rooms[name]
+        def get(name: str) -> AttackedClass:
+            if name not in classes:
+                classes[name] = AttackedClass(name, ground, canaries)
+                stack.callback(classes[name].process.close)
+                classes[name].begin()
+            return classes[name]
 
         yield get
 
 
 @pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
-def test_an_attack_is_answered_as_its_file_says(attack: Attack, room):
+def test_an_attack_is_answered_as_its_file_says(attack: Attack, attacked):
     """It gets the verdict that is due, no more points than that, and nothing and nobody else notices."""
-    place = room(attack.course)
+    target = attacked(attack.course)
 
-    aftermath = place.grade(attack)
+    result = target.grade(attack)
 
     for lesson, wanted in attack.seen.items():
-        assert_seen(wanted, aftermath.record["lessons"][lesson])
-        assert breaches(aftermath.record, lesson) == []
-        assert attack.prints in aftermath.record["lessons"][lesson]["output"]
-    assert aftermath.harm == []
-    assert place.grade_honest() == place.honest
+        assert_seen(wanted, result.record["lessons"][lesson])
+        assert breaches(result.record, lesson) == []
+        assert attack.prints in result.record["lessons"][lesson]["output"]
+    assert result.harm == []
+    assert target.grade_honest() == target.honest
 
 
 def assert_seen(wanted: Seen, found: dict[str, Any]) -> None:
@@ -82,7 +82,7 @@ def test_there_are_attacks_of_every_kind():
 def test_a_secret_in_the_parent_of_the_workers_would_be_found(ground):
     """The control of the attack that scans its memory: what the fork server has seen, a worker finds."""
     inherits = next(attack for attack in attacks() if attack.name == "inherits")
-    (found,) = table.measured(ground, [inherits], isolation="available", secret_in_fork_server=True).values()
+    (found,) = table.measure(ground, [inherits], isolation="available", secret_in_fork_server=True).values()
 
     assert found == ["find the secret in its memory"]
 
@@ -91,4 +91,4 @@ def test_a_secret_in_the_parent_of_the_workers_would_be_found(ground):
 @pytest.mark.parametrize("column", table.COLUMNS)
 def test_the_table_of_layers_is_true(column, ground):
     """With each layer left out in turn, exactly that gets through which the table says."""
-    assert table.measured(ground, table.scouts(), **table.COLUMNS[column]) == table.recorded()[column]
+    assert table.measure(ground, table.scouts(), **table.COLUMNS[column]) == table.recorded()[column]

@@ -1,4 +1,4 @@
-"""A class to attack: a grading process for a course, honest learners, and what an insider knows of it all."""
+"""A class under attack: a grading process, an honest learner, and the facts that an insider knows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from attacks.attack import Attack, as_facts
 from attacks.canaries import Canaries
-from attacks.classroom import Classroom, descendants
+from attacks.grading_process import GradingProcess, descendants
 from attacks.packages import pack_up
 from support.course_files import ROOT
 
@@ -28,15 +28,15 @@ EVERYWHERE = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run")
 
 
 @dataclass(frozen=True)
-class Aftermath:
-    """What is left when an attack was graded: its record, and what it did beside being graded."""
+class AttackResult:
+    """The record of a graded attack, and the harm it did besides."""
 
     record: dict[str, Any]
     harm: list[str]
 
 
-class Room:
-    """A grading process for one course. `places`: where an attack may try to plant files."""
+class AttackedClass:
+    """A grading process for one course. `places`: the folders where an attack may try to plant files."""
 
     def __init__(
         self,
@@ -50,46 +50,46 @@ class Room:
         **environment: str,
     ) -> None:
         self.name, self.ground, self.canaries, self.places = name, ground, canaries, list(places)
-        self.course = load(copied(name, ground))
+        self.course = load(copy_course(name, ground))
         lessons = [self.course.lessons[lesson] for lesson in LESSONS[name]]
         settings = settings_for(self.course, lessons, SEED, "cpu", "test", isolation)
-        self.process = Classroom(settings.to_dict(), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
+        self.process = GradingProcess(settings.to_dict(), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
 
     def begin(self) -> None:
-        """Wait until it grades; take down what an honest learner gets, and which processes are always there."""
+        """Wait until it grades; note an honest learner's record and the processes that are always there."""
         self.process.begin()
         self.honest = self.grade_honest()
         time.sleep(0.2)  # until the worker of that has ended
         self.process.own = descendants(self.process.process.pid)
 
-    def grade(self, attack: Attack) -> Aftermath:
-        """Grade an attack as mallory's, beside alice's honest work."""
+    def grade(self, attack: Attack) -> AttackResult:
+        """Grade an attack handed in by mallory, beside alice's honest work."""
         with tempfile.TemporaryDirectory(dir=self.ground) as name:
             folder = Path(name)
             folder.chmod(0o755)
-            write(folder / "alice", self._answers())
+            write_files(folder / "alice", self._answers())
             pack_up(attack, folder, self._facts(folder))
-            before = contents(folder)
+            before = read_files(folder)
             learner = next(found for found in discover(folder).learners if found.id == "mallory")
             record = self.process.grade(learner.to_dict())
             harm = self.canaries.touched()
-            if len(self.process.settled()) != len(self.process.own):
+            if len(self.process.wait_settled()) != len(self.process.own):
                 harm.append("a process lives on")
-            if contents(folder) != before:
+            if read_files(folder) != before:
                 harm.append("what was handed in was changed")
-        return Aftermath(record, harm)
+        return AttackResult(record, harm)
 
     def grade_honest(self) -> dict[str, Any]:
-        """The record of an honest learner, without the times that it took."""
+        """Grade an honest learner; return the record without its times."""
         with tempfile.TemporaryDirectory(dir=self.ground) as folder:
-            write(Path(folder, "alice"), self._answers())
+            write_files(Path(folder, "alice"), self._answers())
             (learner,) = discover(Path(folder)).learners
             record = self.process.grade(learner.to_dict())
         lessons = {name: {**lesson, "duration_s": 0} for name, lesson in record["lessons"].items()}
         return {**record, "duration_s": 0, "lessons": lessons}
 
     def _answers(self) -> dict[str, str]:
-        """A right answer to every lesson: the reference's, from where no attack comes to."""
+        """Read a correct answer to every lesson: the reference, from the original course."""
         lessons = load(COURSES[self.name]).lessons
         return {f"{name}.py": lessons[name].solution_path.read_text() for name in LESSONS[self.name]}
 
@@ -111,19 +111,19 @@ class Room:
         })  # fmt: skip
 
 
-def copied(name: str, ground: Path) -> Path:
-    """A copy of a course with shorter limits, for anybody to read: it is the layers that must keep attacks out."""
-    place = ground / f"course-{name}"
-    if not place.exists():
+def copy_course(name: str, ground: Path) -> Path:
+    """Copy a course with shorter limits, readable by anybody: only the layers keep attacks out."""
+    target = ground / f"course-{name}"
+    if not target.exists():
         for part in ("lessons", "exercises", "solutions"):
-            shutil.copytree(COURSES[name] / part, place / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(COURSES[name] / part, target / part, ignore=shutil.ignore_patterns("__pycache__"))
         lines = (COURSES[name] / "course.toml").read_text().splitlines()
         found = [next((key + value for key, value in LIMITS.items() if line.startswith(key)), line) for line in lines]
-        (place / "course.toml").write_text("\n".join(found) + "\n")
-    return place
+        (target / "course.toml").write_text("\n".join(found) + "\n")
+    return target
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
+def write_files(folder: Path, files: dict[str, str]) -> None:
     """Write files below a folder."""
     for name, text in files.items():
         path = folder / name
@@ -131,13 +131,13 @@ def write(folder: Path, files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Every file below a folder: its mode and its bytes."""
+def read_files(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Read every file below a folder: its mode and its bytes."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
 
 
 def breaches(record: dict[str, Any], lesson: str) -> list[str]:
-    """What an attack says that it got through."""
+    """Return what an attack reports that it got through."""
     lines = record["lessons"][lesson]["output"].splitlines()
     return sorted({line.removeprefix("BREACH: ") for line in lines if line.startswith("BREACH: ")})

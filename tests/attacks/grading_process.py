@@ -1,8 +1,8 @@
-"""A real grading process for attacks, and our end of the line to it.
+"""Start a real grading process for attacks, and talk to it.
 
-    python -P classroom.py {"settings": ..., "without": [layers]}
+    python -P grading_process.py {"settings": ..., "without": [layers]}
 
-It is `grader.batch.processes.process_main` as `grader run` starts it, but for the layers that it is told to leave out.
+It runs `grader.batch.processes.process_main` as `grader run` does, without the layers that it is told to leave out.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ENGINE = Path(__file__).resolve().parents[2]
 START_SECONDS, GRADE_SECONDS, END_SECONDS = 120.0, 60.0, 10.0
 
 
-class Classroom:
-    """One grading process; `grade` is what the batch asks of it."""
+class GradingProcess:
+    """One grading process, asked as the batch asks it."""
 
     def __init__(self, settings: dict[str, Any], without: Iterable[str] = (), **environment: str) -> None:
         config = json.dumps({"settings": settings, "without": list(without)})
@@ -33,7 +33,7 @@ class Classroom:
             env={**os.environ, **environment, "PYTHONPATH": str(ENGINE), "OMP_NUM_THREADS": "1"},
             start_new_session=True,
         )
-        self.own: set[int] = set()  # the processes that belong to it while nobody's code runs
+        self.own: set[int] = set()  # the processes that belong to it while no submission runs
 
     def begin(self) -> None:
         """Wait until it is ready."""
@@ -41,7 +41,7 @@ class Classroom:
         assert reply == {"ready": True}, reply
 
     def grade(self, learner: dict[str, Any]) -> dict[str, Any]:
-        """The record of one learner, given as `Learner.to_dict()`."""
+        """Grade one learner, given as `Learner.to_dict()`, and return the record."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"learner": learner}).encode() + b"\n")
         self.process.stdin.flush()
@@ -57,15 +57,15 @@ class Classroom:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def settled(self, seconds: float = 5.0) -> set[int]:
-        """The processes that descend from it, once there are no more of them than at first, or time is up."""
+    def wait_settled(self, seconds: float = 5.0) -> set[int]:
+        """Wait until it has no more descendants than at first, or time is up; return them."""
         deadline = time.monotonic() + seconds
         while len(found := descendants(self.process.pid)) > len(self.own) > 0 and time.monotonic() < deadline:
             time.sleep(0.02)
         return found
 
     def close(self) -> None:
-        """End it, and everything that it started."""
+        """End it and everything that it started."""
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -78,7 +78,7 @@ class Classroom:
 
 
 def descendants(pid: int) -> set[int]:
-    """The processes that this one started, those that they started, and so on; such as have ended are left out."""
+    """Return the descendants of a process that have not ended."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -93,7 +93,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def main(config: dict[str, Any]) -> int:
-    """Be that process."""
+    """Run as that process."""
     from grader.batch.processes import process_main
     from grader.batch.settings import Settings
     from grader.judge import session
