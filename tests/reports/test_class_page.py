@@ -248,7 +248,7 @@ def test_help_is_offered_for_reasons_in_words():
     second["lessons"]["softmax"] |= {"state": "would-not-import", "score": 1.0}
     second["lessons"]["block"] |= {"state": "timed-out", "score": 1.0}
     third["score"] = 4.0
-    hands, more = class_learners.hands(tally_of(records))
+    hands, more = class_learners.needing_help(tally_of(records))
 
     assert [(hand.row.id, hand.why) for hand in hands] == [
         ("s1000", "no file for multi_head, block and training"),
@@ -269,7 +269,7 @@ def test_the_heaviest_reason_comes_first():
         if name == "softmax":
             lesson["mistakes"] = [{"id": "missing-function", "function": "softmax", "says": "No.", "suggests": ""}]
     undefined["score"] = 1.0
-    hands, _ = class_learners.hands(tally_of(records))
+    hands, _ = class_learners.needing_help(tally_of(records))
     found = page(made_head(), records)
 
     assert [hand.why for hand in hands] == [
@@ -318,7 +318,7 @@ def test_alike_is_a_place_to_look_and_no_verdict(forty):
 def test_a_regrade_shows_what_it_changed(forty):
     """Before, now, the difference, and which lessons; those whose score stayed are only counted."""
     _, records = made_class(40)
-    changed = [change for change in class_learners.changes(tally_of(records)) if change.lessons]
+    changed = [change for change in class_learners.find_changes(tally_of(records)) if change.lessons]
     first = changed[0]
 
     assert f"{first.before} {first.row.score} {first.difference:+.1f} softmax 1.0 → " in forty.text

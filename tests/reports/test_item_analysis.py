@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.model import CheckResult
 from grader.reports.statistics.item_analysis import (
-    LEAST_TRIED,
+    MIN_TRIED,
     Item,
     analyse,
     correlation,
@@ -192,7 +192,7 @@ def test_several_inputs_are_one_item():
     assert (item_of("m.a[two axes]"), item_of("m.a")) == ("m.a", "m.a")
 
 
-@pytest.mark.parametrize("tried, enough", [(LEAST_TRIED - 2, False), (LEAST_TRIED, True)])
+@pytest.mark.parametrize("tried, enough", [(MIN_TRIED - 2, False), (MIN_TRIED, True)])
 def test_of_few_learners_there_are_counts_only(tried, enough):
     """Below thirty who tried it there is no interval and no coefficient; the counts are there."""
     item = items(["PP"] * (tried // 2) + ["FF"] * (tried // 2), made(1, 1))["a"]

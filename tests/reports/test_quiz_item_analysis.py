@@ -18,21 +18,21 @@ from support.read_page import Page
 
 from grader.errors import UsageError
 from grader.reports.pages.quiz_items_page import quiz_items_page
-from grader.reports.statistics.item_analysis import LEAST_TRIED
+from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.reports.statistics.quiz_item_analysis import FLAGS, analyse
-from grader.reports.statistics.quiz_logs import FORMAT, Logged, log_files, read_logs
+from grader.reports.statistics.quiz_logs import FORMAT, LoggedAnswer, log_files, read_logs
 
 ITEMS = [f"heads.q{number}" for number in range(10)]
 
 
-def logged(learner: str, n: int, family: str, credit: float = 1.0, **changes) -> Logged:
+def logged(learner: str, n: int, family: str, credit: float = 1.0, **changes) -> LoggedAnswer:
     """One answer, right unless it is said otherwise."""
     facts = {"topic": family.partition(".")[0], "kind": "numeric", "variant": 1, "first": True, "certainty": "fairly",
              "tags": (), "seconds": 10.0, "drawn": (), "offered": ()}  # fmt: skip
-    return Logged(learner=learner, n=n, family=family, credit=credit, **(facts | changes))
+    return LoggedAnswer(learner=learner, n=n, family=family, credit=credit, **(facts | changes))
 
 
-def a_class(learners: int, seed: int = 1, items=ITEMS) -> list[Logged]:
+def a_class(learners: int, seed: int = 1, items=ITEMS) -> list[LoggedAnswer]:
     """Learners of different strength, each of whom answers every item once."""
     chance = random.Random(seed)
     found = []
@@ -175,12 +175,12 @@ def test_files_that_are_no_text_empty_or_missing_are_refused(tmp_path):
 
 def test_under_thirty_learners_there_are_counts_and_nothing_else():
     """No share, interval, correlation, flag or reliability, and why is said."""
-    table = analyse(a_class(LEAST_TRIED - 1))
+    table = analyse(a_class(MIN_TRIED - 1))
 
     assert "30 learners" in table["reason"]
     assert table["reliability"] == []
     for item in table["items"]:
-        assert item["n"] == LEAST_TRIED - 1
+        assert item["n"] == MIN_TRIED - 1
         assert item["flags"] == item["variants"] == []
         assert {item[key] for key in ("p", "low", "high", "credit", "rest", "seconds")} == {None}
 

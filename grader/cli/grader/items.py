@@ -11,7 +11,7 @@ import click
 from grader.cli.context import load_course, short_path
 from grader.cli.options import course_option, json_option
 from grader.errors import SelfattendError, UsageError
-from grader.reports.statistics.item_analysis import LEAST_TRIED
+from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
 
@@ -110,7 +110,7 @@ def _items(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield ""
     legend = (
         "p: share right, with its interval. r: correlation with the rest. sure: wrong and sure of it. s: median "
-        f"seconds. A dash: fewer than {LEAST_TRIED} learners, or too few on one side."
+        f"seconds. A dash: fewer than {MIN_TRIED} learners, or too few on one side."
     )
     yield paint(wrap(legend), "quiet")
 
@@ -133,10 +133,10 @@ def _findings(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _because(item: Mapping[str, Any], flag: str) -> str:
-    from grader.reports.statistics.quiz_item_analysis import FEW_TAKE
+    from grader.reports.statistics.quiz_item_analysis import RARE_OPTION
 
     if flag in ("distractor", "tempting"):
-        few = [tag for tag in item["tags"] if tag["option"] and tag["share"] is not None and tag["share"] < FEW_TAKE]
+        few = [tag for tag in item["tags"] if tag["option"] and tag["share"] is not None and tag["share"] < RARE_OPTION]
         tags = few if flag == "distractor" else [tag for tag in item["tags"] if tag["tempting"]]
         return f"{item['family']}: " + ", ".join(f"{tag['tag']} ({tag['shown']} of {tag['of']})" for tag in tags)
     if flag == "variant":

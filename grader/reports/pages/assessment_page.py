@@ -1,4 +1,4 @@
-"""The assessment of one learner as a page: three numbers, topics, calibration, history, what to do next."""
+"""Make the page of a learner's assessment: three numbers, topics, calibration, history, what to do next."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ WIDTH, HEIGHT, MARGIN = 320, 220, 34
 
 
 def assessment_page(assessment: Mapping[str, Any], course: str) -> str:
-    """The page. `assessment` is the object of `learn report --json`."""
-    topics = [topic for topic in (*assessment["topics"], *assessment["also"])]
-    return render("assessment", {
+    """Return the page; `assessment` is the object of `learn report --json`."""
+    context = {
         "course": course,
         "when": datetime.now(UTC).date().isoformat(),
         "assessment": assessment,
-        "topics": [topic | {"shown": _label(topic)} for topic in topics],
+        "topics": [topic | {"shown": _label(topic)} for topic in (*assessment["topics"], *assessment["also"])],
         "calibration": _calibration(assessment["certainty"]),
         "past": _past(assessment["history"]),
         "size": {"width": WIDTH, "height": HEIGHT, "margin": MARGIN},
-    })  # fmt: skip
+    }
+    return render("assessment", context)
 
 
 def _label(topic: Mapping[str, Any]) -> str:
@@ -40,19 +40,20 @@ def _y(share: float) -> float:
 
 
 def _calibration(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A point for each certainty: what it is taken to mean across, how often it was right up."""
-    return [
-        {"x": _x(row["meant"]), "y": _y(row["right"] / row["answers"]), "r": round(4 + min(8, row["answers"] / 5), 1),
-         "line": _y(row["meant"]), **row}
-        for row in rows if row["answers"]
-    ]  # fmt: skip
+    """Place a point for each certainty: across what it means, up how often it was right."""
+    points = []
+    for row in rows:
+        if row["answers"]:
+            x, y, radius = _x(row["meant"]), _y(row["right"] / row["answers"]), round(4 + min(8, row["answers"] / 5), 1)
+            points.append({"x": x, "y": y, "r": radius, "line": _y(row["meant"]), **row})
+    return points
 
 
 def _past(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Sittings in order: what was predicted and what came out, as heights."""
-    last = max(1, len(history) - 1)
-    return [
-        {"x": _x(place / last) if len(history) > 1 else _x(0.5), "predicted_y": _y(each["predicted"] / 10),
-         "scored_y": _y(each["scored"] / 10), "day": each["when"][:10], **each}
-        for place, each in enumerate(history)
-    ]  # fmt: skip
+    """Place the sessions in order: the predicted score and the real one, as heights."""
+    last = len(history) - 1
+    points = []
+    for place, each in enumerate(history):
+        heights = {"predicted_y": _y(each["predicted"] / 10), "scored_y": _y(each["scored"] / 10)}
+        points.append({"x": _x(place / last if last else 0.5), **heights, "day": each["when"][:10], **each})
+    return points

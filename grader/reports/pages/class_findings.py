@@ -1,4 +1,4 @@
-"""What a class's tally says of the work: scores, skills, mistakes and checks."""
+"""Find out from a class's tally how its scores, skills, mistakes and checks are."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.reports.redaction import INSTEAD
 from grader.reports.statistics.class_tally import ClassTally, LessonTally, MistakeTally, Row
 from grader.reports.statistics.item_analysis import Item, analyse
 
-MOST_NAMED = 12  # learners named in a sentence before the rest is folded away
-FEWEST_FOLDED = 3  # fewer are named too
-MOST_FOLDED = 300  # of those folded away
-MOST_UNNAMED = 5  # weaknesses without a name, of one lesson
-MOST_COMMON = 5  # mistakes in the list over all lessons
-MANY_MISTAKES = 8  # groups, from which on that list is worth having
+MAX_NAMED = 12  # learners named in a sentence before the rest is folded away
+MIN_FOLDED = 3  # fewer are named too
+MAX_FOLDED = 300
+MAX_UNNAMED = 5  # weaknesses without a name, of one lesson
+MAX_COMMON = 5  # mistakes in the list over all lessons
+MIN_MISTAKES = 8  # for that list
 
-# What the engine says of any file; of functions it is said in `INSTEAD`.
+# What is said of a file; what is said of functions is in `INSTEAD`.
 WHILE_LOADING = {
     "syntax-error": "Python cannot read the file.",
     "unreadable-file": "The file is no text that Python could read.",
@@ -31,8 +31,8 @@ WHILE_LOADING = {
 
 
 @dataclass(frozen=True)
-class Summary:
-    """A distribution of scores in a few numbers; `middle` is where the middle half lies."""
+class ScoreSummary:
+    """A distribution of scores; the middle half lies in `middle`."""
 
     count: int
     mean: float | None = None
@@ -44,7 +44,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class People:
-    """Learners to name: the first few, the ones folded away, and how many more there are."""
+    """Learners to name: the first, those folded away, and how many more there are."""
 
     shown: tuple[Row, ...]
     folded: tuple[Row, ...]
@@ -56,13 +56,13 @@ class People:
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A mistake, how many made it of those who handed the lesson in, and who."""
+class MistakeFinding:
+    """A mistake, and who made it of those who handed the lesson in."""
 
     id: str
     says: str
     suggests: str
-    example: str  # as it was put to one of them, where each is told in other words
+    example: str  # what one of them was told, if each was told something else
     who: People
     of: int
 
@@ -76,23 +76,23 @@ class LessonMistakes:
     """What went wrong in one lesson, the most common first."""
 
     lesson: str
-    named: tuple[Mistake, ...]  # of the course's catalogue
-    other: tuple[Mistake, ...]  # errors, stubs, what has no name
+    named: tuple[MistakeFinding, ...]  # of the course's catalogue
+    other: tuple[MistakeFinding, ...]  # errors, stubs, what has no name
 
 
-def summary_of(scores: Sequence[float]) -> Summary:
-    """Mean, median and spread; the middle half only where there are four or more."""
+def summary_of(scores: Sequence[float]) -> ScoreSummary:
+    """Compute mean, median and spread; the middle half only for four scores or more."""
     if not scores:
-        return Summary(0)
+        return ScoreSummary(0)
     lower, _, upper = quantiles(scores, n=4, method="inclusive") if len(scores) > 3 else (0.0, 0.0, 0.0)
     middle = (lower, upper) if len(scores) > 3 else None
-    return Summary(len(scores), mean(scores), median(scores), min(scores), max(scores), middle)
+    return ScoreSummary(len(scores), mean(scores), median(scores), min(scores), max(scores), middle)
 
 
-def people(tally: ClassTally, numbers: Sequence[int]) -> People:
-    """The rows of these numbers, as many as are worth naming."""
-    rows = [tally.rows[number] for number in numbers[: MOST_NAMED + MOST_FOLDED]]
-    first = MOST_NAMED if len(rows) > MOST_NAMED + FEWEST_FOLDED else len(rows)
+def name_people(tally: ClassTally, numbers: Sequence[int]) -> People:
+    """Choose whom to name of the rows with these numbers."""
+    rows = [tally.rows[number] for number in numbers[: MAX_NAMED + MAX_FOLDED]]
+    first = MAX_NAMED if len(rows) > MAX_NAMED + MIN_FOLDED else len(rows)
     return People(tuple(rows[:first]), tuple(rows[first:]), len(numbers) - len(rows))
 
 
@@ -100,14 +100,13 @@ def people(tally: ClassTally, numbers: Sequence[int]) -> People:
 
 
 def skills_of(tally: ClassTally) -> list[str]:
-    """The skills that the class's lessons check, in their usual order."""
+    """List the skills that the class's lessons check, in their usual order."""
     there = {check.skill for lesson in tally.lessons.values() for check in lesson.checks.values()}
     return [skill for skill in SKILLS if skill in there] + sorted(there - set(SKILLS))
 
 
 def earned_by_skill(lesson: LessonTally) -> dict[str, float]:
-    """The share of the points earned in each skill, over all who handed the lesson in; what the grader spoiled counts
-    neither way."""
+    """Return the share of the points earned in each skill, without the checks on which the grader failed."""
     points: dict[str, float] = {}
     earned: dict[str, float] = {}
     for (ids, outcomes, marks), often in lesson.patterns.items():
@@ -123,47 +122,47 @@ def earned_by_skill(lesson: LessonTally) -> dict[str, float]:
 
 
 def mistakes_of(tally: ClassTally) -> list[LessonMistakes]:
-    """The mistakes of each lesson that has any."""
+    """List the mistakes of each lesson that has any."""
     found = [_lesson_mistakes(tally, lesson) for lesson in tally.lessons.values()]
     return [lesson for lesson in found if lesson.named or lesson.other]
 
 
-def most_common(lessons: Iterable[LessonMistakes]) -> list[tuple[str, Mistake]]:
-    """The most common named mistakes of all lessons, where there are so many that one would look for them."""
+def most_common(lessons: Iterable[LessonMistakes]) -> list[tuple[str, MistakeFinding]]:
+    """List the most common named mistakes of all lessons, if there are many."""
     every = [(lesson.lesson, mistake) for lesson in lessons for mistake in lesson.named]
     every.sort(key=lambda pair: -pair[1].who.count)
-    return every[:MOST_COMMON] if len(every) >= MANY_MISTAKES else []
+    return every[:MAX_COMMON] if len(every) >= MIN_MISTAKES else []
 
 
 def _lesson_mistakes(tally: ClassTally, lesson: LessonTally) -> LessonMistakes:
     groups = sorted(lesson.mistakes.values(), key=lambda group: -len(group.who))
     named = [_mistake(tally, lesson, group) for group in groups if group.id not in INSTEAD]
     other = [_mistake(tally, lesson, group) for group in groups if group.id in INSTEAD]
-    unnamed = sorted(lesson.unnamed.items(), key=lambda item: -len(item[1]))[:MOST_UNNAMED]
+    unnamed = sorted(lesson.unnamed.items(), key=lambda item: -len(item[1]))[:MAX_UNNAMED]
     other += [
-        Mistake("", says, "", "", people(tally, who), lesson.handed_in) for says, who in unnamed
+        MistakeFinding("", says, "", "", name_people(tally, who), lesson.handed_in) for says, who in unnamed
     ]  # fmt: skip
     return LessonMistakes(lesson.name, tuple(named), tuple(sorted(other, key=lambda mistake: -mistake.who.count)))
 
 
-def _mistake(tally: ClassTally, lesson: LessonTally, group: MistakeTally) -> Mistake:
-    who = people(tally, group.who)
+def _mistake(tally: ClassTally, lesson: LessonTally, group: MistakeTally) -> MistakeFinding:
+    who = name_people(tally, group.who)
     general = (INSTEAD if group.function else WHILE_LOADING).get(group.id)
     if general is None:
-        return Mistake(group.id, group.says, group.suggests, "", who, lesson.handed_in)
+        return MistakeFinding(group.id, group.says, group.suggests, "", who, lesson.handed_in)
     example = group.detail if group.detail and not group.function else group.says
     says = general.format(function=group.function)
-    return Mistake(group.id, says, "", "" if example == says else example, who, lesson.handed_in)
+    return MistakeFinding(group.id, says, "", "" if example == says else example, who, lesson.handed_in)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 
 def items_of(tally: ClassTally) -> dict[str, list[Item]]:
-    """The items of each lesson that anyone handed in."""
+    """Analyse the items of each lesson that anyone handed in."""
     return {lesson.name: analyse(lesson.checks, lesson.patterns) for lesson in tally.lessons.values() if lesson.checks}
 
 
-def flagged(items: Mapping[str, Sequence[Item]], flag: str) -> list[tuple[str, Item]]:
-    """The items with this flag, with their lessons."""
+def items_with_flag(items: Mapping[str, Sequence[Item]], flag: str) -> list[tuple[str, Item]]:
+    """List the items with this flag, with their lessons."""
     return [(lesson, item) for lesson, group in items.items() for item in group if item.flag == flag]

@@ -1,4 +1,4 @@
-"""What a class's tally says of its learners: who may need a hand, on whom the grader failed, what a regrade changed."""
+"""Find the learners who may need a hand, those on whom the grader failed, and those whom a regrade changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.record import Previous
 from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.terminal.text import score_text
 
-MOST_HELP = 25
+MAX_NEEDING_HELP = 25  # listed
 HALF = 5.5  # the score of half the points
 
 STUCK = {
@@ -22,23 +22,18 @@ STUCK = {
 
 
 @dataclass(frozen=True)
-class Hand:
-    """A learner who may need a hand, and why, in words."""
+class NeedsHelp:
+    """A learner who may need a hand, and why."""
 
     row: Row
     why: str
 
 
-def hands(tally: ClassTally) -> tuple[list[Hand], int]:
-    """Learners who may need a hand, the furthest behind first and of each the heaviest reason; and how many there are
-    beyond the first MOST_HELP."""
-    found = []
-    for row in tally.rows:
-        why = _reasons(tally, row)
-        if why:
-            found.append((_unearned(row), Hand(row, "; ".join(why))))
-    found.sort(key=lambda pair: -pair[0])
-    return [hand for _, hand in found[:MOST_HELP]], max(0, len(found) - MOST_HELP)
+def needing_help(tally: ClassTally) -> tuple[list[NeedsHelp], int]:
+    """Return the learners furthest behind, with the reasons; and how many more there are."""
+    found = [NeedsHelp(row, "; ".join(why)) for row in tally.rows if (why := _reasons(tally, row))]
+    found.sort(key=lambda learner: -_unearned(learner.row))
+    return found[:MAX_NEEDING_HELP], max(0, len(found) - MAX_NEEDING_HELP)
 
 
 def _reasons(tally: ClassTally, row: Row) -> list[str]:
@@ -49,21 +44,21 @@ def _reasons(tally: ClassTally, row: Row) -> list[str]:
     missing = by_state.get("missing", [])
     why = []
     if len(missing) == len(lessons):
-        why.append(f"handed in, could not be read: {row.problem}" if row.unread else "no file for any lesson")
+        why.append(f"handed in, could not be read: {row.problem}" if row.is_unreadable else "no file for any lesson")
     elif len(missing) >= max(2, len(lessons) / 3):
-        why.append(f"no file for {in_words(missing)}")
-    why += [says.format(in_words(by_state[state])) for state, says in STUCK.items() if state in by_state]
+        why.append(f"no file for {join_words(missing)}")
+    why += [says.format(join_words(by_state[state])) for state, says in STUCK.items() if state in by_state]
     if row.number in tally.undefined:
-        why.append(f"{in_words(tally.undefined[row.number])} without what it asks for")
+        why.append(f"{join_words(tally.undefined[row.number])} without what it asks for")
     if row.number in tally.unstarted:
-        why.append(f"{in_words(tally.unstarted[row.number])} not begun")
+        why.append(f"{join_words(tally.unstarted[row.number])} not begun")
     if row.score is not None and row.score < HALF:
         why.append("less than half of the points so far")
     return why
 
 
 def _unearned(row: Row) -> float:
-    """The share of the points that are still to be had; what the grader itself failed on is left out."""
+    """Return the share of the points not earned yet, without what the grader failed on."""
     parts = [
         1.0 if score is None else (10 - score) / 9
         for state, score in zip(row.states, row.scores, strict=True)
@@ -72,18 +67,18 @@ def _unearned(row: Row) -> float:
     return fsum(parts) / len(parts) if parts else 0.0
 
 
-def in_words(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def join_words(words: Sequence[str]) -> str:
+    """Join words: `a`, `a and b`, `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def find_failures(tally: ClassTally) -> list[tuple[Row, str]]:
-    """Submissions on which the grader itself failed, and on which lessons."""
+    """Return the submissions on which the grader failed, and the lessons."""
     failed = []
     for row in tally.rows:
         lessons = [name for name, state in zip(tally.lessons, row.states, strict=True) if state == "grader-error"]
         if lessons:
-            failed.append((row, in_words(lessons)))
+            failed.append((row, join_words(lessons)))
     return failed
 
 
@@ -91,7 +86,7 @@ def find_failures(tally: ClassTally) -> list[tuple[Row, str]]:
 
 
 @dataclass(frozen=True)
-class Change:
+class RegradeChange:
     """What a regrade changed for one learner."""
 
     row: Row
@@ -100,20 +95,20 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """Points of the score, up or down; None where one of the two is no score."""
+        """By how much the score changed; None if there is none before or now."""
         now = self.row.score
         return None if now is None or self.before is None else round(now - self.before, 1)
 
 
-def changes(tally: ClassTally) -> list[Change]:
-    """The learners whose scores a regrade changed, the largest change first."""
+def find_changes(tally: ClassTally) -> list[RegradeChange]:
+    """Return the learners whose scores a regrade changed, the largest change first."""
     found = [_change(tally, row, row.before) for row in tally.rows if row.before]
     found = [change for change in found if change.lessons or change.difference != 0]
     return sorted(found, key=lambda change: -abs(change.difference or 0))
 
 
-def _change(tally: ClassTally, row: Row, before: Previous) -> Change:
+def _change(tally: ClassTally, row: Row, before: Previous) -> RegradeChange:
     old = before.lessons
     pairs = [(name, old.get(name), new) for name, new in zip(tally.lessons, row.scores, strict=True)]
     words = [f"{name} {score_text(was)} → {score_text(now)}" for name, was, now in pairs if name in old and was != now]
-    return Change(row, before.score, ", ".join(words))
+    return RegradeChange(row, before.score, ", ".join(words))

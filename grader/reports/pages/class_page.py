@@ -1,8 +1,7 @@
-"""`report.html`: a whole class on one self-contained page, for its instructor.
+"""Make `report.html`: a whole class on one self-contained page, for its instructor.
 
-What it shows is counted in one pass over the records (class_tally), turned into findings (class_findings,
-class_learners) and drawn by `templates/class_page.html.j2`. Lists are cut where nobody would read on; the table of all
-learners is whole.
+The records are counted in one pass (class_tally), turned into findings (class_findings, class_learners) and drawn by
+`templates/class_page.html.j2`. Long lists are cut; the table of all learners is whole.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from grader.record import Record
 from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
 from grader.reports.statistics.class_tally import ClassTally, Row
-from grader.reports.statistics.item_analysis import FLAGS, LEAST_TRIED, Item
+from grader.reports.statistics.item_analysis import FLAGS, MIN_TRIED, Item
 from grader.terminal.text import plural, score_text
 
-MOST_LISTED = 60  # names in a list of those who are missing, or of files left out
-MOST_PAIRS = 50
-MOST_CHANGES = 100
-MOST_OPEN = 6  # checks in a list before it is folded
+MAX_LISTED = 60  # names in a list of those who are missing, or of files left out
+MAX_PAIRS = 50
+MAX_CHANGES = 100
+MAX_OPEN = 6  # checks in a list before it is folded
 
 STATE_WORDS = {
     "missing": "missing",
@@ -51,7 +50,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutList:
     """The first of a list, and how many more there are."""
 
     shown: Sequence[Any]
@@ -64,22 +63,22 @@ class Cut:
 
 
 def class_page(head: Mapping[str, Any], records: Iterable[Record], *, link: bool = True) -> Iterator[str]:
-    """The page in pieces. `head` and `records` are what `results.json` holds; the records are gone through once.
+    """Return the page in pieces. `head` and `records` are what `results.json` holds; the records are read once.
 
     With `link`, learners are linked to `feedback/<feedback>.html` beside the page.
     """
     tally = ClassTally(head["lessons"], link=link)
     for record in records:
         tally.add(record)
-    tally.tell_apart()
+    tally.mark_namesakes()
     context = _head(head, tally) | _scores(head, tally) | _mistakes(head, tally) | _checks(head, tally)
     context |= _people(head, tally) | _alike(head, tally) | _changes(tally) | _table(tally)
     return html_document.stream("class_page", context | {"contents": _contents(context)})
 
 
-def cut(items: Sequence[Any], most: int) -> Cut:
-    """The first `most` of a list."""
-    return Cut(items[:most], max(0, len(items) - most))
+def cut(items: Sequence[Any], most: int) -> CutList:
+    """Cut a list after its first `most` items."""
+    return CutList(items[:most], max(0, len(items) - most))
 
 
 # --- the head ---------------------------------------------------------------------------------------------------------
@@ -99,7 +98,7 @@ def _head(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 
 
 def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
-    """The whole class in one or two sentences."""
+    """Sum up the class in one or two sentences."""
     scores = class_findings.summary_of(tally.scores)
     said = f"{plural(len(tally.rows), 'submission')} graded"
     if scores.count:
@@ -109,14 +108,14 @@ def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
         parts.append(f"{incomplete} {'is' if incomplete == 1 else 'are'} incomplete")
     if missing := len(head.get("missing") or ()):
         parts.append(f"{plural(missing, 'learner')} handed nothing in")
-    if unread := sum(row.unread for row in tally.rows):
+    if unread := sum(row.is_unreadable for row in tally.rows):
         parts.append(f"{unread} could not be read")
     if failed := len(class_learners.find_failures(tally)):
         parts.append(f"on {failed} the grader itself failed")
-    return f"{said}. {_capital(class_learners.in_words(parts))}." if parts else f"{said}."
+    return f"{said}. {_capitalize(class_learners.join_words(parts))}." if parts else f"{said}."
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
@@ -128,7 +127,7 @@ def _facts(head: Mapping[str, Any]) -> list[str]:
 
 
 def _when(time: Any) -> str:
-    """`2026-11-20 10:00 UTC`, from what the head says."""
+    """Write a time of the head as `2026-11-20 10:00 UTC`."""
     try:
         return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC"
     except (TypeError, ValueError):
@@ -144,12 +143,12 @@ def _tiles(head: Mapping[str, Any], tally: ClassTally) -> list[Tile]:
     tiles = [Tile("Graded", str(len(tally.rows)), roster), Tile("Complete", str(complete))]
     tiles += [Tile("Mean", score_text(summary.mean), "of 10"), Tile("Median", score_text(summary.median), "of 10")]
     tiles.append(Tile("Without a fault", str(flawless)))
-    # without a roster nobody knows who should have handed in
+    # without a roster it is not known who should have handed in
     return [*tiles, Tile("Nothing handed in", str(missing))] if missing else tiles
 
 
 def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The sections that are there."""
+    """List the sections that the page has."""
     sections = [("scores", "Scores", True), ("skills", "Lessons and skills", context["skills"])]
     sections += [("mistakes", "Mistakes", True), ("help", "Who may need a hand", True)]
     sections += [("checks", "Checks", context["items"]), ("alike", "Alike", context["alike"])]
@@ -203,29 +202,29 @@ def _mistakes(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 
 def _checks(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     items = class_findings.items_of(tally)
-    few = all(item.tried < LEAST_TRIED for group in items.values() for item in group)
-    lists = [(flag, words, _listed(head, class_findings.flagged(items, flag))) for flag, words in LISTS]
+    few = all(item.tried < MIN_TRIED for group in items.values() for item in group)
+    lists = [(flag, words, _listed(head, class_findings.items_with_flag(items, flag))) for flag, words in LISTS]
     return {
         "items": [(_title(head, lesson), group) for lesson, group in items.items()],
         "few": few,
-        "least": LEAST_TRIED,
+        "least": MIN_TRIED,
         "lists": [entry for entry in lists if entry[2].count or entry[0] in ("nobody", "everybody")],
         "flags": FLAGS,
         "marks": MARKS,
     }
 
 
-def _listed(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> Cut:
+def _listed(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> CutList:
     named = [(_title(head, lesson), item) for lesson, item in found]
-    return Cut(named, 0, folded=len(named) > MOST_OPEN)
+    return CutList(named, 0, folded=len(named) > MAX_OPEN)
 
 
 # --- learners ---------------------------------------------------------------------------------------------------------
 
 
 def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
-    hands, more_hands = class_learners.hands(tally)
-    failed = cut(class_learners.find_failures(tally), MOST_LISTED)
+    hands, more_hands = class_learners.needing_help(tally)
+    failed = cut(class_learners.find_failures(tally), MAX_LISTED)
     missing = [{"id": str(one.get("id", "")), "name": str(one.get("name") or "")} for one in head.get("missing") or ()]
     odd = [("Handed in, but not in the roster", head.get("unlisted"))]
     odd += [("Left out, of no known kind", head.get("ignored"))]
@@ -234,13 +233,13 @@ def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
         "more_hands": more_hands,
         "failed": failed.shown,
         "more_failed": failed.more,
-        "missing": cut(missing, MOST_LISTED),
-        "odd": [(words, cut([str(name) for name in names], MOST_LISTED)) for words, names in odd if names],
+        "missing": cut(missing, MAX_LISTED),
+        "odd": [(words, cut([str(name) for name in names], MAX_LISTED)) for words, names in odd if names],
     }
 
 
 def _alike(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
-    """Pairs of the records that are here: the same mistake first, then the most alike."""
+    """List pairs of the records that are here: those with the same mistake first, then the most alike."""
     rows = {row.key: row for row in tally.rows} if head.get("similar") else {}
     pairs = [pair for pair in head.get("similar") or () if pair["first"] in rows and pair["second"] in rows]
     pairs.sort(key=lambda pair: (not pair.get("same_mistake"), -pair["share"]))
@@ -254,7 +253,7 @@ def _alike(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
             "lines": f"{_lines(pair.get('first_lines'))} and {_lines(pair.get('second_lines'))}",
             "note": pair.get("note") or "",
         }
-        for pair in pairs[:MOST_PAIRS]
+        for pair in pairs[:MAX_PAIRS]
     ]
     return {"alike": shown, "more_alike": len(pairs) - len(shown)}
 
@@ -264,8 +263,8 @@ def _lines(lines: Sequence[int] | None) -> str:
 
 
 def _changes(tally: ClassTally) -> dict[str, Any]:
-    found = class_learners.changes(tally)
-    shown = cut(found, MOST_CHANGES)
+    found = class_learners.find_changes(tally)
+    shown = cut(found, MAX_CHANGES)
     regraded = sum(row.before is not None for row in tally.rows)
     return {"regraded": regraded, "changes": shown.shown, "change_count": len(found), "more_changes": shown.more}
 
@@ -276,8 +275,8 @@ def _table(tally: ClassTally) -> dict[str, Any]:
 
 
 def _cells(row: Row) -> list[tuple[str, str]]:
-    """The colour and the words of each lesson's cell."""
-    if row.unread:
+    """Return the colour and the text of each lesson's cell."""
+    if row.is_unreadable:
         return [("m", "not read")] * len(row.states)
     return [_cell(state, score) for state, score in zip(row.states, row.scores, strict=True)]
 

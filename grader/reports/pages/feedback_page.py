@@ -1,4 +1,4 @@
-"""One learner's page: what to mend first, lesson by lesson, in the style of the class report and good to print."""
+"""Make a learner's page: what to mend first, lesson by lesson; it prints well."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from grader.reports import charts, html_document
 from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of
 from grader.terminal.text import plural
 
-MOST_LINES = 12  # of one check's message
-IN_FULL = 2  # checks of a lesson whose message is shown at once; of the others the first line
-MOST_PRINTED = 30  # lines of what the code printed
-PRINT_COLUMNS = 300
+MAX_MESSAGE_LINES = 12  # of one check
+MAX_FULL_MESSAGES = 2  # of a lesson; the other checks show their first line
+MAX_PRINTED_LINES = 30
+MAX_COLUMNS = 300  # of a message or of what was printed
 SIGNS = {"passed": "passed", "skipped": "skipped", "grader-error": "skipped"}  # the class of a check's sign
 
 
 @dataclass(frozen=True)
-class Text:
+class CutText:
     """The first lines of a long text, and how many more there are."""
 
     shown: str
@@ -36,8 +36,7 @@ class Text:
 
 
 def feedback_page(head: Mapping[str, Any], record: Record) -> str:
-    """The page of one submission. It shows what is in `record`: whoever hands it out conceals first what must not be
-    shown."""
+    """Return the page of one submission. It shows all that is in `record`: redact it first if learners may see it."""
     course = head.get("course") or {}
     lessons = [_lesson(name, title, lesson, record) for name, title, lesson in lessons_of(head, record)]
     previous = record.previous
@@ -53,7 +52,7 @@ def feedback_page(head: Mapping[str, Any], record: Record) -> str:
             "sentence": _sentence(lessons),
             "notes": [note for note in (record.problem, *record.notes) if note],
             "lessons": lessons,
-            "in_full": IN_FULL,
+            "in_full": MAX_FULL_MESSAGES,
             "open": [lesson for lesson in lessons if not lesson["passed"] and lesson["state"] != "missing"],
         },
     )
@@ -71,7 +70,7 @@ def _facts(head: Mapping[str, Any], record: Record) -> list[str]:
 
 
 def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
-    """How far the work is, in one sentence."""
+    """Say in one sentence how far the work is."""
     passed = sum(lesson["passed"] for lesson in lessons)
     missing = sum(lesson["state"] == "missing" for lesson in lessons)
     if passed == len(lessons):
@@ -99,7 +98,7 @@ def _lesson(name: str, title: str, lesson: LessonResult, record: Record) -> dict
         "strengths": lesson.strengths,
         "suggestions": lesson.suggestions,
         "counterexamples": lesson.counterexamples,
-        "output": _text(lesson.output, MOST_PRINTED),
+        "output": _text(lesson.output, MAX_PRINTED_LINES),
         "notes": lesson.notes,
         "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
         "rest": [_check(line) for line in lines if not _is_wrong(line)],
@@ -112,10 +111,7 @@ def _is_wrong(line: CheckLine) -> bool:
 
 
 def _counts(lines: Sequence[CheckLine]) -> str:
-    if not lines:
-        return ""
-    passed = sum(line.passed for line in lines)
-    return f"{passed} of {plural(len(lines), 'check')}"
+    return f"{sum(line.passed for line in lines)} of {plural(len(lines), 'check')}" if lines else ""
 
 
 def _check(line: CheckLine) -> dict[str, Any]:
@@ -125,7 +121,7 @@ def _check(line: CheckLine) -> dict[str, Any]:
         "says": line.says,
         "function": line.function,
         "inputs": line.inputs_text,
-        "message": _text(line.message, MOST_LINES),
+        "message": _text(line.message, MAX_MESSAGE_LINES),
     }
 
 
@@ -134,12 +130,12 @@ def _mistake(mistake: Named) -> dict[str, Any]:
 
 
 def _split(text: str) -> dict[str, Any]:
-    """A sentence, and the lines below it, which are an error's."""
+    """Split a sentence from the lines below it, which are an error's."""
     says, _, rest = text.strip().partition("\n")
-    return {"says": says, "detail": _text(rest, MOST_LINES)}
+    return {"says": says, "detail": _text(rest, MAX_MESSAGE_LINES)}
 
 
-def _text(text: str, most: int) -> Text:
-    """A learner's text, made clean before its lines are counted."""
+def _text(text: str, most: int) -> CutText:
+    """Clean a learner's text, then cut it."""
     lines = html_document.harmless(text).rstrip().split("\n")
-    return Text("\n".join(line[:PRINT_COLUMNS] for line in lines[:most]), max(0, len(lines) - most))
+    return CutText("\n".join(line[:MAX_COLUMNS] for line in lines[:most]), max(0, len(lines) - most))

@@ -1,4 +1,4 @@
-"""The item table of a quiz as a page. `table` is the object of `grader items --json`."""
+"""Make the page of a quiz's item analysis."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from grader.reports.statistics.quiz_item_analysis import FLAGS
 
 
 def quiz_items_page(table: Mapping[str, Any], says: Mapping[str, str]) -> str:
-    """The page. `says` completes "You ..." for each misconception that the course knows."""
+    """Return the page; `table` is the object of `grader items --json`, `says` completes "You ..." by misconception."""
     flagged = [
         {"says": text, "rows": [item for item in table["items"] if flag in item["flags"]]}
         for flag, text in FLAGS.items()
     ]
-    return render("quiz_items", {
-        "table": table,
-        "says": says,
-        "when": datetime.now(UTC).date().isoformat(),
-        "flagged": [each for each in flagged if each["rows"]],
-    })  # fmt: skip
+    context = {"table": table, "says": says, "when": datetime.now(UTC).date().isoformat()}
+    return render("quiz_items", context | {"flagged": [each for each in flagged if each["rows"]]})

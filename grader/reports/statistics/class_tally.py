@@ -1,8 +1,7 @@
-"""A class counted in one pass over its records: what stays in memory is small, whatever a record holds.
+"""Count a class in one pass over its records, in little memory.
 
-Of the checks only *patterns* are kept: which outcomes and points one lesson of one learner came to, and how often that
-came. Most learners share theirs with others, so ten thousand make some hundred patterns, and the arithmetic is done
-once for each.
+Of the checks only *patterns* are kept: the outcomes and points of one lesson of one learner, and how often they occur.
+Learners share patterns, so ten thousand make some hundred, and the arithmetic is done once for each.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from grader.record import Previous, Record
 from grader.reports.html_document import file_link, harmless
 from grader.reports.statistics.item_analysis import Pattern
 
-LONGEST_LABEL = 60  # characters of a learner's name or id
-LONGEST_TEXT = 300  # of a sentence about a mistake
-MOST_TEXTS = 2_000  # different sentences kept of one lesson; each learner's error may be worded in its own way
+MAX_LABEL_CHARS = 60  # of a learner's name or id
+MAX_TEXT_CHARS = 300  # of a sentence about a mistake
+MAX_TEXTS = 2_000  # different sentences kept of one lesson; each learner's error may have its own
 
 _outcome_of, _earned_of, _id_of = attrgetter("outcome"), attrgetter("earned"), attrgetter("id")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One hand-in, as every table and list of the page shows it; lessons in the order of the tally."""
+    """One hand-in as the page shows it; lessons are in the order of the tally."""
 
     number: int
     key: str  # the record's id as it is
     id: str
     name: str
-    link: str  # to the learner's page; empty where there is none
+    link: str  # to the learner's page, or ""
     score: float | None
     complete: bool
     late: bool
@@ -42,28 +41,28 @@ class Row:
     states: tuple[str, ...]
     scores: tuple[float | None, ...]
     before: Previous | None  # what a regrade replaced
-    shared_name: bool = False  # with another learner
+    has_namesake: bool = False
 
     @property
-    def unread(self) -> bool:
+    def is_unreadable(self) -> bool:
         """Whether it was handed in and could not be read at all."""
         return bool(self.problem) and set(self.states) == {"missing"}
 
     @property
     def label(self) -> str:
-        """What to call the learner in a list: by name, and by id too where two have the same name."""
-        return f"{self.name} ({self.id})" if self.shared_name else self.name or self.id
+        """The learner's name, with the id if two have the same name."""
+        return f"{self.name} ({self.id})" if self.has_namesake else self.name or self.id
 
 
 @dataclass
 class MistakeTally:
-    """Who made one mistake, and how it was put to them."""
+    """Who made one mistake, and what they were told."""
 
     id: str
     function: str
     says: str
     suggests: str
-    detail: str = ""  # the second line of what was said
+    detail: str = ""  # the second line of what they were told
     who: list[int] = field(default_factory=list)  # numbers of rows
 
 
@@ -81,7 +80,7 @@ class LessonTally:
 
     @property
     def handed_in(self) -> int:
-        """How many handed something in for this lesson that was judged."""
+        """How many hand-ins of this lesson have a score."""
         return len(self.scores)
 
     def add(self, row: int, lesson: LessonResult) -> None:
@@ -97,9 +96,7 @@ class LessonTally:
             self._add_unnamed(row, lesson.weaknesses[0])
 
     def _add_checks(self, checks: Sequence[CheckResult]) -> None:
-        pattern = (
-            tuple(map(_id_of, checks)), tuple(map(_outcome_of, checks)), tuple(map(_earned_of, checks)),
-        )  # fmt: skip
+        pattern = tuple(map(_id_of, checks)), tuple(map(_outcome_of, checks)), tuple(map(_earned_of, checks))
         if pattern in self.patterns:
             self.patterns[pattern] += 1
             return
@@ -122,7 +119,7 @@ class LessonTally:
 
     def _add_unnamed(self, row: int, weakness: str) -> None:
         says = _first_line(weakness)
-        if says in self.unnamed or len(self.unnamed) < MOST_TEXTS:
+        if says in self.unnamed or len(self.unnamed) < MAX_TEXTS:
             self.unnamed.setdefault(says, []).append(row)
 
 
@@ -143,7 +140,7 @@ class ClassTally:
         return [row.score for row in self.rows if row.score is not None]
 
     def add(self, record: Record) -> None:
-        """Count one submission of results.json."""
+        """Count one record."""
         number, lessons = len(self.rows), record.lessons
         states: list[str] = []
         scores: list[float | None] = []
@@ -162,10 +159,10 @@ class ClassTally:
                 self.unstarted.setdefault(number, []).append(name)
         self.rows.append(self._row(number, record, tuple(states), tuple(scores)))
 
-    def tell_apart(self) -> None:
-        """Mark the learners who share their name with another; to be called after the last record."""
+    def mark_namesakes(self) -> None:
+        """Mark the learners who share their name with another; called after the last record."""
         names = Counter(row.name for row in self.rows if row.name)
-        self.rows = [replace(row, shared_name=True) if names[row.name] > 1 else row for row in self.rows]
+        self.rows = [replace(row, has_namesake=True) if names[row.name] > 1 else row for row in self.rows]
 
     def _row(self, number: int, record: Record, states: tuple[str, ...], scores: tuple[float | None, ...]) -> Row:
         return Row(
@@ -186,14 +183,14 @@ class ClassTally:
 
 
 def _label(text: str) -> str:
-    return shortened(harmless(text[:LONGEST_TEXT]).replace("\n", " ").strip() or "?", LONGEST_LABEL)
+    return shorten(harmless(text[:MAX_TEXT_CHARS]).replace("\n", " ").strip() or "?", MAX_LABEL_CHARS)
 
 
 def _first_line(text: str) -> str:
-    """The first line as it was written: whoever shows it makes it clean."""
-    return shortened(text.lstrip().partition("\n")[0], LONGEST_TEXT)
+    """Return the first line, shortened; it is not cleaned."""
+    return shorten(text.lstrip().partition("\n")[0], MAX_TEXT_CHARS)
 
 
-def shortened(text: str, longest: int) -> str:
-    """A text of at most `longest` characters; an ellipsis stands for the rest."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+def shorten(text: str, most: int) -> str:
+    """Cut a text to `most` characters; an ellipsis stands for the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

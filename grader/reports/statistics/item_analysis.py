@@ -1,16 +1,15 @@
-"""Item analysis: how many pass each check, and whether those who do are the ones who do well on the rest of the lesson.
+"""Item analysis: how many pass each check, and whether they do well on the rest of the lesson.
 
-An *item* is a check as it is listed: one that runs on several inputs is one item, passed when every input that ran
-passed. Three decisions shape the numbers:
+An *item* is a check as it is listed: one that runs on several inputs is one item, passed if every input that ran
+passed.
 
-- A check that was *skipped*, because one that it needs had failed, was not tried: it counts in neither number of
-  "passed 20 of 25". Counted as a failure it would measure the check it waited for, and all that wait for the same one
-  would agree with each other by construction. What was skipped is shown beside, and costs its points in the score.
-- One that the grader spoiled ("grader-error") was not tried either.
+- A check that was *skipped*, because one that it needs had failed, was not tried and counts in neither number of
+  "passed 20 of 25": as a failure it would measure the check it waited for. It costs its points in the score.
+- A check on which the grader failed ("grader-error") was not tried either.
 - The *rest* is the share of the points earned on the lesson's other checks that ran. So a check cannot correlate with
-  what it kept from running, and one that stops right answers shows.
+  those that it kept from running.
 
-Shares and coefficients of few learners are chance: below LEAST_TRIED there are counts and nothing else.
+Below MIN_TRIED learners there are counts only: shares and coefficients of few are chance.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from math import fsum, sqrt
 from grader.model import CheckResult
 
 Z95 = 1.959963984540054  # standard normal quantile at 0.975
-LEAST_TRIED = 30  # learners who tried a check, for anything but counts
-LEAST_EACH = 5  # who passed and who did not, for a coefficient: with fewer it is the coefficient of those few
-LOW = 0.2  # below it a check hardly tells apart (Ebel's rule for classroom tests)
+MIN_TRIED = 30  # learners who tried a check, for anything but counts
+MIN_EACH = 5  # who passed and who did not, for a coefficient
+LOW = 0.2  # below it a check hardly discriminates (Ebel's rule for classroom tests)
 
 NOT_TRIED = ("skipped", "grader-error")
 
@@ -41,7 +40,7 @@ Pattern = tuple[tuple[str, ...], tuple[str, ...], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Item:
-    """How a class did on one item. `interval` and `rest` are None where too few tried it to say."""
+    """How a class did on one item. `interval` and `rest` are None if too few tried it."""
 
     id: str
     function: str
@@ -51,18 +50,18 @@ class Item:
     passed: int
     tried: int
     skipped: int
-    spoiled: int  # by the grader
+    spoiled: int  # the grader failed
     interval: tuple[float, float] | None = None
     rest: float | None = None
 
     @property
     def share(self) -> float | None:
-        """The share that passed of those who tried; None when nobody did."""
+        """The share that passed of those who tried, if anybody did."""
         return self.passed / self.tried if self.tried else None
 
     @property
     def flag(self) -> str:
-        """A key of FLAGS, or empty when there is nothing to say."""
+        """A key of FLAGS, or ""."""
         if not self.tried:
             return ""
         if self.passed in (0, self.tried):
@@ -73,7 +72,7 @@ class Item:
 
 
 def wilson_interval(passed: int, tried: int, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval for a share, without continuity correction (Wilson 1927). Raises ValueError."""
+    """Compute Wilson's score interval for a share, without continuity correction (1927). Raises ValueError."""
     if not 0 <= passed <= tried or not tried:
         raise ValueError(f"{passed} of {tried} is no share")
     share, square = passed / tried, z * z
@@ -85,7 +84,7 @@ def wilson_interval(passed: int, tried: int, z: float = Z95) -> tuple[float, flo
 
 
 def correlation(points: Sequence[tuple[float, float, int]]) -> float | None:
-    """Pearson's coefficient of (x, y, how often); None where x or y does not vary."""
+    """Compute Pearson's coefficient of (x, y, how often); None if x or y does not vary."""
     if len({x for x, _, _ in points}) < 2 or len({y for _, y, _ in points}) < 2:
         return None
     total = sum(often for _, _, often in points)
@@ -100,8 +99,8 @@ def correlation(points: Sequence[tuple[float, float, int]]) -> float | None:
 
 
 def analyse(checks: Mapping[str, CheckResult], patterns: Mapping[Pattern, int]) -> list[Item]:
-    """The items of one lesson, in the order of its checks, from how often each pattern of outcomes came."""
-    counts = {item: _Counts(group) for item, group in _grouped(checks.values()).items()}
+    """Analyse the items of one lesson, in the order of its checks, from how often each pattern occurs."""
+    counts = {item: _Counts(group) for item, group in _group(checks.values()).items()}
     layouts: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for (ids, outcomes, earned), often in patterns.items():
         layout = layouts.get(ids)
@@ -122,7 +121,7 @@ def analyse(checks: Mapping[str, CheckResult], patterns: Mapping[Pattern, int]) 
 
 @dataclass
 class _Counts:
-    """What is counted of one item, pattern by pattern."""
+    """The counts of one item, pattern by pattern."""
 
     checks: list[CheckResult]
     passed: int = 0
@@ -144,26 +143,23 @@ class _Counts:
 
     def item(self, id_: str) -> Item:
         first = self.checks[0]
-        return Item(
-            id_, first.function, first.says, first.skill, len(self.checks),
-            self.passed, self.tried, self.skipped, self.spoiled,
-            wilson_interval(self.passed, self.tried) if self.tried >= LEAST_TRIED else None,
-            self._rest(),
-        )  # fmt: skip
+        interval = wilson_interval(self.passed, self.tried) if self.tried >= MIN_TRIED else None
+        counts = self.passed, self.tried, self.skipped, self.spoiled
+        return Item(id_, first.function, first.says, first.skill, len(self.checks), *counts, interval, self._rest())
 
     def _rest(self) -> float | None:
         right = sum(often for x, _, often in self.beside if x)
         wrong = sum(often for x, _, often in self.beside if not x)
-        enough = right + wrong >= LEAST_TRIED and min(right, wrong) >= LEAST_EACH
+        enough = right + wrong >= MIN_TRIED and min(right, wrong) >= MIN_EACH
         return correlation(self.beside) if enough else None
 
 
 def item_of(check_id: str) -> str:
-    """The item that a check belongs to: ids of the same check on other inputs differ in their brackets only."""
+    """Return the item that a check belongs to: ids of one check on several inputs differ in their brackets only."""
     return check_id.partition("[")[0]
 
 
-def _grouped(checks: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
+def _group(checks: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
     groups: dict[str, list[CheckResult]] = {}
     for check in checks:
         groups.setdefault(item_of(check.id), []).append(check)
@@ -171,7 +167,7 @@ def _grouped(checks: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
 
 
 def _layout(ids: Sequence[str]) -> dict[str, list[int]]:
-    """Where the checks of each item stand."""
+    """Return the positions of each item's checks."""
     places: dict[str, list[int]] = {}
     for place, check_id in enumerate(ids):
         places.setdefault(item_of(check_id), []).append(place)

@@ -1,11 +1,11 @@
-"""Item analysis of a quiz: what learners' first answers say of the questions. Nobody is ranked.
+"""Item analysis of a quiz: what learners' first answers say of the questions. Learners are not ranked.
 
 - An *item* is a family of questions. Of each learner the first answer to it counts: later ones come after feedback.
 - *p* is the share that had it fully right, with Wilson's interval.
-- The *rest* of a learner is how far they are above the mean of each other item that they answered, on average. On a
-  form that all have answered it is the classical rest score; where each has answered other items it does not take hard
-  items for weak learners. r is the correlation of the item's credit with it (corrected item-rest correlation).
-- Below LEAST_TRIED learners there are counts and nothing else: shares of few are chance.
+- The *rest* of a learner is how far they are, on average, above the mean of each other item that they answered. If all
+  answered the same items it is the classical rest score; else it allows for how hard each learner's items were. r is
+  the correlation of the item's credit with it (corrected item-rest correlation).
+- Below MIN_TRIED learners there are counts only: shares of few are chance.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from statistics import NormalDist, fmean, median, variance
 from typing import Any
 
 from grader.model import SCHEMA
-from grader.reports.statistics.item_analysis import LEAST_EACH, LEAST_TRIED, LOW, correlation, wilson_interval
-from grader.reports.statistics.quiz_logs import Logged
+from grader.reports.statistics.item_analysis import LOW, MIN_EACH, MIN_TRIED, correlation, wilson_interval
+from grader.reports.statistics.quiz_logs import LoggedAnswer
 
 EASY, HARD = 0.95, 0.2
-FEW_TAKE = 0.05  # of those who saw a wrong option
-FEWEST_OTHERS = 5  # items that a rest is made of
-STANDS_OUT = 2.0  # standard errors, for one comparison; more comparisons need more
-LEAST_DRAWN = 10  # learners who drew a value, and who drew another
-MOST_VALUES = 12  # different ones, for what was drawn to be worth comparing
+RARE_OPTION = 0.05  # share of those who saw a wrong option
+MIN_OTHER_ITEMS = 5  # for a rest
+MIN_STANDARD_ERRORS = 2.0  # for one comparison; several need more
+MIN_DRAWN = 10  # learners who drew a value, and who drew another
+MAX_VALUES = 12  # different ones, for drawn values to be compared
 
 FLAGS = {
     "negative": "those who get it right do worse on the rest: check the key first",
@@ -37,33 +37,30 @@ FLAGS = {
     "variant": "with one value that was drawn it is another question: check the generator",
 }
 
-Answers = Mapping[str, Logged]  # by learner
+Answers = Mapping[str, LoggedAnswer]  # by learner
 
 
-def analyse(answers: Iterable[Logged]) -> dict[str, Any]:
-    """The object of `grader items --json`: {"schema", "learners", "answers", "reason", "items", "reliability"}.
-
-    `reason` says why there are counts only; "" where there is more.
-    """
+def analyse(answers: Iterable[LoggedAnswer]) -> dict[str, Any]:
+    """Return the object of `grader items --json`; its `reason` says why there are counts only, or is ""."""
     every = list(answers)
     by_item = _first_answers(every)
     learners = len({answer.learner for answer in every})
     rests = _Rests(by_item)
     items = [_item(family, found, rests) for family, found in sorted(by_item.items())]
-    fewer = f"{LEAST_TRIED} learners are needed for more than counts, and here are {learners}"
+    fewer = f"{MIN_TRIED} learners are needed for more than counts, and here are {learners}"
     return {
         "schema": SCHEMA, "learners": learners, "answers": len(every),
         "first_answers": sum(map(len, by_item.values())),
-        "reason": "" if learners >= LEAST_TRIED else fewer,
+        "reason": "" if learners >= MIN_TRIED else fewer,
         "items": items,
         "compared": sum(each["compared"] for each in items),
-        "reliability": _forms(by_item) if learners >= LEAST_TRIED else [],
+        "reliability": _forms(by_item) if learners >= MIN_TRIED else [],
     }  # fmt: skip
 
 
-def _first_answers(answers: Iterable[Logged]) -> dict[str, dict[str, Logged]]:
-    """The first answer of each learner to each family."""
-    found: dict[str, dict[str, Logged]] = defaultdict(dict)
+def _first_answers(answers: Iterable[LoggedAnswer]) -> dict[str, dict[str, LoggedAnswer]]:
+    """Return the first answer of each learner to each family."""
+    found: dict[str, dict[str, LoggedAnswer]] = defaultdict(dict)
     for answer in sorted(answers, key=lambda answer: answer.n):
         if answer.first:
             found[answer.family].setdefault(answer.learner, answer)
@@ -82,23 +79,23 @@ class _Rests:
         self._sums = {learner: fsum(above.values()) for learner, above in self._above.items()}
 
     def of(self, learner: str, family: str) -> float | None:
-        """None where too few other items were answered."""
+        """Return a learner's rest without one item; None if too few others were answered."""
         above = self._above[learner]
         others = len(above) - 1
-        if others < FEWEST_OTHERS:
+        if others < MIN_OTHER_ITEMS:
             return None
-        return round((self._sums[learner] - above[family]) / others, 9)  # equal ones by other sums are equal
+        return round((self._sums[learner] - above[family]) / others, 9)  # so that equal sums of other terms are equal
 
 
 def _item(family: str, found: Answers, rests: _Rests) -> dict[str, Any]:
     answers = list(found.values())
-    n, right = len(answers), sum(_right(answer) for answer in answers)
-    enough = n >= LEAST_TRIED
+    n, right = len(answers), sum(_is_right(answer) for answer in answers)
+    enough = n >= MIN_TRIED
     rest = {learner: rests.of(learner, family) for learner in found}
     variants, compared = _variants(answers) if enough else ([], 0)
     item = {
         "family": family, "topic": answers[0].topic, "kind": answers[0].kind, "n": n, "right": right,
-        "sure_but_wrong": sum(answer.certainty == "sure" and not _right(answer) for answer in answers),
+        "sure_but_wrong": sum(answer.certainty == "sure" and not _is_right(answer) for answer in answers),
         "tags": _tags(found, rest, enough), "variants": variants, "compared": compared,
         **(_shares(answers, n, right) if enough else dict.fromkeys(("p", "low", "high", "credit", "seconds"))),
         "rest": _rest(found, rest) if enough else None,
@@ -106,11 +103,11 @@ def _item(family: str, found: Answers, rests: _Rests) -> dict[str, Any]:
     return item | {"flags": _flags(item) if enough else []}
 
 
-def _right(answer: Logged) -> bool:
+def _is_right(answer: LoggedAnswer) -> bool:
     return answer.credit >= 1
 
 
-def _shares(answers: Sequence[Logged], n: int, right: int) -> dict[str, float]:
+def _shares(answers: Sequence[LoggedAnswer], n: int, right: int) -> dict[str, float]:
     low, high = wilson_interval(right, n)
     return {
         "p": round(right / n, 4), "low": round(low, 4), "high": round(high, 4),
@@ -120,19 +117,19 @@ def _shares(answers: Sequence[Logged], n: int, right: int) -> dict[str, float]:
 
 
 def _rest(found: Answers, rest: Mapping[str, float | None]) -> float | None:
-    """The corrected item-rest correlation; None where too few learners are on either side."""
+    """Compute the corrected item-rest correlation; None if too few learners are on either side."""
     known = [(found[learner], value) for learner, value in rest.items() if value is not None]
-    right = sum(_right(answer) for answer, _ in known)
-    if len(known) < LEAST_TRIED or min(right, len(known) - right) < LEAST_EACH:
+    right = sum(_is_right(answer) for answer, _ in known)
+    if len(known) < MIN_TRIED or min(right, len(known) - right) < MIN_EACH:
         return None
     r = correlation([(answer.credit, value, 1) for answer, value in known])
     return None if r is None else round(r, 4)
 
 
 def _tags(found: Answers, rest: Mapping[str, float | None], enough: bool) -> list[dict[str, Any]]:
-    """Each misconception: how many showed it, of how many who could have; the most frequent first.
+    """Count who showed each misconception, of how many who could have; the most frequent first.
 
-    A wrong option can be taken by those who were offered it; anything else by all.
+    Only those who were offered a wrong option could take it.
     """
     offered = Counter(tag for answer in found.values() for tag in answer.offered)
     shown = Counter(tag for answer in found.values() for tag in set(answer.tags))
@@ -140,16 +137,16 @@ def _tags(found: Answers, rest: Mapping[str, float | None], enough: bool) -> lis
     for tag in {**offered, **shown}:
         of = max(offered[tag], shown[tag]) if tag in offered else len(found)
         tempting = _is_tempting(tag, found, rest) if enough and tag in offered else False
-        share = round(shown[tag] / of, 4) if of >= LEAST_TRIED else None
-        rows.append({"tag": tag, "shown": shown[tag], "of": of, "share": share, "option": tag in offered,
-                     "tempting": tempting})  # fmt: skip
+        share = round(shown[tag] / of, 4) if of >= MIN_TRIED else None
+        row = {"tag": tag, "shown": shown[tag], "of": of, "share": share}
+        rows.append(row | {"option": tag in offered, "tempting": tempting})
     return sorted(rows, key=lambda row: (-row["shown"], row["tag"]))
 
 
 def _is_tempting(tag: str, found: Answers, rest: Mapping[str, float | None]) -> bool:
-    """Whether taking an option goes with doing well on the rest, among those who were offered it, by more than chance.
+    """Return True if, among those who were offered an option, taking it goes with doing well on the rest.
 
-    The standard error of a correlation of nothing is 1/√n.
+    The standard error of a zero correlation is 1/√n.
     """
     points = [
         (float(tag in answer.tags), value, 1)
@@ -157,26 +154,26 @@ def _is_tempting(tag: str, found: Answers, rest: Mapping[str, float | None]) -> 
         if tag in answer.offered and (value := rest[learner]) is not None
     ]
     taken = sum(taken for taken, _, _ in points)
-    if min(taken, len(points) - taken) < LEAST_EACH or len(points) < LEAST_TRIED:
+    if min(taken, len(points) - taken) < MIN_EACH or len(points) < MIN_TRIED:
         return False
-    return (correlation(points) or 0.0) > STANDS_OUT / sqrt(len(points))
+    return (correlation(points) or 0.0) > MIN_STANDARD_ERRORS / sqrt(len(points))
 
 
-def _variants(answers: Sequence[Logged]) -> tuple[list[dict[str, Any]], int]:
-    """Values that were drawn and with which p is more than two standard errors off; how many were compared.
+def _variants(answers: Sequence[LoggedAnswer]) -> tuple[list[dict[str, Any]], int]:
+    """Return the drawn values with which p is off by more than chance, and how many values were compared.
 
-    The more values of an item are compared, the farther off one must be (Bonferroni): else every item would have one
-    that is off by chance. What splits the learners as a value before it is not compared again.
+    The more values of an item are compared, the farther off one must be (Bonferroni). A value that splits the learners
+    as one before it is not compared again.
     """
     judged = [row for split in _splits(answers) for row in split if row]
-    chance = 2 * (1 - NormalDist().cdf(STANDS_OUT)) / max(1, len(judged))
+    chance = 2 * (1 - NormalDist().cdf(MIN_STANDARD_ERRORS)) / max(1, len(judged))
     bound = NormalDist().inv_cdf(1 - chance / 2)
     off = [row for row in judged if abs(row["errors"]) > bound]
     return sorted(off, key=lambda row: -abs(row["errors"])), len(judged)
 
 
-def _splits(answers: Sequence[Logged]) -> Iterator[list[dict[str, Any]]]:
-    """For each thing that was drawn, its values, each against all others."""
+def _splits(answers: Sequence[LoggedAnswer]) -> Iterator[list[dict[str, Any]]]:
+    """Compare each value of each drawn name with all others."""
     groups: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for place, answer in enumerate(answers):
         for name, value in answer.drawn:
@@ -184,18 +181,18 @@ def _splits(answers: Sequence[Logged]) -> Iterator[list[dict[str, Any]]]:
     seen: set[frozenset[frozenset[int]]] = set()
     for name, by_value in groups.items():
         split = frozenset(map(frozenset, by_value.values()))
-        if 2 <= len(by_value) <= MOST_VALUES and split not in seen:
+        if 2 <= len(by_value) <= MAX_VALUES and split not in seen:
             seen.add(split)
             drawn = set().union(*by_value.values())
-            yield [_compared(f"{name} = {value}", answers, mine, drawn - mine) for value, mine in by_value.items()]
+            yield [_compare(f"{name} = {value}", answers, mine, drawn - mine) for value, mine in by_value.items()]
 
 
-def _compared(says: str, answers: Sequence[Logged], mine: set[int], others: set[int]) -> dict[str, Any]:
-    """Those who drew a value against those who drew another; empty where there are too few of either."""
+def _compare(says: str, answers: Sequence[LoggedAnswer], mine: set[int], others: set[int]) -> dict[str, Any]:
+    """Compare those who drew a value with those who drew another; {} if there are too few of either."""
     n, m = len(mine), len(others)
-    if min(n, m) < LEAST_DRAWN:
+    if min(n, m) < MIN_DRAWN:
         return {}
-    right, else_right = (sum(_right(answers[place]) for place in places) for places in (mine, others))
+    right, else_right = (sum(_is_right(answers[place]) for place in places) for places in (mine, others))
     share = (right + else_right) / (n + m)
     error = sqrt(share * (1 - share) * (1 / n + 1 / m))
     off = (right / n - else_right / m) / error if error else 0.0
@@ -210,7 +207,7 @@ def _flags(item: Mapping[str, Any]) -> list[str]:
         "low": r is not None and 0 <= r < LOW,
         "hard": item["p"] < HARD,
         "easy": item["p"] > EASY,
-        "distractor": any(tag["share"] is not None and tag["share"] < FEW_TAKE for tag in tags),
+        "distractor": any(tag["share"] is not None and tag["share"] < RARE_OPTION for tag in tags),
         "tempting": any(tag["tempting"] for tag in tags),
         "variant": bool(item["variants"]),
     }
@@ -221,7 +218,7 @@ def _flags(item: Mapping[str, Any]) -> list[str]:
 
 
 def _forms(by_item: Mapping[str, Answers]) -> list[dict[str, Any]]:
-    """Reliability of every fixed form: of all items, and of a topic's, if all who answered one answered all of them."""
+    """Compute the reliability of each fixed form: all items, or a topic's, if each learner answered all of them."""
     topics: dict[str, dict[str, Answers]] = defaultdict(dict)
     for family, found in by_item.items():
         topics[next(iter(found.values())).topic][family] = found
@@ -230,9 +227,9 @@ def _forms(by_item: Mapping[str, Answers]) -> list[dict[str, Any]]:
 
 
 def _reliability(topic: str, items: Mapping[str, Answers]) -> dict[str, Any] | None:
-    """Cronbach's alpha, which for items that are right or wrong is KR-20, and the standard error of measurement."""
+    """Compute Cronbach's alpha (KR-20 for items that are right or wrong) and the standard error of measurement."""
     learners = {learner for found in items.values() for learner in found}
-    if any(found.keys() != learners for found in items.values()) or len(learners) < LEAST_TRIED or len(items) < 2:
+    if any(found.keys() != learners for found in items.values()) or len(learners) < MIN_TRIED or len(items) < 2:
         return None
     people = sorted(learners)
     columns = [[found[learner].credit for learner in people] for found in items.values()]

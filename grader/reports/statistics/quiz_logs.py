@@ -1,4 +1,4 @@
-"""Reads what learners hand in of their quizzes: files of one JSON object a line, each an answer."""
+"""Read the quiz logs that learners hand in: one JSON object a line, each an answer."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from grader.errors import UsageError
 from grader.model import CERTAINTIES, SCHEMA
 
 FORMAT = "selfattend-quiz-log"
-LONGEST_LINE = 100_000  # characters
-LONGEST_NAME = 200
-NEXT = "ask for a file written by learn quiz log --out FILE"
+MAX_LINE_CHARS = 100_000
+MAX_NAME_CHARS = 200  # and names in a list
+NEXT_STEP = "ask for a file written by learn quiz log --out FILE"
 
 
 @dataclass(frozen=True)
-class Logged:
+class LoggedAnswer:
     """One answer of one learner."""
 
     learner: str
-    n: int  # its place in the learner's log, from 1
+    n: int  # position in the learner's log, from 1
     family: str
     topic: str
     kind: str
@@ -37,27 +37,27 @@ class Logged:
 
 
 def log_files(paths: Sequence[Path]) -> list[Path]:
-    """The files, and of folders every `.jsonl` in them, folders in folders included. Raises UsageError."""
+    """List the files, and every `.jsonl` below the folders. Raises UsageError."""
     found: list[Path] = []
     for path in paths:
         inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
         if not inside:
-            raise UsageError("there is no .jsonl file in this folder", where=str(path), next_step=NEXT)
+            raise UsageError("there is no .jsonl file in this folder", where=str(path), next_step=NEXT_STEP)
         found += inside
     return list(dict.fromkeys(found))
 
 
-def read_logs(files: Sequence[Path]) -> list[Logged]:
-    """Every answer once, learner by learner in the order of their logs. Two exports of one learner are one.
+def read_logs(files: Sequence[Path]) -> list[LoggedAnswer]:
+    """Return every answer once, learner by learner in the order of their logs; two exports of one learner are one.
 
     Raises UsageError with the file and line of what is no such log.
     """
-    found: dict[Logged, None] = {}
+    found: dict[LoggedAnswer, None] = {}
     for file in files:
         before = len(found)
         found |= dict.fromkeys(_read(file))
         if len(found) == before and not _has_lines(file):
-            raise UsageError("there is no answer in this file", where=str(file), next_step=NEXT)
+            raise UsageError("there is no answer in this file", where=str(file), next_step=NEXT_STEP)
     return sorted(found, key=lambda answer: (answer.learner, answer.n))
 
 
@@ -65,30 +65,30 @@ def _has_lines(file: Path) -> bool:
     return any(line.strip() for line in file.read_text(encoding="utf-8-sig").split("\n"))
 
 
-def _read(file: Path) -> Iterator[Logged]:
+def _read(file: Path) -> Iterator[LoggedAnswer]:
     try:
         with file.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield _answer(line, f"{file}:{number}")
     except OSError as error:
-        raise UsageError(f"the log cannot be read: {error.strerror}", where=str(file), next_step=NEXT) from None
+        raise UsageError(f"the log cannot be read: {error.strerror}", where=str(file), next_step=NEXT_STEP) from None
     except UnicodeDecodeError:
-        raise UsageError("the log is not text in UTF-8", where=str(file), next_step=NEXT) from None
+        raise UsageError("the log is not text in UTF-8", where=str(file), next_step=NEXT_STEP) from None
 
 
-def _answer(line: str, where: str) -> Logged:
+def _answer(line: str, where: str) -> LoggedAnswer:
     try:
-        if len(line) > LONGEST_LINE:
+        if len(line) > MAX_LINE_CHARS:
             raise ValueError("the line is too long")
-        return _logged(json.loads(line))
+        return _parse(json.loads(line))
     except (ValueError, RecursionError) as error:
         what = "no JSON" if isinstance(error, (json.JSONDecodeError, RecursionError)) else str(error)
-        raise UsageError(f"this line is no answer of a quiz: {what}", where=where, next_step=NEXT) from None
+        raise UsageError(f"this line is no answer of a quiz: {what}", where=where, next_step=NEXT_STEP) from None
 
 
-def _logged(data: Any) -> Logged:
-    """From the object of a line. Raises ValueError."""
+def _parse(data: Any) -> LoggedAnswer:
+    """Read the object of a line. Raises ValueError."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f'"format" is not "{FORMAT}"')
     if data.get("schema") != SCHEMA:
@@ -96,7 +96,7 @@ def _logged(data: Any) -> Logged:
     certainty = data.get("certainty")
     if certainty not in (*CERTAINTIES, ""):
         raise ValueError('"certainty" is none of guess, fairly, sure')
-    return Logged(
+    return LoggedAnswer(
         _name(data, "learner"), int(_number(data, "n", 1, 10**9)), _name(data, "family"), _name(data, "topic"),
         _name(data, "kind"), int(_number(data, "variant", 1, 10**9)), _flag(data, "first"),
         _number(data, "credit", 0, 1), certainty, _names(data, "tags"), _number(data, "seconds", 0, 1e9),
@@ -106,14 +106,14 @@ def _logged(data: Any) -> Logged:
 
 def _name(data: dict[str, Any], key: str) -> str:
     value = data.get(key)
-    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME_CHARS or not value.isprintable():
         raise ValueError(f'"{key}" is no name')
     return value
 
 
 def _names(data: dict[str, Any], key: str) -> tuple[str, ...]:
     values = data.get(key)
-    if not isinstance(values, list) or len(values) > LONGEST_NAME:
+    if not isinstance(values, list) or len(values) > MAX_NAME_CHARS:
         raise ValueError(f'"{key}" is no list of names')
     return tuple(_name({key: value}, key) for value in values)
 
@@ -134,9 +134,9 @@ def _flag(data: dict[str, Any], key: str) -> bool:
 
 def _values(data: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     values = data.get("drawn")
-    if not isinstance(values, dict) or len(values) > LONGEST_NAME:
+    if not isinstance(values, dict) or len(values) > MAX_NAME_CHARS:
         raise ValueError('"drawn" is no table of values')
     plain = {str(name): str(value) for name, value in values.items() if isinstance(value, (str, int))}
-    if any(len(name) > LONGEST_NAME or len(value) > LONGEST_NAME for name, value in plain.items()):
+    if any(len(name) > MAX_NAME_CHARS or len(value) > MAX_NAME_CHARS for name, value in plain.items()):
         raise ValueError('"drawn" has a value that is too long')
     return tuple(plain.items())
