@@ -1,4 +1,4 @@
-"""`learn doctor` and `grader doctor`: is everything here that the program needs?"""
+"""`learn doctor` and `grader doctor`: check that everything the program needs works."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 
 def _show(finding: Finding) -> None:
-    sign, style = {"ok": (signs().passed, "good"), "note": (signs().trouble, "strong"),
-                   "broken": (signs().failed, "bad")}[finding.state]  # fmt: skip
+    known = signs()
+    styles = {"ok": (known.passed, "good"), "note": (known.trouble, "strong"), "broken": (known.failed, "bad")}
+    sign, style = styles[finding.state]
     word = f"{finding.state:<6}"
     put(f"{paint(f'{sign} {word}', style)} {finding.name:<20} " + wrap(finding.says, 30).lstrip())
     if finding.next:
@@ -74,17 +75,17 @@ def _show(finding: Finding) -> None:
 def _examine(ctx: click.Context) -> Iterator[Finding]:
     yield from _programs()
     places: list[CourseContext] = []
-    yield _tried("course", lambda: _course(ctx, places))
+    yield _try("course", lambda: _course(ctx, places))
     if places:
         from grader.cli.doctor.isolation import findings
 
         yield from findings(places[0].course, for_class=ctx.find_root().info_name == "grader")
         yield _workspace(places[0])
-        yield _tried("progress", lambda: _progress(places[0]))
+        yield _try("progress", lambda: _progress(places[0]))
 
 
-def _tried(name: str, look: Callable[[], Finding]) -> Finding:
-    """What `look` finds; what it raises is a finding too."""
+def _try(name: str, look: Callable[[], Finding]) -> Finding:
+    """Return what `look` finds; an error that it raises is a finding too."""
     try:
         return look()
     except SelfattendError as error:
@@ -100,9 +101,8 @@ def _programs() -> Iterator[Finding]:
 
     yield Finding("selfattend", "ok", version())
     found = ".".join(map(str, sys.version_info[:3]))
-    new_enough = sys.version_info[:2] >= OLDEST_PYTHON
-    yield Finding("Python", "ok" if new_enough else "broken", f"{found} ({sys.executable})",
-                  "" if new_enough else "install Python 3.11 or newer")  # fmt: skip
+    state, advice = ("ok", "") if sys.version_info >= OLDEST_PYTHON else ("broken", "install Python 3.11 or newer")
+    yield Finding("Python", state, f"{found} ({sys.executable})", advice)
     for package in NEEDED:
         try:
             yield Finding(package, "ok", metadata.version(package))

@@ -1,15 +1,15 @@
-"""What `doctor` says of one thing that it looked at."""
+"""What `doctor` says about one thing that it examined."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-STATES = ("ok", "note", "broken")  # "note": it works without, and one should know
+STATES = ("ok", "note", "broken")  # "note": the program works without it
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at; `next` is what to do about it."""
+    """One thing that was examined; `next` is what to do about it."""
 
     name: str
     state: str

@@ -1,4 +1,4 @@
-"""The part of `doctor` about running a learner's code: the device, the workers, and every layer round them, tried."""
+"""Test what runs a learner's code: the device, the workers, and every isolation layer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ON_TRUST = "--isolation process, if you trust the code; docs/isolation.md says m
 
 
 def findings(course: Course, *, for_class: bool) -> Iterator[Finding]:
-    """All of it, once everything was tried. `for_class`: it is broken, not only a note, if a class cannot be graded."""
+    """Yield all findings. `for_class`: report it as broken, not as a note, if a class cannot be graded."""
     try:
         with Spinner("Trying the isolation"):
             found = _try(course, for_class)
@@ -43,7 +43,7 @@ def _try(course: Course, for_class: bool) -> list[Finding]:
 
 
 def _layer(result: LayerResult) -> Finding:
-    """One layer, tried by itself."""
+    """Report on one layer, tested alone."""
     layer = result.layer
     if result.missing:
         return Finding(layer.name, "note", f"not in force: {result.missing}")
@@ -53,7 +53,7 @@ def _layer(result: LayerResult) -> Finding:
 
 
 def _worker(result: CombinedResult, seconds: float) -> Finding:
-    """As `learn check` runs code, with all its layers at once."""
+    """Report on a worker with all layers, as `learn check` uses it."""
     if result.escapes:
         return Finding("worker", "broken", f"it could do more than it should: {result.escapes}", "report this")
     within = ", ".join(result.layers) or "no isolation"
@@ -61,7 +61,7 @@ def _worker(result: CombinedResult, seconds: float) -> Finding:
 
 
 def _grader_run(run: Callable[[], CombinedResult], for_class: bool) -> Finding:
-    """As `grader run` does."""
+    """Report on a worker with all layers, as `grader run` uses it."""
     try:
         result = run()
     except IsolationError as error:

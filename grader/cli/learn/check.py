@@ -1,4 +1,4 @@
-"""`learn check`: a learner's work, assessed."""
+"""`learn check`: assess a learner's work."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
 NOT_YET = 1
 MISSING = 2
+DEVICE = click.Choice(["auto", "cpu", "cuda"])
+DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for, as options."""
+    """The options of a check."""
 
     device: str
     seed: int
@@ -41,8 +43,8 @@ class Request:
 
 
 @dataclass
-class Round:
-    """One run of the command: what is judged, and what has come out."""
+class CheckRun:
+    """One run of the command: what is checked, and the results."""
 
     place: CourseContext
     request: Request
@@ -56,8 +58,7 @@ class Round:
 @lesson_argument(several=True)
 @click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Check this file, not the workspace's.")
 @click.option("--all", "everything", is_flag=True, help="Check every lesson of the course.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True,
-              help="Where your code runs; auto takes a GPU where there is one.")  # fmt: skip
+@click.option("--device", type=DEVICE, default="auto", show_default=True, help=DEVICE_HELP)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat a run with the same random inputs.")
 @click.option("--pdb", "debug", is_flag=True, help="Open the debugger at the first call that fails.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all of every message and of what your code printed.")
@@ -65,9 +66,16 @@ class Round:
 @course_option
 @click.pass_context
 def command(
-    ctx: click.Context, lessons: tuple[str, ...], file: Path | None, everything: bool, device: str, seed: int | None,
-    debug: bool, verbose: bool, as_json: bool,
-) -> None:  # fmt: skip
+    ctx: click.Context,
+    lessons: tuple[str, ...],
+    file: Path | None,
+    everything: bool,
+    device: str,
+    seed: int | None,
+    debug: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
     """Check your work: a score, mistakes by name, what to do next.
 
     Without LESSON, your current lesson. In a workspace the result is kept. Your code runs in a process of its own,
@@ -87,19 +95,19 @@ def command(
     _refuse_contradictions(lessons, file, everything, debug, as_json)
     place = find_context(ctx)
     request = Request(device, _seed(place, seed), as_json, verbose)
-    this = Round(place, request, place.progress())
-    chosen = list(place.course.lessons.values()) if everything else _chosen(this, lessons, file)
+    run = CheckRun(place, request, place.progress())
+    chosen = list(place.course.lessons.values()) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
-        _add(this, lesson, _file_of(place, lesson, file, lessons), several=len(chosen) > 1)
-    _judge(this, several=len(chosen) > 1)
+        _add(run, lesson, _file_of(place, lesson, file, lessons), several=len(chosen) > 1)
+    _check(run, several=len(chosen) > 1)
     if debug:
-        _debug(this)
-    ctx.exit(_exit_code(this.results))
+        _debug(run)
+    ctx.exit(_exit_code(run.results))
 
 
 def _refuse_contradictions(
     lessons: Sequence[str], file: Path | None, everything: bool, debug: bool, as_json: bool
-) -> None:  # fmt: skip
+) -> None:
     if everything and (lessons or file):
         raise click.UsageError("--all takes no lesson and no file.")
     if file and len(lessons) > 1:
@@ -111,7 +119,7 @@ def _refuse_contradictions(
 
 
 def _seed(place: CourseContext, asked: int | None) -> int:
-    """The seed asked for, or a fresh one. A release for learners has answers for its own only. Raises UsageError."""
+    """Return the seed asked for, or a random one; a release for learners has its own. Raises UsageError."""
     release = release_of(place.course)
     if release is not None:
         return release.seed(asked)
@@ -123,18 +131,18 @@ def _seed(place: CourseContext, asked: int | None) -> int:
 # --- what to check ----------------------------------------------------------------------------------------------------
 
 
-def _chosen(this: Round, lessons: Sequence[str], file: Path | None) -> list[Lesson]:
-    place = this.place
+def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) -> list[Lesson]:
+    place = run.place
     if lessons:
         return list({lesson.name: lesson for name in lessons for lesson in [place.lesson(name)]}.values())
     if file is not None:
         return [_lesson_of(place, file)]
     place.needed_workspace()  # elsewhere there is no lesson that one is at
-    return [place.lesson(None, this.progress)]
+    return [place.lesson(None, run.progress)]
 
 
 def _lesson_of(place: CourseContext, file: Path) -> Lesson:
-    """The lesson that a file is named after. Raises UsageError if it is named after none."""
+    """Find the lesson that a file is named after. Raises UsageError."""
     try:
         return place.lesson(file.name)
     except UnknownLesson:
@@ -145,7 +153,7 @@ def _lesson_of(place: CourseContext, file: Path) -> Lesson:
 
 
 def _file_of(place: CourseContext, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
-    """The file given, else the lesson if that was a file's path, else the workspace's."""
+    """Return the file given, else the lesson if that was a file's path, else the workspace's file."""
     if file is not None:
         return file
     named = [Path(name) for name in lessons if name.endswith(".py") and place.lesson(name) is lesson]
@@ -160,126 +168,128 @@ def _file_of(place: CourseContext, lesson: Lesson, file: Path | None, lessons: S
     return Path(short_path(place.workspace.exercise_path(lesson)))
 
 
-def _add(this: Round, lesson: Lesson, path: Path, several: bool) -> None:
-    """Read a file to be judged. Of several lessons, one whose file is missing does not stop the others."""
-    root = this.place.workspace.root if this.place.workspace else None
+def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
+    """Read a file to check. Of several lessons, one whose file is missing does not stop the others."""
+    root = run.place.workspace.root if run.place.workspace else None
     within = root if root and path.absolute().is_relative_to(root) else None
     try:
-        submission = read_submission(path, lesson, this.place.course, within)
+        submission = read_submission(path, lesson, run.place.course, within)
     except SubmissionError as error:
         if not several:
             raise
-        this.results.append(_missing(lesson, this.request, str(path), error))
+        run.results.append(_missing_result(lesson, run.request, str(path), error))
         return
-    this.jobs.append((lesson, submission, this.progress[lesson.name].hints_used))
+    run.jobs.append((lesson, submission, run.progress[lesson.name].hints_used))
 
 
-def _missing(lesson: Lesson, request: Request, path: str, error: SubmissionError) -> LessonResult:
+def _missing_result(lesson: Lesson, request: Request, path: str, error: SubmissionError) -> LessonResult:
     return LessonResult(
         lesson.name, "missing", None, False, "cpu", request.seed, 0.0, weaknesses=(error.what,), file=path
     )
 
 
-# --- judging ----------------------------------------------------------------------------------------------------------
+# --- checking ---------------------------------------------------------------------------------------------------------
 
 
-def _judge(this: Round, several: bool) -> None:
+def _check(run: CheckRun, several: bool) -> None:
     from grader.judge.session import judge_with
     from grader.terminal.spinner import Spinner
 
-    chosen = {lesson.name: lesson for lesson, _, _ in this.jobs}.values()
-    with Spinner("Starting PyTorch" if this.place.course.arrays == "torch" else "Starting") as working:
+    chosen = {lesson.name: lesson for lesson, _, _ in run.jobs}.values()
+    with Spinner("Starting PyTorch" if run.place.course.arrays == "torch" else "Starting") as working:
 
         def take(result: LessonResult) -> None:
-            this.results.append(result)
-            _keep(this, result)
+            run.results.append(result)
+            _store(run, result)
             if not several:
                 working.stop()
-                _show(this, several)
+                _show(run, several)
 
         def drive(judge: Judge) -> None:
-            for number, (lesson, submission, hints_used) in enumerate(this.jobs, 1):
-                now = f"Checking {lesson.name} ({number} of {len(this.jobs)})" if several else "Running your code"
+            for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
+                now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
-                take(judge.examine(lesson, submission, this.request.seed, hints_used))
+                take(judge.examine(lesson, submission, run.request.seed, hints_used))
 
-        if this.jobs:
-            judge_with(this.place.course, chosen, drive, device=this.request.device)
+        if run.jobs:
+            judge_with(run.place.course, chosen, drive, device=run.request.device)
     if several:
-        order = list(this.place.course.lessons)
-        this.results.sort(key=lambda result: order.index(result.lesson))
-        _show(this, several)
+        order = list(run.place.course.lessons)
+        run.results.sort(key=lambda result: order.index(result.lesson))
+        _show(run, several)
 
 
-def _keep(this: Round, result: LessonResult) -> None:
-    """Record an attempt. If that fails, the verdict is shown all the same; what we spoiled ourselves is not counted."""
-    if this.place.workspace is None or result.state == "grader-error":
+def _store(run: CheckRun, result: LessonResult) -> None:
+    """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
+    if run.place.workspace is None or result.state == "grader-error":
         return
     import hashlib
 
-    source = next(submission.source for lesson, submission, _ in this.jobs if lesson.name == result.lesson)
+    source = next(submission.source for lesson, submission, _ in run.jobs if lesson.name == result.lesson)
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-    trouble = this.place.record(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
-    this.troubles += filter(None, [trouble])
+    trouble = run.place.record(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
+    run.troubles += filter(None, [trouble])
 
 
-def _with_next_lesson(this: Round, result: LessonResult) -> LessonResult:
-    """A verdict that passed, with the first lesson that this learner has not solved as the next; the judge, which
-    knows no progress, suggested the one that follows in the syllabus."""
-    if this.place.workspace is None or not result.passed:
+def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
+    """Suggest the first unsolved lesson after a result that passed.
+
+    The judge does not know the learner's progress: it suggests the next lesson of the syllabus.
+    """
+    if run.place.workspace is None or not result.passed:
         return result
-    solved = {name for name, known in this.progress.items() if known.solved}
-    solved |= {other.lesson for other in this.results if other.passed}
-    name = next((name for name in this.place.course.lessons if name not in solved), None)
+    solved = {name for name, known in run.progress.items() if known.solved}
+    solved |= {other.lesson for other in run.results if other.passed}
+    name = next((name for name in run.place.course.lessons if name not in solved), None)
     first = Suggestion("Every lesson is solved. See where you stand.", "learn progress")
     if name is not None:
         first = Suggestion(f"Go on with {name}.", f"learn read {name}")
     return replace(result, suggestions=(first, *result.suggestions[1:]))
 
 
-def _show(this: Round, several: bool) -> None:
-    this.results = [_with_next_lesson(this, result) for result in this.results]
-    if this.request.as_json:
+def _show(run: CheckRun, several: bool) -> None:
+    run.results = [_suggest_next_lesson(run, result) for result in run.results]
+    if run.request.as_json:
         from grader.reports.formats.to_json import lessons_to_json, to_json
 
-        click.echo(lessons_to_json(this.results) if several else to_json(this.results[0]))
+        click.echo(lessons_to_json(run.results) if several else to_json(run.results[0]))
     elif several:
-        _show_several(this)
+        _show_summary(run)
     else:
-        _show_one(this, this.results[0])
+        _show_result(run, run.results[0])
     sys.stdout.flush()
-    for trouble in this.troubles:
+    for trouble in run.troubles:
         warn(trouble)
 
 
-def _show_several(this: Round) -> None:
+def _show_summary(run: CheckRun) -> None:
     from grader.reports.formats.to_terminal import assessment, summary
 
-    look = make_layout(this.request.verbose)
-    if this.request.verbose:
-        for result in this.results:
-            title = this.place.course.lessons[result.lesson].title
+    look = make_layout(run.request.verbose)
+    if run.request.verbose:
+        for result in run.results:
+            title = run.place.course.lessons[result.lesson].title
             click.echo(assessment(result, look, title=title), color=True)
-    click.echo(summary(this.results, look), nl=False, color=True)
+    click.echo(summary(run.results, look), nl=False, color=True)
     put()
-    solved = sum(result.passed for result in this.results)
-    what = " the public checks" if any(result.public for result in this.results) else ""
-    put(f"{solved} of {len(this.results)} lessons passed{what}. Seed {this.request.seed}.")
-    show_worth(this.place.course)
+    solved = sum(result.passed for result in run.results)
+    what = " the public checks" if any(result.public for result in run.results) else ""
+    put(f"{solved} of {len(run.results)} lessons passed{what}. Seed {run.request.seed}.")
+    show_worth(run.place.course)
 
 
-def _show_one(this: Round, result: LessonResult) -> None:
+def _show_result(run: CheckRun, result: LessonResult) -> None:
     from grader.reports.formats.to_terminal import assessment
 
-    lesson = this.place.course.lessons[result.lesson]
-    known = this.progress[lesson.name]
-    text = assessment(result, make_layout(this.request.verbose), title=lesson.title, before=known.last_score)
+    lesson = run.place.course.lessons[result.lesson]
+    known = run.progress[lesson.name]
+    text = assessment(result, make_layout(run.request.verbose), title=lesson.title, before=known.last_score)
     click.echo(text, nl=False, color=True)
-    if result.passed and not known.solved and this.place.workspace is not None:
-        solved = 1 + sum(other.solved for other in this.progress.values())
+    if result.passed and not known.solved and run.place.workspace is not None:
+        solved = 1 + sum(other.solved for other in run.progress.values())
         put()
         word = "Public checks passed" if result.public else "Solved"
-        put(f"{word}: {solved} of {len(this.progress)} lessons.")
+        put(f"{word}: {solved} of {len(run.progress)} lessons.")
 
 
 def _exit_code(results: Sequence[LessonResult]) -> int:
@@ -294,12 +304,12 @@ def _exit_code(results: Sequence[LessonResult]) -> int:
 # --- the debugger -----------------------------------------------------------------------------------------------------
 
 
-def _debug(this: Round) -> None:
+def _debug(run: CheckRun) -> None:
     from grader.judge.debug_check import debug_first_failure
 
-    lesson, submission, _ = this.jobs[0]
-    if this.results[0].passed:
+    lesson, submission, _ = run.jobs[0]
+    if run.results[0].passed:
         put("\nEvery check passed: there is no failing call to debug.")
         return
     put()
-    debug_first_failure(this.place.course, lesson, submission, this.request.seed, say=lambda text: put(wrap(text)))
+    debug_first_failure(run.place.course, lesson, submission, run.request.seed, say=lambda text: put(wrap(text)))

@@ -1,4 +1,4 @@
-"""`learn demo`: what an assessment looks like, on the bundled flawed attempt."""
+"""`learn demo`: assess a bundled attempt with mistakes, to show what an assessment looks like."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.model import Course, Lesson, LessonResult
 from grader.submission import read_submission
 from grader.terminal.console import make_layout, paint, put, signs, wrap
 
-SEED = 1  # always the same numbers: the demo may stand in a document. A release has seeds of its own
+SEED = 1  # always the same numbers, so that documents can show the demo; a release has its own seeds
 
 
 @click.command("demo")
@@ -33,11 +33,11 @@ def command(ctx: click.Context) -> None:
       learn demo
     """
     course = load_course(ctx)
-    lesson, file = _demo_of(course)
+    lesson, file = _find_demo(course)
     release = release_of(course)
     seed = release.seeds[0] if release else SEED
     _introduce(lesson, file, seed)
-    result = _judged(course, lesson, file, seed)
+    result = _check(course, lesson, file, seed)
 
     from grader.reports.formats.to_terminal import assessment
 
@@ -46,8 +46,8 @@ def command(ctx: click.Context) -> None:
     put(wrap("That was somebody else's attempt. Begin your own with `learn start`."))
 
 
-def _demo_of(course: Course) -> tuple[Lesson, Path]:
-    """The first lesson that has `<lesson>_demo.py` beside its text. Raises UsageError if none has."""
+def _find_demo(course: Course) -> tuple[Lesson, Path]:
+    """Find the first lesson with `<lesson>_demo.py` beside its text. Raises UsageError."""
     for lesson in course.lessons.values():
         file = lesson.text_path.with_name(f"{lesson.name}_demo.py")
         if is_file(file):
@@ -71,7 +71,7 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     sys.stdout.flush()
 
 
-def _judged(course: Course, lesson: Lesson, file: Path, seed: int) -> LessonResult:
+def _check(course: Course, lesson: Lesson, file: Path, seed: int) -> LessonResult:
     from grader.judge.session import check_lessons
     from grader.terminal.spinner import Spinner
 

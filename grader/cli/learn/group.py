@@ -1,4 +1,4 @@
-"""The learner's command."""
+"""`learn`: the learner's commands."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def learn(ctx: click.Context) -> None:
 
 
 def main() -> NoReturn:
-    """The entry point."""
+    """Run the command."""
     run(learn, "learn")
 
 

@@ -1,4 +1,4 @@
-"""`learn hint`: the next rung of a ladder."""
+"""`learn hint`: show the next hint."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
     if function is not None and function not in ladders:
         raise _unknown_function(chosen, function, list(ladders))
     name, number = _next(place, chosen, function, rung)
-    number = _on_the_ladder(chosen, name, number, asked=rung is not None)
+    number = _limit_number(chosen, name, number, asked=rung is not None)
     trouble = ""
     if place.workspace is not None:
         trouble = place.record(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
@@ -53,8 +53,8 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
         warn(trouble)
 
 
-def _on_the_ladder(lesson: Lesson, function: str, number: int, *, asked: bool) -> int:
-    """The number of a hint that there is: past the last the last. Raises UsageError if that very one was asked for."""
+def _limit_number(lesson: Lesson, function: str, number: int, *, asked: bool) -> int:
+    """Return the number, at most that of the last hint. Raises UsageError if a missing one was asked for."""
     last = len(lesson.hints[function])
     if asked and number > last:
         raise UsageError(
@@ -65,34 +65,34 @@ def _on_the_ladder(lesson: Lesson, function: str, number: int, *, asked: bool) -
 
 
 def _next(place: CourseContext, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
-    """The function and the rung to show: what was asked for, else the next ones."""
+    """Return the function and rung to show: those asked for, else the next ones."""
     if place.workspace is None:
         return function or next(iter(lesson.hints)), rung or 1
     with place.store() as store:
-        name = function or _function_in_need(lesson, store)
+        name = function or _choose_function(lesson, store)
         return name, rung or store.next_hint(lesson.name, name)
 
 
-def _function_in_need(lesson: Lesson, store: Store) -> str:
-    """Of the functions that failed last, else of all, the first that has a hint left."""
+def _choose_function(lesson: Lesson, store: Store) -> str:
+    """Return the first function with a hint left, those that failed last before the others."""
     names = [name for name, ladder in lesson.hints.items() if ladder]
     if len(names) == 1:
         return names[0]
-    failing = _failing(lesson, store)
-    ordered = sorted(names, key=lambda name: name not in failing)
+    failed = _failed_functions(lesson, store)
+    ordered = sorted(names, key=lambda name: name not in failed)
     left = (name for name in ordered if store.next_hint(lesson.name, name) <= len(lesson.hints[name]))
     return next(left, ordered[-1])
 
 
-def _failing(lesson: Lesson, store: Store) -> set[str]:
-    """The functions whose checks did not all pass at the last attempt."""
+def _failed_functions(lesson: Lesson, store: Store) -> set[str]:
+    """Return the functions whose checks did not all pass at the last attempt."""
     attempts = store.attempts(lesson.name)
     checks = attempts[-1].result.get("checks", ()) if attempts else ()
     return {check.get("function", "") for check in checks if check.get("outcome") != "passed"}
 
 
 def _unknown_function(lesson: Lesson, function: str, names: list[str]) -> UsageError:
-    import difflib  # here: only a mistyped name needs it
+    import difflib  # here, because only a mistyped name needs it
 
     close = difflib.get_close_matches(function, names, 1)
     meant = f'; did you mean "{close[0]}"?' if close else ""

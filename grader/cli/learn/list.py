@@ -1,4 +1,4 @@
-"""`learn list`: the lessons of the course."""
+"""`learn list`: list the lessons of the course."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def _object(place: CourseContext, lesson: Lesson, known: LessonProgress) -> dict
 def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
     names, known = list(course.lessons), progress[lesson.name]
     longest, number, digits = max(map(len, names)), names.index(lesson.name) + 1, len(str(len(names)))
-    states = {name: _state(progress[name]) for name in names}
-    column = max(len(says) for _, _, says in states.values())  # none where nothing was begun: the titles need the room
+    states = {name: _describe_state(progress[name]) for name in names}
+    column = max(len(says) for _, _, says in states.values())  # 0 where nothing was begun: titles need the width
     sign, style, says = states[lesson.name]
     state = f"{says:<{column}}  " if column else ""
     title = f"{lesson.title} ({lesson.minutes} min)"
@@ -75,8 +75,8 @@ def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]
     return f"  {paint(sign, style)} {line}" + (paint(needs, "quiet") if len(needs) <= room else "")
 
 
-def _state(known: LessonProgress) -> tuple[str, str, str]:
-    """The sign, its style, and the words."""
+def _describe_state(known: LessonProgress) -> tuple[str, str, str]:
+    """Return a sign, its style, and the words."""
     if known.solved:
         return signs().passed, "good", "solved"
     if known.attempts:

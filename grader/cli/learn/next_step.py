@@ -1,4 +1,4 @@
-"""Bare `learn`: where one is, and the one next thing to do."""
+"""`learn` alone: say where the learner is and what to do next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.terminal.text import bar, plural, score_text
 
 
 def show_position(ctx: click.Context) -> None:
-    """Print the position and the next step."""
+    """Print the learner's position and the next step."""
     place = find_context(ctx)
     progress = place.progress()
     put(paint(place.course.title, "strong"))
@@ -34,14 +34,14 @@ def show_position(ctx: click.Context) -> None:
 
 
 def show_next(says: str, command: str) -> None:
-    """The one next thing, with its command."""
+    """Print the next thing to do, with its command."""
     put()
     put("Next  " + wrap(says, 6).lstrip())
     put("      " + paint(command, "command"))
 
 
 def show_worth(course: Course) -> None:
-    """In a release for learners, what its scores are worth."""
+    """Print, in a release for learners, what its scores are worth."""
     release = release_of(course)
     if release is not None and release.worth:
         put()
@@ -49,7 +49,7 @@ def show_worth(course: Course) -> None:
 
 
 def next_step(place: CourseContext, progress: dict[str, LessonProgress]) -> tuple[str, str]:
-    """What to do next and the command for it."""
+    """Return what to do next, and the command for it."""
     if place.workspace is None:
         return "make a workspace, here or in a new folder", "learn start my-transformer"
     lesson = place.current(progress)
@@ -59,17 +59,17 @@ def next_step(place: CourseContext, progress: dict[str, LessonProgress]) -> tupl
     if not place.workspace.exercise_path(lesson).is_file():
         return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"
     if not place.edited(lesson):
-        return _begin(place.course, lesson)
-    return _go_on(place, lesson, known)
+        return _begin_lesson(place.course, lesson)
+    return _continue_lesson(place, lesson, known)
 
 
-def _begin(course: Course, lesson: Lesson) -> tuple[str, str]:
+def _begin_lesson(course: Course, lesson: Lesson) -> tuple[str, str]:
     number = list(course.lessons).index(lesson.name) + 1
     what = f"lesson {number}, {lesson.title} ({lesson.minutes} min)"
     return f"{what}: read it, then write {lesson.track}/{lesson.name}.py", f"learn read {lesson.name}"
 
 
-def _go_on(place: CourseContext, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
+def _continue_lesson(place: CourseContext, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
     command = f"learn check {lesson.name}"
     file = f"{lesson.track}/{lesson.name}.py"
     if known.last_when is None:

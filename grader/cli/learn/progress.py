@@ -1,4 +1,4 @@
-"""`learn progress`: where one stands."""
+"""`learn progress`: show scores, latest mistakes and the next step."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import ago, bar, plural, score_bar, score_text
 from grader.workspace import Workspace
 
-LAST_MISTAKES = 3
-MANY_MISTAKES = 1000  # to choose those from
-
-NARROW = 70  # columns, below which there are no bars, and hints are not counted
+SHOWN_MISTAKES = 3
+SEARCHED_MISTAKES = 1000
+NARROW = 70  # columns below which there are no bars and no hints
 
 Mistake = tuple[str, str, str, datetime]  # lesson, id, what was said, when
 
@@ -40,9 +39,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
     workspace = place.needed_workspace()
     progress = place.progress()
     with place.store() as store:
-        named = store.recent_mistakes(MANY_MISTAKES)
+        named = store.recent_mistakes(SEARCHED_MISTAKES)
         quiz = quiz_state(place, store, progress)
-    mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:LAST_MISTAKES]
+    mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:SHOWN_MISTAKES]
     if as_json:
         from grader.reports.formats.to_json import dump
 
@@ -60,7 +59,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 
 def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
-    """Whether a mistake is still worth a look: work was begun, and the lesson is not solved by now."""
+    """Return True if a mistake is still worth a look: its lesson is begun and not solved."""
     lesson, name, _, _ = mistake
     return name != "stub" and lesson in progress and not progress[lesson].solved
 
@@ -94,7 +93,7 @@ def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
         f"{lesson.name:<{longest}}  {score_text(known.best_score):>4}{filled}"
         f"  {known.attempts or '-':>5}{hints}  {when}"
     )
-    # beside the rest where there is room, else below it: it is no detail
+    # beside the rest where there is room, else below it
     below = "" if len(line) + len(helped) <= width() - 4 or not helped else f"\n    {helped.removeprefix(', ')}"
     return f"  {paint(sign, style)} {f'{line}{below or helped}'.rstrip()}"
 
@@ -121,8 +120,12 @@ def _object(
         "solved": sum(known.solved for known in progress.values()),
         "total": len(progress),
         "tracks": [
-            {"track": track.name, "title": track.title, "solved": sum(progress[name].solved for name in track.lessons),
-             "total": len(track.lessons)}
+            {
+                "track": track.name,
+                "title": track.title,
+                "solved": sum(progress[name].solved for name in track.lessons),
+                "total": len(track.lessons),
+            }
             for track in place.course.tracks
         ],
         "lessons": [_lesson_object(lesson, progress[name]) for name, lesson in place.course.lessons.items()],
@@ -131,7 +134,7 @@ def _object(
             for lesson, name, text, when in mistakes
         ],
         "next": {"lesson": current.name if current else None, "says": says, "command": command_text},
-    }  # fmt: skip
+    }
 
 
 def _lesson_object(lesson: Lesson, known: LessonProgress) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The part of `learn progress` that is about the quiz: the score, what is due, how predictions have gone."""
+"""The quiz in `learn progress`: the score, what is due, how good predictions were."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from grader.store import Store
 from grader.terminal.console import paint, signs, wrap
 from grader.terminal.text import bar, plural
 
-TREND = 5  # sittings
+TREND = 5  # sessions
 
 
 def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
-    """{"answers", "verified", "reason", "predicted", "due", "next_due", "missed", "unfinished", "history"}; None before
-    the first answer. What reads the questions is imported only then."""
+    """Summarize the learner's quizzes; None before the first answer, which does not import the quiz.
+
+    Returns:
+        {"answers", "verified", "reason", "predicted", "bias", "due", "next_due", "missed", "unfinished", "history"}.
+    """
     from grader.store.quiz_log import QuizLog
 
     log = QuizLog(store.database)
@@ -46,7 +49,7 @@ def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonPro
 
 
 def quiz_lines(state: Mapping[str, Any] | None) -> Iterator[str]:
-    """What to show of it; nothing before the first answer."""
+    """Render the summary; nothing before the first answer."""
     if state is None:
         return
     yield ""
@@ -63,7 +66,7 @@ def quiz_lines(state: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _trend(history: list[dict[str, Any]]) -> str:
-    """How far predictions were off, sitting by sitting, the oldest first."""
+    """Say by how much predictions were off, session by session, oldest first."""
     if not history:
         return ""
     biases = ", ".join(f"{each['bias']:+.1f}" for each in history)

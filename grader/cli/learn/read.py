@@ -1,4 +1,4 @@
-"""`learn read`: a lesson's text."""
+"""`learn read`: show a lesson's text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def command(ctx: click.Context, lesson: str | None, pager: bool) -> None:
 
 
 def _footer(place: CourseContext, lesson: Lesson) -> str:
-    """Where to write, for whoever has just read."""
+    """Say where to write, and how to check it."""
     if place.workspace is None:
         return f"Your own copy of the exercise:  learn start\nYour work, assessed:  learn check {lesson.name}\n"
     return f"Your file:  {short_path(place.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"

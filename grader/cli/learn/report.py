@@ -1,4 +1,4 @@
-"""`learn report`: the assessment. Predicted, verified and claimed, beside one another and never blended."""
+"""`learn report`: show the assessment, with predicted, verified and claimed scores side by side, never blended."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.learn.next_step import show_worth
-from grader.cli.learn.report_explained import explained
+from grader.cli.learn.report_explained import explain_lines
 from grader.cli.options import course_option, json_option
 from grader.cli.quiz.context import read_bank
 from grader.errors import UsageError
@@ -23,15 +23,15 @@ from grader.terminal.text import bar, plural
 
 Assessment = Mapping[str, Any]
 
-MOST_WEAKNESSES = 5
-MOST_DOUBTS = 3
-NO_CHANGE = 0.05  # of a bias, in points: not worth a word
+HTML_FILE = click.Path(path_type=Path, dir_okay=False)
+MAX_WEAKNESSES = 5
+MAX_DOUBTS = 3
+MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 
 
 @click.command("report")
 @click.option("--explain", is_flag=True, help="Show every mark, and all the arithmetic.")
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write the report as one page to FILE.")  # fmt: skip
+@click.option("--html", "page", type=HTML_FILE, metavar="FILE", help="Write the report as one page to FILE.")
 @json_option
 @course_option
 @click.pass_context
@@ -62,7 +62,7 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
 
         click.echo(dump(assessment))
         return
-    for line in explained(assessment) if explain else _lines(assessment):
+    for line in explain_lines(assessment) if explain else _lines(assessment):
         put(line)
     show_worth(place.course)
     if page:
@@ -96,12 +96,12 @@ def _numbers(assessment: Assessment) -> Iterator[str]:
     yield _number("Predicted", assessment["predicted"], "what you expected, when you were asked last")
     if verified:
         covered = f"{verified['covered']} of {verified['topics']} topics covered"
-        yield _number("Verified", verified["score"], f"{verified['low']:.1f} to {verified['high']:.1f} with 90% "
-                      f"certainty; {covered}", "strong")  # fmt: skip
+        says = f"{verified['low']:.1f} to {verified['high']:.1f} with 90% certainty; {covered}"
+        yield _number("Verified", verified["score"], says, "strong")
     else:
         yield _number("Verified", None, assessment["reason"], "strong")
     yield _number("Claimed", assessment["claimed"], "what you marked in your own open answers")
-    if (bias := assessment["bias"]) is not None and abs(bias) >= NO_CHANGE:
+    if (bias := assessment["bias"]) is not None and abs(bias) >= MIN_BIAS:
         yield ""
         yield wrap(_off(bias, len(assessment["history"][-LAST_SESSIONS:])), 2)
 
@@ -155,15 +155,15 @@ def _weaknesses(assessment: Assessment) -> Iterator[str]:
         return
     yield ""
     yield paint("Weaknesses", "strong")
-    for each in weak[:MOST_WEAKNESSES]:
+    for each in weak[:MAX_WEAKNESSES]:
         sure = {0: "", 1: ", and were sure"}.get(each["sure"], f", and were sure {each['sure']} times")
         times = f", {len(each['families'])} times" if len(each["families"]) > 1 else ""
         says = f"You {each['says']}{times}{sure}."
         yield f"  {paint(signs().failed, 'bad')} {wrap(says, 4).lstrip()}"
         yield paint(wrap(", ".join(each["families"]), 4), "quiet")
-    if len(weak) > MOST_WEAKNESSES:
-        yield f"    ... and {len(weak) - MOST_WEAKNESSES} more: learn report --explain"
-    for each in doubts[:MOST_DOUBTS]:
+    if len(weak) > MAX_WEAKNESSES:
+        yield f"    ... and {len(weak) - MAX_WEAKNESSES} more: learn report --explain"
+    for each in doubts[:MAX_DOUBTS]:
         says = f"Check this again: you marked that your answer {each['says']}, and missed a question on it."
         yield f"  {paint(signs().trouble, 'strong')} {wrap(says, 4).lstrip()}"
 
@@ -180,8 +180,8 @@ def _certainty(assessment: Assessment) -> Iterator[str]:
     if assessment["brier"] is None:
         yield paint("  too few answers to say how good your certainty is", "quiet")
     else:
-        yield wrap(f"Brier score {assessment['brier']:.2f}. Lower is better: 0 is perfect, and whoever always says "
-                   "one half has 0.25.", 2)  # fmt: skip
+        score = f"Brier score {assessment['brier']:.2f}"
+        yield wrap(f"{score}. Lower is better: 0 is perfect, and whoever always says one half has 0.25.", 2)
 
 
 def _next(suggestions: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`learn report --explain`: every mark that counts, and the arithmetic from the marks to the score."""
+"""`learn report --explain`: show every mark that counts, and the arithmetic from the marks to the score."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from grader.terminal.text import plural
 
 Topic = Mapping[str, Any]
 
+WHAT_COUNTS = (
+    "Every answer that a program checked counts if it was the first try in its sitting; of several first tries at one "
+    f"question the latest. An exercise counts as {EXERCISE_ITEMS} answers, each with its share of points. What you "
+    "mark yourself never counts here."
+)
+SYMBOLS = (
+    "n is the number of answers, k the sum of their credits, g what guessing earns on average, and slip how often one "
+    "who knows is wrong all the same. t is the share that is known, v its variance."
+)
 
-def explained(assessment: Mapping[str, Any]) -> Iterator[str]:
-    """The lines. Whoever does the sums by hand gets the same numbers."""
+
+def explain_lines(assessment: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the explanation. Sums done by hand give the same numbers."""
     yield paint("What counts", "strong")
-    yield wrap(
-        "Every answer that a program checked counts if it was the first try in its sitting; of several first tries at "
-        f"one question the latest. An exercise counts as {EXERCISE_ITEMS} answers, each with its share of points. What "
-        "you mark yourself never counts here.", 2,
-    )  # fmt: skip
-    yield wrap(
-        "n is the number of answers, k the sum of their credits, g what guessing earns on average, and slip how often "
-        "one who knows is wrong all the same. t is the share that is known, v its variance.", 2,
-    )  # fmt: skip
+    yield wrap(WHAT_COUNTS, 2)
+    yield wrap(SYMBOLS, 2)
     topics = [topic for topic in (*assessment["topics"], *assessment["also"]) if topic["items"]]
     for topic in topics:
         yield ""
@@ -42,8 +45,8 @@ def _topic(topic: Topic) -> Iterator[str]:
     for mark in topic["marks"]:
         sure = f", {mark['certainty']}" if mark["certainty"] else ""
         tags = f"  [{', '.join(mark['tags'])}]" if mark["tags"] else ""
-        yield (f"  {mark['credit']:.2f}  guess {mark['guess']:.2f}  {mark['family']} #{mark['attempt']}, "
-               f"{mark['when'][:10]}{sure}{tags}")  # fmt: skip
+        asked = f"{mark['family']} #{mark['attempt']}, {mark['when'][:10]}"
+        yield f"  {mark['credit']:.2f}  guess {mark['guess']:.2f}  {asked}{sure}{tags}"
     for each in topic["exercises"]:
         yield f"  {each['share']:.2f}  guess 0.02  exercise {each['lesson']}, {EXERCISE_ITEMS} times"
     n, k, g = topic["items"], topic["credit"], topic["guess"]
@@ -70,7 +73,7 @@ def _overall(assessment: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _claims(assessment: Mapping[str, Any]) -> Iterator[str]:
-    """From the marks of open answers to the claimed number."""
+    """Explain how the marks of open answers make the claimed score."""
     if not assessment["claims"]:
         return
     yield ""
@@ -79,8 +82,9 @@ def _claims(assessment: Mapping[str, Any]) -> Iterator[str]:
         marks = f"{each['yes']} yes, {each['partly']} partly, {each['no']} no"
         yield wrap(f"{each['topic']}: {marks}: {each['share']:.4f}", 2)
     shares = [each["share"] for each in assessment["claims"]]
-    yield wrap(f"the mean over {plural(len(shares), 'open answer')} that you marked to the end: "
-               f"{sum(shares) / len(shares):.4f}; times {SCALE:g}: {assessment['claimed']:.1f}", 2)  # fmt: skip
+    answers = f"{plural(len(shares), 'open answer')} that you marked to the end"
+    mean = f"{sum(shares) / len(shares):.4f}; times {SCALE:g}: {assessment['claimed']:.1f}"
+    yield wrap(f"the mean over {answers}: {mean}", 2)
 
 
 def _certainty(assessment: Mapping[str, Any]) -> Iterator[str]:
@@ -91,8 +95,8 @@ def _certainty(assessment: Mapping[str, Any]) -> Iterator[str]:
     yield paint("Certainty", "strong")
     for row in rows:
         p, n, right = row["meant"], row["answers"], row["right"]
-        yield wrap(f"{row['certainty']}: taken as {p}; {right} of {n} right: {right} x {(p - 1) ** 2:.4f} + "
-                   f"{n - right} x {p**2:.4f}", 2)  # fmt: skip
+        errors = f"{right} x {(p - 1) ** 2:.4f} + {n - right} x {p**2:.4f}"
+        yield wrap(f"{row['certainty']}: taken as {p}; {right} of {n} right: {errors}", 2)
     if assessment["brier"] is not None:
         total = sum(row["answers"] for row in rows)
         yield f"  the sum divided by {total}: {assessment['brier']:.4f}, the Brier score"

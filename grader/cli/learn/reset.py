@@ -1,4 +1,4 @@
-"""`learn reset`: begin a lesson anew."""
+"""`learn reset`: put the empty exercise back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
     chosen = place.lesson(lesson)
     workspace = place.needed_workspace()
     path = workspace.exercise_path(chosen)
-    if not yes and not _agreed(short_path(path), chosen.name):
+    if not yes and not _confirm(short_path(path), chosen.name):
         put("Nothing was changed.")
         return
     backup = workspace.reset(chosen)
@@ -41,11 +41,11 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
         put(f"  Your work: {short_path(backup)}")
 
 
-def _agreed(file: str, lesson: str) -> bool:
-    """The answer of whoever sits there. Raises UsageError if there is none to ask."""
+def _confirm(file: str, lesson: str) -> bool:
+    """Ask whether to reset the file. Raises UsageError where there is no terminal."""
     try:
         return click.confirm(f"Put the empty exercise back in {file}? Your work is kept beside it.", default=False)
     except click.Abort:
-        if sys.stdin.isatty():  # Ctrl-C or Ctrl-D: there is somebody
+        if sys.stdin.isatty():  # Ctrl-C or Ctrl-D at a terminal
             raise
         raise UsageError("there is no terminal to ask", next_step=f"learn reset {lesson} --yes") from None

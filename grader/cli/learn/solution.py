@@ -1,4 +1,4 @@
-"""`learn solution`: the reference, once it cannot spoil anything any more."""
+"""`learn solution`: show the reference to a learner who has solved the lesson or given up."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
     if not is_file(chosen.solution_path):
         who = "; your instructor has them" if release_of(place.course) else ""
         raise UsageError(f"this copy of the course has no solutions in it{who}", next_step=f"learn hint {chosen.name}")
-    solved = _may_see(place, chosen, give_up)
+    solved = _require_permission(place, chosen, give_up)
     trouble = ""
     if place.workspace is not None:
         now = datetime.now(UTC)
@@ -49,8 +49,8 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
         warn(trouble)
 
 
-def _may_see(place: CourseContext, lesson: Lesson, give_up: bool) -> bool:
-    """Whether the lesson is solved. Raises UsageError if it is not, and the learner has not given up."""
+def _require_permission(place: CourseContext, lesson: Lesson, give_up: bool) -> bool:
+    """Return True if the lesson is solved. Raises UsageError if it is not, and the learner has not given up."""
     known = place.progress()[lesson.name]
     if not known.solved and not known.gave_up and not give_up:
         raise UsageError(

@@ -11,7 +11,6 @@ from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.options import course_option
 from grader.errors import WorkspaceError
 from grader.files import is_file
-from grader.model import Course
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import plural
 from grader.workspace import FOLDER, MARK, Workspace, create, find
@@ -32,12 +31,12 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     """
     folder = current_folder()
     target = folder / directory if directory else folder
-    course = load_course(ctx, _begun(target))
+    course = load_course(ctx, _find_existing(target))
     changes = create(target, course)
     root = changes.workspace.root
     where = "this folder" if root == folder else short_path(root)
     if changes.written:
-        kept = f", {_kept(len(changes.kept))}" if changes.kept else ""
+        kept = f", {_describe_kept(len(changes.kept))}" if changes.kept else ""
         put(f"{paint(signs().passed, 'good')} {plural(len(changes.written), 'exercise')} written to {where}{kept}.")
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
@@ -46,13 +45,13 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     put()
     if root != folder:
         put("Next  " + paint(f"cd {shlex.quote(short_path(root))}", "command"))
-        put("      " + paint(f"learn read {_first(course)}", "command"))
+        put("      " + paint(f"learn read {next(iter(course.lessons))}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
 
 
-def _begun(folder: Path) -> Workspace | None:
-    """The workspace that is in a folder already; None where its mark is damaged, which is about to be written anew."""
+def _find_existing(folder: Path) -> Workspace | None:
+    """Find the workspace in a folder; None also where its mark is damaged, which is then written again."""
     if not is_file(folder / FOLDER / MARK):
         return None
     try:
@@ -61,9 +60,5 @@ def _begun(folder: Path) -> Workspace | None:
         return None
 
 
-def _kept(number: int) -> str:
+def _describe_kept(number: int) -> str:
     return f"{plural(number, 'file')} of yours kept as {'it is' if number == 1 else 'they are'}"
-
-
-def _first(course: Course) -> str:
-    return next(iter(course.lessons))

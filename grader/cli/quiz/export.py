@@ -16,16 +16,16 @@ from grader.quiz.session.plan import find_topic
 from grader.terminal.console import put, warn, wrap
 from grader.terminal.text import plural
 
-MAX_VARIANTS = 50  # of one family
+OUT_FILE = click.Path(path_type=Path, dir_okay=False)
+VARIANTS = click.IntRange(1, 50)
+VARIANTS_HELP = "How often each question comes, with other numbers each time."
 
 
 @click.command("export")
 @click.argument("topics", metavar="[TOPIC]...", nargs=-1)
 @click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What to write.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="The file to write; without it, standard output.")  # fmt: skip
-@click.option("--variants", type=click.IntRange(1, MAX_VARIANTS), default=1, show_default=True, metavar="N",
-              help="How often each question comes, with other numbers each time.")  # fmt: skip
+@click.option("--out", type=OUT_FILE, metavar="FILE", help="The file to write; without it, standard output.")
+@click.option("--variants", type=VARIANTS, default=1, show_default=True, metavar="N", help=VARIANTS_HELP)
 @course_option
 @click.pass_context
 def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | None, variants: int) -> None:

@@ -35,6 +35,7 @@ COMMANDS = {
     "export": "grader.cli.quiz.export",
     "log": "grader.cli.quiz.log_export",
 }
+LENGTH = click.Choice(LENGTHS)
 MODES = ("quiz", "exam")
 SECONDS_PER_QUESTION = 45
 PAST_PREDICTIONS = 3  # that are averaged
@@ -54,8 +55,9 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 
 @click.command("quiz", cls=CommandWithCommands, commands_in=COMMANDS)
 @click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_complete_topic)
-@click.option("--length", type=click.Choice(LENGTHS), default="short", show_default=True,
-              help="Some questions of each topic, or more.")  # fmt: skip
+@click.option(
+    "--length", type=LENGTH, default="short", show_default=True, help="Some questions of each topic, or more."
+)
 @click.option("--exam", is_flag=True, help="No marks until all is answered.")
 @click.option("--new", "anew", is_flag=True, help="Begin another sitting, where one was broken off.")
 @click.option("--predict", type=click.FloatRange(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
@@ -64,9 +66,15 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 @course_option
 @click.pass_context
 def command(
-    ctx: click.Context, topic: str | None, length: str, exam: bool, anew: bool, predict: float | None, prove: bool,
+    ctx: click.Context,
+    topic: str | None,
+    length: str,
+    exam: bool,
+    anew: bool,
+    predict: float | None,
+    prove: bool,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Answer questions on TOPIC, or take the assessment.
 
     First say what you will score. Then type each answer (? is "I do not know") and how sure you are. Every answer is

@@ -47,19 +47,34 @@ class JsonView:
     def begin(self, session: Session, resumed: bool) -> None:
         data = session.data
         put_event(
-            "session", schema=SCHEMA, id=data.id, mode=data.mode, topics=data.topics, resumed=resumed,
-            questions=len(session.plan), answered=len(session.first_tries), predicted=data.predicted,
-        )  # fmt: skip
+            "session",
+            schema=SCHEMA,
+            id=data.id,
+            mode=data.mode,
+            topics=data.topics,
+            resumed=resumed,
+            questions=len(session.plan),
+            answered=len(session.first_tries),
+            predicted=data.predicted,
+        )
 
     def ask(self, session: Session, turn: Turn) -> None:
         question = turn.question
         put_event(
-            "question", number=turn.number, of=turn.total, again=turn.repeated, family=question.family,
-            topic=question.topic, kind=question.kind, attempt=question.attempt, text=unwrap(question.text),
-            code=question.code, options={letter: option.text for letter, option in letter_options(question.options)},
+            "question",
+            number=turn.number,
+            of=turn.total,
+            again=turn.repeated,
+            family=question.family,
+            topic=question.topic,
+            kind=question.kind,
+            attempt=question.attempt,
+            text=unwrap(question.text),
+            code=question.code,
+            options={letter: option.text for letter, option in letter_options(question.options)},
             parts=list(question.details.get("blanks", question.details.get("lefts", []))),
             how=KINDS[question.kind].instructions(question),
-        )  # fmt: skip
+        )
 
     def read(self, session: Session, turn: Turn) -> tuple[str, str]:
         line = read_line()
@@ -74,11 +89,19 @@ class JsonView:
     def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None:
         known = [session.bank.misconception(tag) for tag in mark.tags]
         put_event(
-            "mark", family=question.family, attempt=question.attempt, typed=answer.typed, certainty=answer.certainty,
-            first=answer.first, credit=round(mark.credit, 4), right=mark.right, tags=mark.tags,
+            "mark",
+            family=question.family,
+            attempt=question.attempt,
+            typed=answer.typed,
+            certainty=answer.certainty,
+            first=answer.first,
+            credit=round(mark.credit, 4),
+            right=mark.right,
+            tags=mark.tags,
             says=[*(f"you {each.says}" for each in known if each), *map(unwrap, mark.says)],
-            explain=unwrap(question.explain), prove=question.prove,
-        )  # fmt: skip
+            explain=unwrap(question.explain),
+            prove=question.prove,
+        )
 
     def ask_prediction(self) -> float | None:
         put_event("predict", when="after")

@@ -19,12 +19,12 @@ from grader.store.quiz_log import QuizLog
 from grader.terminal.console import put, wrap
 from grader.terminal.text import plural
 
+OUT_FILE = click.Path(path_type=Path, dir_okay=False)
 LEARNER = "export-id"  # the fact that holds the random id
 
 
 @click.command("log")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="The file to write; without it, standard output.")  # fmt: skip
+@click.option("--out", type=OUT_FILE, metavar="FILE", help="The file to write; without it, standard output.")
 @click.option("--with-answers", is_flag=True, help="With what you typed, too.")
 @course_option
 @click.pass_context

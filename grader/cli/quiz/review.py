@@ -16,12 +16,13 @@ from grader.quiz.session.plan import keep_existing
 from grader.quiz.session.schedule import due, next_due
 from grader.terminal.text import plural
 
-DEFAULT_QUESTIONS = 20
+AT_LEAST_ONE = click.IntRange(min=1)
 
 
 @click.command("review")
-@click.option("--most", type=click.IntRange(min=1), default=DEFAULT_QUESTIONS, show_default=True, metavar="N",
-              help="No more questions than this.")  # fmt: skip
+@click.option(
+    "--most", type=AT_LEAST_ONE, default=20, show_default=True, metavar="N", help="No more questions than this."
+)
 @click.option("--new", "anew", is_flag=True, help="Begin another review, where one was broken off.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; see: learn quiz --help")

@@ -107,9 +107,8 @@ def _run_editor(prompter: Prompter, editor: str, asks: str, text: str, draft: Pa
     if code:
         prompter.show(wrap_paragraphs(f"Your editor ended with code {code}. What it saved is taken."))
     elif draft.read_bytes() == before:
-        prompter.show(wrap_paragraphs(
-            "Nothing was saved. An editor with a window of its own has to be told to wait, as `code --wait` is."
-        ))  # fmt: skip
+        says = "Nothing was saved. An editor with a window of its own has to be told to wait, as `code --wait` is."
+        prompter.show(wrap_paragraphs(says))
     return _remove_question(draft.read_text(encoding="utf-8", errors="replace"))
 
 

@@ -98,8 +98,12 @@ def _describe(known: LatestAnswer | None, doubts: int) -> str:
 def _object(topic: Topic, question: OpenQuestion, known: LatestAnswer | None) -> dict[str, object]:
     marks = known.marking if known else None
     return {
-        "number": question.number, "topic": topic.name, "title": topic.title, "asks": question.asks,
-        "state": known.state if known else "new", "text": known.text if known else "",
+        "number": question.number,
+        "topic": topic.name,
+        "title": topic.title,
+        "asks": question.asks,
+        "state": known.state if known else "new",
+        "text": known.text if known else "",
         "when": known.session.started.astimezone(UTC).isoformat() if known else None,
         "points": [
             {"id": point.id, "says": point.says, "mark": marks.points.get(point.id) if marks else None}
@@ -109,7 +113,7 @@ def _object(topic: Topic, question: OpenQuestion, known: LatestAnswer | None) ->
             {"id": trap.id, "claims": trap.claims, "mark": marks.traps.get(trap.id) if marks else None}
             for trap in question.traps
         ],
-    }  # fmt: skip
+    }
 
 
 def _next(topics: Mapping[int, Topic], known: Mapping[str, LatestAnswer]) -> tuple[str, str]:
