@@ -1,1 +1,1 @@
-"""Submissions to results: find them, judge them, write what came out."""
+"""Grade a class: submissions to results and their files."""

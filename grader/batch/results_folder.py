@@ -1,8 +1,8 @@
 """The folder that a run writes to.
 
-DIR/results.sqlite     the store: what was graded, on what, when, and what that replaced
+DIR/results.sqlite        the store: every result, its input, time, and what it replaced
 DIR/shards/I-of-N.sqlite  the same for one part of a class (`--shard I/N`), which has no other files
-DIR/previous-N/        what was in DIR before a run that began anew
+DIR/previous-N/           what was in DIR before a run that began again
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ PREVIOUS = "previous-{}"
 
 
 def store_path(out: Path, shard: Shard | None = None) -> Path:
-    """Where the results in `out` are kept."""
+    """Return where the results in *out* are stored."""
     return out / (shard.file if shard else STORE)
 
 
-def put_aside(path: Path) -> Path | None:
-    """Move a store, and the files made from it, into a folder of their own, which is given back; None if there are no
-    results to lose."""
+def move_aside(path: Path) -> Path | None:
+    """Move a store and its files into a new folder and return that; None if there are no results to lose."""
     if not path.exists():
         return None
-    store = ClassStore.existing(path)  # what a killed run left half written is taken back first
+    store = ClassStore.existing(path)  # rolls back what a killed run left
     is_empty = not store.states()
     store.close()
     if is_empty:
@@ -44,29 +43,29 @@ def put_aside(path: Path) -> Path | None:
         return None
     folders = (path.parent / PREVIOUS.format(number) for number in itertools.count(1))
     folder = next(folder for folder in folders if not (folder / path.name).exists())
-    with explained(path.parent):
-        folder.mkdir(exist_ok=True)  # the parts of a class, each with a process of its own, share it
+    with explain_write_errors(path.parent):
+        folder.mkdir(exist_ok=True)  # parts of a class, each in its process, share it
         for name in [path.name, *(FILES if path.name == STORE else ())]:
             if (path.parent / name).exists():
                 (path.parent / name).rename(folder / name)
     return folder
 
 
-def now() -> str:
-    """The time, as the results say it: UTC, to the second."""
+def utc_now() -> str:
+    """Return the time as results give it: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(frozen=True)
-class OpenedFolder:
-    """A results folder that a run has for itself. `made` are the folders that were not there, the innermost first."""
+class LockedFolder:
+    """A locked results folder. `made` are the folders that were created, the innermost first."""
 
     lock: IO[bytes]
     made: tuple[Path, ...]
 
-    def give_back(self) -> None:
-        """Leave everything as it was, for a run that was refused."""
-        with contextlib.suppress(OSError):  # whoever has put something there keeps it
+    def release(self) -> None:
+        """Unlock it, and remove what was created, for a run that was refused."""
+        with contextlib.suppress(OSError):  # another program has written there
             if self.made:
                 Path(self.lock.name).unlink()
             for folder in self.made:
@@ -74,16 +73,18 @@ class OpenedFolder:
         self.lock.close()
 
 
-def opened_folder(path: Path) -> OpenedFolder:
-    """The folder of the store at `path`, made if need be, and locked. Raises OSError, UsageError."""
+def open_folder(path: Path) -> LockedFolder:
+    """Create the folder of the store at *path* if needed, and lock it. Raises OSError, UsageError."""
     made = tuple(itertools.takewhile(lambda folder: not folder.exists(), path.absolute().parents))
     path.parent.mkdir(parents=True, exist_ok=True)
-    return OpenedFolder(locked(path), made)
+    return LockedFolder(_lock(path), made)
 
 
-def locked(path: Path) -> IO[bytes]:
-    """A file beside the store that is locked as long as it is open. Not the store itself: SQLite has its own locks on
-    that, which closing another descriptor of it would take away."""
+def _lock(path: Path) -> IO[bytes]:
+    """Lock a file beside the store until it is closed.
+
+    Not the store: closing another descriptor of it would release SQLite's locks.
+    """
     lock = path.with_name(f".{path.name}.lock").open("ab")
     try:
         import fcntl
@@ -100,11 +101,11 @@ def locked(path: Path) -> IO[bytes]:
 
 
 @contextmanager
-def explained(out: Path) -> Iterator[None]:
-    """The system's refusals to write in `out` as errors that say what to do."""
+def explain_write_errors(out: Path) -> Iterator[None]:
+    """Turn failures to write in *out* into errors that say what to do."""
     try:
         yield
-    except StoreError as error:  # the command as it was would begin anew
+    except StoreError as error:  # without --resume the command would begin again
         next_step = error.next_step.replace("repeat the command", "repeat the command with --resume")
         raise StoreError(error.what, where=error.where, next_step=next_step) from None
     except OSError as error:

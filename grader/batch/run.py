@@ -1,4 +1,4 @@
-"""A whole run: who is to be graded, with what, and where; each result written as it comes."""
+"""Grade a class from start to end; each result is written as it arrives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.batch.executors import LOCAL, GradingExecutor, make_executor
 from grader.batch.outputs import Outputs
 from grader.batch.results import Results, read_settings
 from grader.batch.results_folder import store_path
-from grader.batch.settings import Settings, settings_for
+from grader.batch.settings import Settings, make_settings
 from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
 from grader.intake.discover import Discovery, discover
@@ -26,7 +26,7 @@ from grader.judge.session import random_seed
 from grader.model import Course, Lesson
 from grader.record import Record
 
-GIVEN = (  # what a run is given by name, and its results are of
+REQUIRED_EQUAL = (  # settings by which results can be resumed, in words, with their options
     ("course", "another course", "--course"),
     ("lessons", "other lessons", "--lessons"),
     ("seed", "another seed", "--seed"),
@@ -36,14 +36,13 @@ GIVEN = (  # what a run is given by name, and its results are of
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for.
+    """The options of a run.
 
-    `names`, `roster`, `attempts` and `before` say how hand-ins are found, as `discover` does; the first two as text and
-    path, `before` as a date.
-    `version` is that of this program: results of another one are graded again. `seed` None: the one of the results that
-    are gone on with, else a new one. `resume`: grade only what is new or has changed. `regrade`: grade again, and keep
-    the old scores beside the new ones. `jobs`: how many at the same time. `isolation`: "required", "available" or
-    "process".
+    `names`, `roster`, `attempts` and `before` say how hand-ins are found, as for `discover`, in text, path and date.
+    `version` is this program's: results of another version are graded again. Without a `seed`, that of the results that
+    are resumed is used, else a random one. `resume` grades only what is new or has changed; `regrade` grades again and
+    keeps the old scores beside the new ones. `jobs` submissions are graded at the same time. `isolation` is "required",
+    "available" or "process".
     """
 
     submissions: Path
@@ -68,28 +67,32 @@ class Plan:
 
 
 class Run:
-    """A run that is ready to begin. `todo` are the hand-ins to grade, `before` how many were graded already. `changed`
-    are ids that were graded before in another state than they are in now, and will not be graded in this run;
-    `otherwise` says how many in `todo` were graded before with other settings. `kept` are the learners who were graded
-    before and are not among the hand-ins: their results stay."""
+    """A run that is ready to start.
+
+    `todo` are the hand-ins to grade, `before` counts those graded already. `changed` are ids whose hand-in has changed
+    since it was graded, but is not graded in this run; `otherwise` counts those in `todo` that were graded with other
+    settings. `kept` are learners who were graded before and have no hand-in now: their results stay.
+    """
 
     def __init__(self, course: Course, plan: Plan) -> None:
-        """Raises UsageError and its kin for what cannot be: no submissions, no such learner, no place to write. A run
-        that begins anew has begun to start its engine then: unless that works, nothing that is there is touched."""
+        """Find the hand-ins and open the results. Raises UsageError for plans that cannot be carried out.
+
+        A run without `resume` starts its executor first: if that fails, earlier results stay untouched.
+        """
         _require_checks(plan.lessons)
         self.course, self.plan = course, plan
         self.roster = Roster.read(plan.roster) if plan.roster else None
-        self.found = _found(plan, self.roster)
-        chosen = _chosen(self.found.learners, plan.only)
+        self.found = _discover(plan, self.roster)
+        chosen = _choose(self.found.learners, plan.only)
         path = store_path(plan.out, plan.shard)
-        seed = _seed(plan, path)
-        self.settings: Settings = settings_for(course, plan.lessons, seed, plan.device, plan.version, plan.isolation)
+        seed = _choose_seed(plan, path)
+        self.settings: Settings = make_settings(course, plan.lessons, seed, plan.device, plan.version, plan.isolation)
         header = self.settings.to_header()
         if plan.resume or plan.regrade:
             _require_same(path, header, plan)
         self._executor: GradingExecutor | None = None
         outputs = None if plan.shard else Outputs(plan.out, reveal=plan.reveal)
-        self._most = min(len(chosen), plan.limit or len(chosen))  # to be graded
+        self._total = min(len(chosen), plan.limit or len(chosen))
         try:
             go_on = (plan.resume or plan.regrade) and path.exists()
             self.results = Results(path, header, outputs, go_on=go_on, ready=self._start)
@@ -99,17 +102,17 @@ class Run:
                 self.results.close()
                 raise
         except BaseException:
-            self._end(interrupt=True)
+            self._stop(interrupt=True)
             raise
 
     def _prepare(self, chosen: Collection[str]) -> None:
-        """Find out who was graded already; the class files hold those, and whoever is added."""
+        """Find out who was graded already; the class files hold those, and who is added."""
         shard, regrade = self.plan.shard, self.plan.regrade
         mine = [learner for learner in self.found.learners if shard is None or shard.holds(learner)]
-        done, stays = self._known(mine)
+        done, stays = self._find_graded(mine)
         wanted = [learner for learner in mine if learner.id in chosen and (regrade or learner.id not in done)]
         self.todo = wanted[: self.plan.limit]
-        self._most = len(self.todo)
+        self._total = len(self.todo)
         waiting = {learner.id for learner in self.todo}
         self.before = len(done - waiting)
         states = self.results.states
@@ -118,16 +121,15 @@ class Run:
         if regrade:
             self.results.grade_again(waiting)
             stays |= {name for name in waiting & states.keys() if states[name].listed}
-        earlier = self._earlier()
+        earlier = self._find_earlier()
         self.kept = sorted(set(earlier.values()))
         self.results.list_only({*stays, *earlier})
         expected = [*(learner.id for learner in self.found.learners), *earlier]
         parts = [(shard.number, shard.of)] if shard else []
-        self.results.begin(self._titles(), expected, self._found(), parts=parts)
+        self.results.begin(self._titles(), expected, self._describe_discovery(), parts=parts)
 
-    def _known(self, learners: Sequence[Learner]) -> tuple[set[str], set[str]]:
-        """Who was graded on exactly what they have handed in now, with these settings; and whose result stays in the
-        class files until there is another."""
+    def _find_graded(self, learners: Sequence[Learner]) -> tuple[set[str], set[str]]:
+        """Return who was graded on the present hand-in with these settings, and whose result stays until the next."""
         done, stays = set(), set()
         for learner in learners:
             state = self.results.states.get(learner.id)
@@ -142,8 +144,8 @@ class Run:
                 stays.add(learner.id)
         return done, stays
 
-    def _earlier(self) -> dict[str, str]:
-        """The hand-ins that were graded before, of learners who are not among those here, each with its learner."""
+    def _find_earlier(self) -> dict[str, str]:
+        """Return earlier hand-ins of learners who have none now, each with its learner."""
         ids = {learner.id for learner in self.found.learners}
         learners = {learner.learner for learner in self.found.learners}
         listed = {result.id: result.learner for result in self.results.store.results()}
@@ -157,23 +159,23 @@ class Run:
         lessons = {name: self.course.lessons[name].title for name in self.settings.lessons}
         return {"course": self.course.title, "lessons": lessons}
 
-    def _found(self) -> dict[str, Any]:
-        """What is kept of how the hand-ins were found."""
+    def _describe_discovery(self) -> dict[str, Any]:
+        """Return what is stored about how the hand-ins were found."""
         found = self.found
         people = {name: self.roster.find((name,)) for name in self.kept} if self.roster else {}
         there = {person.id for person in people.values() if person}
-        self.missing = [one for one in found.missing if one["id"] not in there]  # nobody with a result is
+        self.missing = [one for one in found.missing if one["id"] not in there]  # but those with a result
         strangers = [name for name, person in people.items() if person is None]
         return {"ignored": found.ignored, "missing": self.missing, "unlisted": [*found.unlisted, *strangers]}
 
     def _start(self) -> None:
-        self._executor = make_executor(self.plan.engine, self.course, self.settings, self.plan.jobs, self._most)
+        self._executor = make_executor(self.plan.engine, self.course, self.settings, self.plan.jobs, self._total)
         self._executor.start()
 
     def grade(self, on_record: Callable[[Record], None]) -> None:
-        """Grade everyone in `todo`; `on_record` hears of each as it is done.
+        """Grade everyone in `todo`, and call *on_record* with each result.
 
-        What is done is written and stays written, whatever ends this. Raises KeyboardInterrupt, SelfattendError.
+        Results stay written, whatever ends this. Raises KeyboardInterrupt, SelfattendError.
         """
         try:
             if self.todo:
@@ -189,12 +191,12 @@ class Run:
             for learner, graded in self._executor.grade(self.todo):
                 on_record(self.results.add(learner, graded))
         except BaseException:
-            self._end(interrupt=True)
+            self._stop(interrupt=True)
             raise
-        self._end()
+        self._stop()
 
-    def _end(self, *, interrupt: bool = False) -> None:
-        """Leave no process."""
+    def _stop(self, *, interrupt: bool = False) -> None:
+        """End all processes."""
         executor, self._executor = self._executor, None
         if executor is not None:
             if interrupt:
@@ -202,12 +204,12 @@ class Run:
             executor.close()
 
     def close(self) -> None:
-        """Let another run have the results folder."""
-        self._end()
+        """Release the results folder."""
+        self._stop()
         self.results.close()
 
 
-def _found(plan: Plan, roster: Roster | None) -> Discovery:
+def _discover(plan: Plan, roster: Roster | None) -> Discovery:
     return discover(
         plan.submissions,
         plan.out,
@@ -218,18 +220,18 @@ def _found(plan: Plan, roster: Roster | None) -> Discovery:
     )
 
 
-def _chosen(learners: Sequence[Learner], only: Sequence[str]) -> Collection[str]:
+def _choose(learners: Sequence[Learner], only: Sequence[str]) -> Collection[str]:
     known = {learner.id: learner.name for learner in learners}
     for name in only:
         if name not in known:
-            close = _close(name, known)
+            close = _suggest_ids(name, known)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
             raise UsageError(f'there is no submission "{name}"{guess}', next_step="name one with --only ID")
     return set(only) or known.keys()
 
 
-def _close(wanted: str, known: Mapping[str, str]) -> list[str]:
-    """The ids that are written much like what was wanted, or whose names are."""
+def _suggest_ids(wanted: str, known: Mapping[str, str]) -> list[str]:
+    """Return the ids that are similar to *wanted*, or whose names are."""
     import difflib  # here: only a mistyped name needs it
 
     plain = {own: " ".join(sorted(re.findall(r"\w+", name.casefold()))) for own, name in known.items() if name}
@@ -247,8 +249,10 @@ def _require_checks(lessons: Sequence[Lesson]) -> None:
 
 
 def _require_same(path: Path, header: Mapping[str, Any], plan: Plan) -> None:
-    """Results are gone on with by what they were begun with; only the content of the course, and this program, may have
-    changed. What those who are not graded now were given would stand beside scores of another kind."""
+    """Raise UsageError unless the settings are those of the results to resume.
+
+    Only this program and the content of the course may have changed: other scores would not be comparable.
+    """
     before = read_settings(path)
     if before is None:
         if plan.regrade:
@@ -256,20 +260,20 @@ def _require_same(path: Path, header: Mapping[str, Any], plan: Plan) -> None:
             raise UsageError(what, where=str(path), next_step="leave out --regrade")
         return
     was, now = {**before, "course": before["course"]["id"]}, {**header, "course": header["course"]["id"]}
-    for name, of, option in GIVEN:
+    for name, of, option in REQUIRED_EQUAL:
         if was[name] != now[name]:
-            first, second = (_in_words(value) for value in (was[name], now[name]))
+            first, second = (_to_words(value) for value in (was[name], now[name]))
             these = "these" if name == "lessons" else "this"
             what = f"the results here are of {of} than {these}: {first}, not {second}"
             next_step = f"repeat the command with {option} {first}, or begin anew with another --out"
             raise UsageError(what, where=str(path), next_step=next_step)
 
 
-def _in_words(value: Any) -> str:
+def _to_words(value: Any) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def _seed(plan: Plan, path: Path) -> int:
+def _choose_seed(plan: Plan, path: Path) -> int:
     if plan.seed is not None:
         return plan.seed
     before = read_settings(path) if plan.resume or plan.regrade else None

@@ -1,7 +1,7 @@
-"""One part of a class, for arrays of jobs that know nothing of each other: `--shard 2/8` grades the second of eight.
+"""One part of a class, for arrays of independent jobs: `--shard 2/8` grades the second of eight parts.
 
-Which part a learner belongs to follows from their id alone. So no job need talk to another, and a learner who is added
-moves nobody. The parts are joined with `grader merge`.
+A learner's part follows from their id alone, so jobs need no communication, and a new learner moves no other. The parts
+are joined with `grader merge`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """From "2/8". Raises UsageError."""
+        """Parse "2/8". Raises UsageError."""
         found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
         if found and 1 <= int(found[1]) <= int(found[2]):
             return cls(int(found[1]), int(found[2]))
@@ -38,11 +38,11 @@ class Shard:
 
     @property
     def file(self) -> Path:
-        """Where its results go, below the folder of the results."""
+        """The path of its store below the results folder."""
         return Path(FOLDER, f"{self.number}-of-{self.of}.sqlite")
 
     def holds(self, learner: Learner) -> bool:
-        """Whether a hand-in belongs to this part. All attempts of a learner are in the same."""
+        """Return True if a hand-in belongs to this part; all attempts of a learner are in the same."""
         digest = hashlib.sha256(learner.learner.encode("utf-8", "surrogateescape")).digest()
         return int.from_bytes(digest[:8], "big") % self.of == self.number - 1
 

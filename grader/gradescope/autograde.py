@@ -1,9 +1,8 @@
-"""What `run_autograder` runs in Gradescope's container: grade the one submission there, and write results.json.
+"""Main program in Gradescope's container: grade the one submission there, and write results.json.
 
     python -m grader.gradescope.autograde /autograder
 
-Standard output is what the instructor sees, and nobody else. Whatever goes wrong here, results.json is written: it says
-that the grader failed, and has no score.
+Only the instructor sees standard output. If anything fails here, results.json says so, without a score.
 """
 
 from __future__ import annotations
@@ -31,45 +30,45 @@ from grader.reports.formats.to_gradescope import make_failure, to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.redaction import redact
 
-SUBMISSION = "submission"  # what the hand-in is called in paths that learners see
+SUBMISSION = "submission"  # the name of the hand-in in paths that learners see
 
 
 def main(root: Path) -> int:
-    """Grade what lies in `root`/submission; always 0."""
+    """Grade *root*/submission, and return 0 in every case."""
     signal.signal(signal.SIGTERM, _stop)
-    result, told = make_failure(), ""
+    result, output = make_failure(), ""
     try:
-        result, told = autograde(root)
+        result, output = autograde(root)
     except SelfattendError as error:
-        told = f"The grader itself failed.\n{error}"
-    except BaseException:  # whatever it is, the instructor reads it and the learner gets an answer
-        told = f"The grader itself failed.\n{traceback.format_exc()}"
+        output = f"The grader itself failed.\n{error}"
+    except BaseException:  # of any kind: the instructor reads it, and the learner gets an answer
+        output = f"The grader itself failed.\n{traceback.format_exc()}"
     _write(root / "results" / "results.json", result)
-    print(told)
+    print(output)
     return 0
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """`timeout` ends us like Ctrl-C does, so that our processes end with us."""
+    """Treat the signal of `timeout` like Ctrl-C, so that all processes end."""
     raise KeyboardInterrupt("the time for this submission was used up")
 
 
 def autograde(root: Path) -> tuple[dict[str, Any], str]:
-    """The object of results.json, and what only the instructor may read. Raises SelfattendError."""
+    """Return the object of results.json, and what only the instructor may read. Raises SelfattendError."""
     settings = BundleSettings.read(root / "source")
     with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
-        place = Path(folder)
-        _take(root / "submission", place / "in" / SUBMISSION)
-        head, record = _graded(root / "source" / "course", settings, place)
+        work = Path(folder)
+        _copy_submission(root / "submission", work / "in" / SUBMISSION)
+        head, record = _grade(root / "source" / "course", settings, work)
     shown = (head, record) if settings.reveal else ({**head, "seed": None}, redact(record))
     result = to_gradescope(
         *shown, out_of=settings.out_of, missing_as_zero=settings.missing_as_zero, visibility=settings.visibility
     )
-    return result, _for_the_instructor(head, record)
+    return result, _describe_for_instructor(head, record)
 
 
-def _take(submission: Path, target: Path) -> None:
-    """Copy the hand-in to where it is the only one. Links are copied as links; what cannot be copied is left out."""
+def _copy_submission(submission: Path, target: Path) -> None:
+    """Copy the hand-in into a folder where it is the only one; what cannot be copied is left out."""
     target.mkdir(parents=True)
     try:
         if submission.is_dir():
@@ -79,21 +78,20 @@ def _take(submission: Path, target: Path) -> None:
             print(f"Left out: {source}: {why}")
 
 
-def _graded(course_root: Path, settings: BundleSettings, place: Path) -> tuple[Mapping[str, Any], Record]:
-    """Grade with the strongest protection there is. Where learners' code cannot be kept from files and network, that is
-    found out before any of it runs."""
+def _grade(course_root: Path, settings: BundleSettings, work: Path) -> tuple[Mapping[str, Any], Record]:
+    """Grade with full isolation, or without requiring it; that it is missing is known before any code runs."""
     try:
-        return _run(course_root, settings, place, "required")
+        return _run(course_root, settings, work, "required")
     except GraderError as error:
         print(f"Trying again, without asking for full isolation. {error}", flush=True)
-        return _run(course_root, settings, place, "available")
+        return _run(course_root, settings, work, "available")
 
 
-def _run(course_root: Path, settings: BundleSettings, place: Path, isolation: str) -> tuple[Mapping[str, Any], Record]:
+def _run(course_root: Path, settings: BundleSettings, work: Path, isolation: str) -> tuple[Mapping[str, Any], Record]:
     course = load(course_root)
     lessons = [course.lessons[name] for name in settings.lessons]
-    out = place / isolation
-    run = Run(course, Plan(place / "in", out, lessons, settings.engine, settings.seed, isolation=isolation, jobs=1))
+    out = work / isolation
+    run = Run(course, Plan(work / "in", out, lessons, settings.engine, settings.seed, isolation=isolation, jobs=1))
     try:
         run.grade(lambda _record: None)
     finally:
@@ -102,13 +100,13 @@ def _run(course_root: Path, settings: BundleSettings, place: Path, isolation: st
     return head, next(iter(records))
 
 
-def _for_the_instructor(head: Mapping[str, Any], record: Record) -> str:
-    """Which protection was in force, and everything that is known of the submission."""
+def _describe_for_instructor(head: Mapping[str, Any], record: Record) -> str:
+    """Say which protection was in force, and everything about the submission."""
     layers = list(head["isolation"])
-    said = [f"Protection in force: {', '.join(layers) or 'none: no code was run'}."]
+    lines = [f"Protection in force: {', '.join(layers) or 'none: no code was run'}."]
     if layers and (missing := lacking(layers)):
-        said.append(f"Learners' code was not isolated {' and '.join(missing)}.")
-    return "\n".join([*said, f"Seed {head['seed']}.", "", feedback_markdown(head, record)])
+        lines.append(f"Learners' code was not isolated {' and '.join(missing)}.")
+    return "\n".join([*lines, f"Seed {head['seed']}.", "", feedback_markdown(head, record)])
 
 
 def _write(path: Path, result: Mapping[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""Make the zip of a Gradescope autograder: the engine and the course as they are here, and two scripts round them.
+"""Build the zip of a Gradescope autograder: this engine, the course, and two scripts.
 
 setup.sh, run_autograder     what Gradescope calls (its "Autograder Specifications")
 engine/, course/             the program's source, and the course with its hidden checks
-requirements.txt, constraints.txt    what setup.sh installs, and in which versions: those that are here
-settings.json, seconds, failed.json  what to grade, for how long at most, and what to say if all else fails
+requirements.txt, constraints.txt    what setup.sh installs, in the versions that are installed here
+settings.json, seconds, failed.json  what to grade, the time limit, and the result if everything else fails
 README.md                    for the instructor
 """
 
@@ -36,9 +36,9 @@ MISSING = {True: "a lesson that was not handed in counts as 0", False: "a lesson
 
 
 def write_bundle(course: Course, lessons: Sequence[Lesson], out: Path, settings: BundleSettings, minutes: int) -> None:
-    """Write the zip to `out`. `minutes`: the timeout that is set in Gradescope.
+    """Write the zip to *out*; *minutes* is the timeout that is set in Gradescope.
 
-    Raises UsageError for a course without checks, a program that was not installed, and where it cannot be written.
+    Raises UsageError for a course without checks, a program that was not installed, or if it cannot be written.
     """
     missing = [lesson.name for lesson in lessons if not lesson.checks_path.is_file()]
     if missing:
@@ -81,14 +81,19 @@ def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: i
 
 def _readme(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> str:
     return Template((FILES / "README.md").read_text(encoding="utf-8")).substitute(
-        course=course.title, lessons=", ".join(settings.lessons), out_of=number_text(settings.out_of),
-        engine=settings.engine, minutes=minutes, seconds=seconds, missing=MISSING[settings.missing_as_zero],
+        course=course.title,
+        lessons=", ".join(settings.lessons),
+        out_of=number_text(settings.out_of),
+        engine=settings.engine,
+        minutes=minutes,
+        seconds=seconds,
+        missing=MISSING[settings.missing_as_zero],
         shown=SHOWN[settings.reveal],
-    )  # fmt: skip
+    )
 
 
 def _requirements() -> list[str]:
-    """What the program needs, as its own description says; what only some need is left out."""
+    """Return the requirements of this program's metadata, without extras."""
     try:
         described = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
@@ -98,6 +103,6 @@ def _requirements() -> list[str]:
 
 
 def _constraints(requirements: Sequence[str]) -> list[str]:
-    """The versions that are installed here, without a label such as "+cpu": any build of that version will do."""
+    """Return the installed versions without labels such as "+cpu": any build of a version will do."""
     names = [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in requirements]
     return [f"{name}=={metadata.version(name).partition('+')[0]}" for name in names]

@@ -1,4 +1,4 @@
-"""What an autograder was made for: read by `autograde` in its container."""
+"""Settings of an autograder, which `autograde` reads in its container."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ FILE = "settings.json"
 
 @dataclass(frozen=True)
 class BundleSettings:
-    """`lessons` to grade, the `seed` of everybody's inputs, and what a 10.0 is worth. `missing_as_zero`: a lesson that
-    was not handed in counts as 0, not at all otherwise. `visibility`: when learners see the tests. `reveal`: whether
-    they see the inputs of hidden checks. `engine`: the version that made it."""
+    """The `lessons` to grade, the `seed` of all inputs, the `engine`'s version, and the points for a 10.0.
+
+    With `missing_as_zero` a lesson that was not handed in counts as 0, otherwise not at all. `visibility` says when
+    learners see the tests, `reveal` whether they see the inputs of hidden checks.
+    """
 
     lessons: tuple[str, ...]
     seed: int
@@ -24,11 +26,11 @@ class BundleSettings:
     reveal: bool = False
 
     def to_json(self) -> str:
-        """The file's text."""
+        """Return the text of the file."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
     @classmethod
     def read(cls, folder: Path) -> BundleSettings:
-        """The settings of the autograder that lies in `folder`."""
+        """Read the settings of the autograder in *folder*."""
         values = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return cls(**{**values, "lessons": tuple(values["lessons"])})

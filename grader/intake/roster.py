@@ -70,7 +70,8 @@ class Roster:
         first = {fold_id(person.id): person for person in people}
         others, shared = _index((key, person) for person in people for key in sorted(person.keys) if key not in first)
         taken = first.keys() | others.keys() | shared.keys()
-        weak, _ = _index((key, person) for person in people for key in _local_parts(person) - taken)
+        logins = {person: {key.partition("@")[0] for key in person.keys if "@" in key} for person in people}
+        weak, _ = _index((key, person) for person in people for key in logins[person] - taken - {""})
         by_name, _ = _index((form, person) for person in people for form in _forms(person.name))
         for key, owners in shared.items():
             numbers = _name_lines([person.line for person in owners])
@@ -191,11 +192,6 @@ def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict
             owners[key].append(person)
     alone = {key: people[0] for key, people in owners.items() if len(people) == 1}
     return alone, {key: people for key, people in owners.items() if len(people) > 1}
-
-
-def _local_parts(person: Person) -> set[str]:
-    """Return what stands before the @ of addresses: often the login."""
-    return {key.partition("@")[0] for key in person.keys if "@" in key} - {""}
 
 
 def _forms(name: str) -> set[str]:

@@ -22,10 +22,7 @@ def assign_ids(learners: Sequence[Learner], *, with_attempts: bool, before: int)
     named = zip(learners, ids, owners, unique(files, files, fold=True), strict=True)
     return [
         replace(
-            _finish(one, before),
-            id=own_id,
-            feedback=file,
-            owner=owner if with_attempts and owner != own_id else "",
+            _finish(one, before), id=own_id, feedback=file, owner=owner if with_attempts and owner != own_id else ""
         )
         for one, own_id, owner, file in named
     ]

@@ -16,7 +16,7 @@ from attacks.grading_process import GradingProcess, descendants
 from attacks.packages import pack_up
 from support.course_files import ROOT
 
-from grader.batch.settings import settings_for
+from grader.batch.settings import make_settings
 from grader.course import load
 from grader.intake.discover import discover
 
@@ -52,7 +52,7 @@ class AttackedClass:
         self.name, self.ground, self.canaries, self.places = name, ground, canaries, list(places)
         self.course = load(copy_course(name, ground))
         lessons = [self.course.lessons[lesson] for lesson in LESSONS[name]]
-        settings = settings_for(self.course, lessons, SEED, "cpu", "test", isolation)
+        settings = make_settings(self.course, lessons, SEED, "cpu", "test", isolation)
         self.process = GradingProcess(settings.to_dict(), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
 
     def begin(self) -> None:

@@ -22,7 +22,7 @@ from grader.batch.processes.process_pool import GradingProcess, ProcessPool
 from grader.batch.results import Results, read_results
 from grader.batch.results_folder import store_path
 from grader.batch.run import Plan, Run
-from grader.batch.settings import settings_for
+from grader.batch.settings import make_settings
 from grader.batch.shards import Shard
 from grader.course import load
 from grader.errors import CourseError, StoreError, UsageError
@@ -65,7 +65,7 @@ def test_a_submission_scores_the_mean_of_the_scores_it_has(scores):
 
 def test_what_was_not_graded_is_no_zero(course, folder):
     """A missing lesson and a failure of the grader leave empty cells; formulas in names are made harmless."""
-    run = settings_for(course, list(course.lessons.values()), 1, "cpu", "1")
+    run = make_settings(course, list(course.lessons.values()), 1, "cpu", "1")
     learner = Learner("=cmd()", (Entry("=cmd()", folder / "=cmd()", "folder"),), "_cmd__")
     lessons = [make_ungraded("moving_average", "missing", run), result(None, "grader-error", "argmax_2d")]
     record = make_record(learner, lessons, digest="d")
@@ -406,11 +406,11 @@ def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_
     """A changed check is another course, whatever its version says."""
     shutil.copytree(TINY, tmp_path / "course")
     changed = tmp_path / "course/solutions/basics/test_argmax_2d.py"
-    before = settings_for(load(tmp_path / "course"), list(course.lessons.values()), 1, "cpu", "1")
+    before = make_settings(load(tmp_path / "course"), list(course.lessons.values()), 1, "cpu", "1")
     changed.write_text(changed.read_text().replace("points=3", "points=4"))
     copy = load(tmp_path / "course")
 
-    assert settings_for(copy, list(copy.lessons.values()), 1, "cpu", "1").to_header() != before.to_header()
+    assert make_settings(copy, list(copy.lessons.values()), 1, "cpu", "1").to_header() != before.to_header()
 
 
 # --- grading processes ------------------------------------------------------------------------------------------------
@@ -418,7 +418,7 @@ def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_
 
 @pytest.fixture
 def grader(course):
-    made = ProcessPool(settings_for(course, list(course.lessons.values()), 5, "cpu", "1"), 60.0)
+    made = ProcessPool(make_settings(course, list(course.lessons.values()), 5, "cpu", "1"), 60.0)
     yield made
     made.close()
 

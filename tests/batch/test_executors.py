@@ -22,7 +22,7 @@ from grader.batch.executors import make_executor
 from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.serialize import pack, unpack
 from grader.batch.results import read_results
-from grader.batch.settings import settings_for
+from grader.batch.settings import make_settings
 from grader.course import load
 from grader.errors import UsageError
 from grader.intake.hand_in import HandIn, read_hand_in
@@ -65,7 +65,7 @@ def test_a_course_is_sent_whole(tmp_path):
         archive.extractall(tmp_path)
     copy = load(tmp_path)
     headers = [
-        settings_for(one, list(one.lessons.values()), 1, "cpu", "1").to_header() for one in (course, copy)
+        make_settings(one, list(one.lessons.values()), 1, "cpu", "1").to_header() for one in (course, copy)
     ]  # fmt: skip
 
     assert headers[0] == headers[1]
@@ -78,7 +78,7 @@ def test_a_course_is_sent_whole(tmp_path):
 
 def ask_for(where: str) -> None:
     course = load(TINY)
-    make_executor(where, course, settings_for(course, list(course.lessons.values()), 1, "cpu", "1"), 1, 1)
+    make_executor(where, course, make_settings(course, list(course.lessons.values()), 1, "cpu", "1"), 1, 1)
 
 
 @pytest.mark.parametrize("where", ["slurm://x", "dask://", "somewhere", ""])

@@ -14,7 +14,7 @@ from grader.terminal.console import put, warn
 from grader.terminal.text import plural
 
 if TYPE_CHECKING:
-    from grader.batch.merge import Merged
+    from grader.batch.merge import MergeSummary
 
 NOT_YET = 1
 
@@ -59,7 +59,7 @@ def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool
     ctx.exit(code or (NOT_YET if merged.absent else 0))
 
 
-def _said(merged: Merged) -> list[str]:
+def _said(merged: MergeSummary) -> list[str]:
     said = []
     if merged.absent:
         said.append(f"parts that are not there: {some(merged.absent)}")
