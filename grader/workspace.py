@@ -19,8 +19,8 @@ from grader.files import is_file, read_file
 from grader.model import Course, Lesson
 
 FORMAT = 1
-FOLDER = ".selfattend"
-MARK = "workspace.toml"
+STATE_FOLDER = ".selfattend"
+WORKSPACE_FILE = "workspace.toml"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Workspace:
     @property
     def store_path(self) -> Path:
         """Where the learner's progress is kept."""
-        return self.root / FOLDER / "progress.db"
+        return self.root / STATE_FOLDER / "progress.db"
 
     def exercise_path(self, lesson: Lesson) -> Path:
         """The learner's file for a lesson, whether or not it is there."""
@@ -85,11 +85,11 @@ def create(directory: Path, course: Course) -> Changes:
     root = directory.absolute()
     _check_place(root, course)
     with _explained(root):
-        (root / FOLDER).mkdir(parents=True, exist_ok=True)
-    return adopt(Workspace(root, course.id, course.version), course)
+        (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
+    return update(Workspace(root, course.id, course.version), course)
 
 
-def adopt(workspace: Workspace, course: Course) -> Changes:
+def update(workspace: Workspace, course: Course) -> Changes:
     """Add what a newer version of the course has and the workspace has not, and keep the rest.
 
     A lesson that was renamed begins as a copy of the file with its former name. Raises WorkspaceError.
@@ -111,21 +111,26 @@ def adopt(workspace: Workspace, course: Course) -> Changes:
             _write(path, former.read_bytes() if former else stub)
         written.append(path)
         carried += [path] if former else []
-    with _explained(root / FOLDER / MARK):
-        _write(root / FOLDER / MARK, _mark(course))
+    with _explained(root / STATE_FOLDER / WORKSPACE_FILE):
+        _write(root / STATE_FOLDER / WORKSPACE_FILE, _mark(course))
     return Changes(Workspace(root, course.id, course.version), tuple(written), tuple(kept), tuple(carried))
+
+
+def is_workspace(folder: Path) -> bool:
+    """Return True if *folder* itself is a workspace."""
+    return is_file(folder / STATE_FOLDER / WORKSPACE_FILE)
 
 
 def find(start: Path) -> Workspace:
     """The workspace that `start` lies in. Raises WorkspaceError if there is none, or a newer version made it."""
     start = start.absolute()
     for folder in (start, *start.parents):
-        if is_file(folder / FOLDER / MARK):
+        if is_workspace(folder):
             if workspace := _read_mark(folder):
                 return workspace
             raise WorkspaceError(
                 "the file that marks this workspace is damaged",
-                where=str(folder / FOLDER / MARK),
+                where=str(folder / STATE_FOLDER / WORKSPACE_FILE),
                 next_step=f"cd {folder} && learn start (it writes that file anew and keeps your work)",
             )
     raise WorkspaceError("this folder is no workspace, nor is one above it", where=str(start), next_step="learn start")
@@ -136,7 +141,7 @@ def _read_mark(root: Path) -> Workspace | None:
     import tomllib  # here: `learn --help` does without it
 
     try:
-        data = tomllib.loads((root / FOLDER / MARK).read_bytes().decode())
+        data = tomllib.loads((root / STATE_FOLDER / WORKSPACE_FILE).read_bytes().decode())
         made, course_id, version = int(data["format"]), str(data["course"]), str(data["version"])
     except (OSError, ValueError, KeyError, TypeError):  # tomllib's and the decoder's errors are ValueErrors
         return None
@@ -171,15 +176,15 @@ def _check_place(root: Path, course: Course) -> None:
         raise WorkspaceError(
             "this is the folder of a course; your work needs one of its own",
             where=str(root),
-            next_step="learn start FOLDER",
+            next_step="learn start STATE_FOLDER",
         )
-    if root.name in {track.name for track in course.tracks} and is_file(root.parent / FOLDER / MARK):
+    if root.name in {track.name for track in course.tracks} and is_workspace(root.parent):
         raise WorkspaceError(
             "this folder belongs to the workspace above it",
             where=str(root),
             next_step=f"cd {root.parent} && learn start",
         )
-    if is_file(root / FOLDER / MARK) and (existing := _read_mark(root)):
+    if is_workspace(root) and (existing := _read_mark(root)):
         existing.require(course)
 
 
@@ -195,10 +200,10 @@ def _explained(path: Path) -> Iterator[None]:
                 "free some space and repeat the command; no file was left half-written",
             )
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            what, next_step = "you may not write here", "work in a folder of your own: learn start FOLDER"
+            what, next_step = "you may not write here", "work in a folder of your own: learn start STATE_FOLDER"
         else:
             what = f"this cannot be written: {error.strerror or error}"
-            next_step = "move what is in the way, or choose another folder: learn start FOLDER"
+            next_step = "move what is in the way, or choose another folder: learn start STATE_FOLDER"
         raise WorkspaceError(what, where=str(path), next_step=next_step) from None
 
 

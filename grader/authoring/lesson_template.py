@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.course.discover import load
-from grader.course.find_course import MARK
+from grader.course.find_course import COURSE_FILE
 from grader.course.find_lesson import aliases
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
@@ -159,7 +159,7 @@ def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
     if there:
         what = f"there is a file already for a lesson {name}; nothing was written"
         raise UsageError(what, where=str(there[0]), next_step="choose another name, or move the file away")
-    syllabus = root / MARK
+    syllabus = root / COURSE_FILE
     text = with_lesson(TomlText(read_file(syllabus), syllabus), course, name, track)
     _write_all({**texts, syllabus: text}, syllabus)
     return [*texts, syllabus]
@@ -192,7 +192,7 @@ def _track(course: Course, track: str | None) -> str:
         return names[0]
     if track not in names:
         what = f'there is no track "{track}"' if track else "this course has several tracks"
-        raise UsageError(f"{what}; they are {', '.join(names)}", where=str(course.root / MARK),
+        raise UsageError(f"{what}; they are {', '.join(names)}", where=str(course.root / COURSE_FILE),
                          next_step="name one with --track, or add a [[tracks]] table to course.toml")  # fmt: skip
     return track
 

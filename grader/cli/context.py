@@ -12,11 +12,10 @@ import click
 from grader.cli.options import COURSE
 from grader.course import aliases, find_lesson, load, locate
 from grader.errors import StoreError, WorkspaceError
-from grader.files import is_file
 from grader.model import Course, Lesson, LessonProgress
 from grader.store import Store
 from grader.terminal.console import warn
-from grader.workspace import FOLDER, MARK, Workspace, find
+from grader.workspace import Workspace, find, is_workspace
 
 NO_PROGRESS = LessonProgress("")
 
@@ -86,7 +85,7 @@ class CourseContext:
 def find_context(ctx: click.Context) -> CourseContext:
     """The course asked for, and the workspace around the current folder. Raises CourseError, WorkspaceError."""
     folder = current_folder()
-    if not any(is_file(place / FOLDER / MARK) for place in (folder, *folder.parents)):
+    if not any(is_workspace(place) for place in (folder, *folder.parents)):
         return CourseContext(load_course(ctx), None)
     workspace = find(folder)
     course = load_course(ctx, workspace)

@@ -8,8 +8,8 @@ from pathlib import Path
 from grader.errors import CourseError
 from grader.files import is_file
 
-MARK = "course.toml"
-VARIABLE = "SELFATTEND_COURSE"
+COURSE_FILE = "course.toml"
+COURSE_VARIABLE = "SELFATTEND_COURSE"
 
 
 def locate(explicit: Path | None = None, remembered: Path | None = None) -> Path:
@@ -21,8 +21,8 @@ def locate(explicit: Path | None = None, remembered: Path | None = None) -> Path
     """
     if explicit is not None:
         return _asked_for(explicit, "--course")
-    if named := os.environ.get(VARIABLE):
-        return _asked_for(Path(named), VARIABLE)
+    if named := os.environ.get(COURSE_VARIABLE):
+        return _asked_for(Path(named), COURSE_VARIABLE)
     if remembered is not None:
         return _remembered(remembered)
     return _bundled()
@@ -35,19 +35,19 @@ def is_bundled(root: Path) -> bool:
 
 def _asked_for(path: Path, source: str) -> Path:
     path = path.expanduser().absolute()
-    folder = path.parent if path.name == MARK else path
-    if is_file(folder / MARK):
+    folder = path.parent if path.name == COURSE_FILE else path
+    if is_file(folder / COURSE_FILE):
         return folder
-    what = f"no {MARK} in this folder" if folder.is_dir() else "no such folder"
+    what = f"no {COURSE_FILE} in this folder" if folder.is_dir() else "no such folder"
     raise CourseError(
         f"{source} does not name a course: {what}",
         where=str(folder),
-        next_step=f"give {source} the folder that holds {MARK}, or leave it out to use the bundled course",
+        next_step=f"give {source} the folder that holds {COURSE_FILE}, or leave it out to use the bundled course",
     )
 
 
 def _remembered(folder: Path) -> Path:
-    if is_file(folder / MARK):
+    if is_file(folder / COURSE_FILE):
         return folder
     raise CourseError(
         "the course that this workspace was started with is no longer where it was",
@@ -64,7 +64,7 @@ def _bundled_places() -> tuple[Path, Path]:
 
 def _bundled() -> Path:
     for folder in _bundled_places():
-        if is_file(folder / MARK):
+        if is_file(folder / COURSE_FILE):
             return folder
     raise CourseError(
         "the course that belongs to this program is not there: the installation is incomplete",

@@ -17,10 +17,10 @@ from grader.errors import CourseError, UsageError
 from grader.files import is_file, read_file
 from grader.model import Course, Lesson
 
-FOLDER = "public"
-MARK = "release.json"
+PUBLIC_FOLDER = "public"
+RELEASE_FILE = "release.json"
 FORMAT = 1
-AGAIN = "ask your instructor for the release again"
+ASK_AGAIN = "ask your instructor for the release again"
 
 
 class Release(NamedTuple):
@@ -64,7 +64,7 @@ def release_of(course: Course) -> Release | None:
 
     Raises CourseError.
     """
-    path = course.root / FOLDER / MARK
+    path = course.root / PUBLIC_FOLDER / RELEASE_FILE
     if course.has_solutions or not is_file(path):
         return None
     import json  # here: most courses have solutions
@@ -72,7 +72,7 @@ def release_of(course: Course) -> Release | None:
     try:
         return _release(json.loads(read_file(path)), path)
     except (ValueError, KeyError, TypeError):
-        raise CourseError("this file of the release is damaged", where=str(path), next_step=AGAIN) from None
+        raise CourseError("this file of the release is damaged", where=str(path), next_step=ASK_AGAIN) from None
 
 
 def _release(content: Any, path: Path) -> Release:
@@ -96,9 +96,9 @@ def release_text(release: Release) -> str:
 
 def public_checks(root: Path, lesson: Lesson) -> Path:
     """Where the public checks of a lesson are in a release at `root`."""
-    return root / FOLDER / lesson.track / f"test_{lesson.name}.py"
+    return root / PUBLIC_FOLDER / lesson.track / f"test_{lesson.name}.py"
 
 
 def public_answers(root: Path, lesson: Lesson) -> Path:
     """Where the answers that those were recorded with are."""
-    return root / FOLDER / lesson.track / f"{lesson.name}.answers"
+    return root / PUBLIC_FOLDER / lesson.track / f"{lesson.name}.answers"

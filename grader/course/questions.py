@@ -33,7 +33,7 @@ def left_out(lessons: Path, left: Set[str]) -> set[Path]:
     return {file for path in found for file in (path, generators_of(path))}
 
 
-def fit_questions(whole: Path, released: Path, left: Set[str]) -> None:
+def prune_questions(whole: Path, released: Path, left: Set[str]) -> None:
     """Make the questions in the folder of lessons `released` fit together, which were copied from `whole` without
     those on the lessons in `left`.
 

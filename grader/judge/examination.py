@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from grader.course.learner_copy import AGAIN
+from grader.course.learner_copy import ASK_AGAIN
 from grader.errors import CourseError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
@@ -37,7 +37,7 @@ def with_judge(
     files = [answers.checks_file(lesson) for lesson in lessons]
     missing = [path for path in files if not path.is_file()]
     if missing and answers.release is not None:
-        raise CourseError("A file of this release is missing.", where=str(missing[0]), next_step=AGAIN)
+        raise CourseError("A file of this release is missing.", where=str(missing[0]), next_step=ASK_AGAIN)
     if missing:
         raise CourseError(
             "The course's hidden checks are not here.", where=str(missing[0]), next_step="pip install selfattend"

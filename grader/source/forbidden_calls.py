@@ -42,7 +42,7 @@ _PERHAPS_HIDES = re.compile(rf"\b(?:{_WORDS})\b")
 
 
 @dataclass(frozen=True)
-class Ban:
+class ForbiddenCall:
     """A forbidden name, and where it stands: `path` is empty for the lesson's own file. `hides`: it is no forbidden
     call, but one could be hidden with it."""
 
@@ -59,9 +59,9 @@ class Ban:
         return f"It calls `{self.name}`, which this exercise forbids: that call would do the exercise whole."
 
 
-def find_ban(
+def find_forbidden_call(
     source: str, function: str, forbids: Iterable[str], siblings: Mapping[str, tuple[str, str]] | None = None
-) -> Ban | None:
+) -> ForbiddenCall | None:
     """The first forbidden call that `function` can reach, in its own file or in the `siblings` (path and source by
     module name) that it imports; None if there is none. A source that cannot be parsed has none."""
     wanted = {_folded(name): name for name in forbids}
@@ -99,21 +99,21 @@ class _Program:
                 self.modules[name] = _Module(parse(source), set(self.paths) - {""})
         self.hiding = next(self._hiding(), None)
 
-    def banned(self, function: str, wanted: Mapping[str, str]) -> Ban | None:
+    def banned(self, function: str, wanted: Mapping[str, str]) -> ForbiddenCall | None:
         """The first of the wanted names that the function comes to."""
         for where, node in self._reachable(function):
             for part in nodes_in(node):
                 name = self.modules[where].called_name(part)
                 if name is not None and _folded(name) in wanted:
-                    return Ban(wanted[_folded(name)], getattr(part, "lineno", 0), self.paths[where])
+                    return ForbiddenCall(wanted[_folded(name)], getattr(part, "lineno", 0), self.paths[where])
         return None
 
-    def _hiding(self) -> Iterator[Ban]:
+    def _hiding(self) -> Iterator[ForbiddenCall]:
         """Names with which a call could be hidden, wherever they stand: one of them at the top is enough."""
         for where, module in self.modules.items():
             for part in (part for statement in module.body for part in nodes_in(statement)):
                 if name := module.hiding_name(part):
-                    yield Ban(name, getattr(part, "lineno", 0), self.paths[where], hides=True)
+                    yield ForbiddenCall(name, getattr(part, "lineno", 0), self.paths[where], hides=True)
 
     def _reachable(self, function: str) -> Iterator[tuple[str, ast.AST]]:
         """Yield what binds the name `function`, whatever that mentions, and so on, as pairs of module name and node."""

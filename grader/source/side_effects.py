@@ -52,13 +52,13 @@ CHANGES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", 
 OF_ONE_OBJECT = frozenset({"load_state_dict"})
 
 
-def is_tame(sources: Collection[str], own: Collection[str]) -> bool:
+def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
     """Whether all of these sources are tame. `own`: the names under which they may import each other."""
-    return all(_is_tame(source, frozenset(own)) for source in sources)
+    return all(_has_no_side_effects(source, frozenset(own)) for source in sources)
 
 
 @lru_cache(maxsize=64)
-def _is_tame(source: str, own: frozenset[str]) -> bool:
+def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
     try:
         tree = parse(source)
     except SyntaxError:

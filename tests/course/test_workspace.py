@@ -14,7 +14,7 @@ from support.course_maker import SYLLABUS, front, make_course
 from grader.course import find_lesson, load
 from grader.errors import CourseError, SubmissionError, WorkspaceError
 from grader.submission import read_submission
-from grader.workspace import Workspace, adopt, create, find
+from grader.workspace import Workspace, create, find, update
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -35,7 +35,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-# ---- create, adopt, find --------------------------------------------------------------------------------------------
+# ---- create, update, find --------------------------------------------------------------------------------------------
 
 
 def test_a_new_workspace_holds_every_stub(course, root):
@@ -85,7 +85,7 @@ def test_a_newer_course_adds_its_new_lessons(course, root, tmp_path):
         )
     )
 
-    changes = adopt(find(root), newer)
+    changes = update(find(root), newer)
 
     assert changes.written == (root / "more/skew.py",)
     assert (root / "core/mean.py").read_text() == "mine"
@@ -161,7 +161,7 @@ def test_a_workspace_belongs_to_one_course(course, root, tmp_path):
     other = load(make_course(tmp_path / "other", {"course.toml": SYLLABUS.replace('"small"', '"large"')}))
     for attempt in (
         lambda: create(root, other),
-        lambda: adopt(find(root), other),
+        lambda: update(find(root), other),
         lambda: find(root).require(other),
     ):
         with pytest.raises(WorkspaceError, match=r'"small", not to "large"'):

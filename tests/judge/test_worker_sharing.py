@@ -85,7 +85,7 @@ def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
     looked at, the same file gains all: so it is that look which stops it."""
     sources = {name: (MENDS / f"{name}.py").read_text() for name in ("softmax", "attention")}
     guarded = judged(launcher, sources, shared=True)
-    monkeypatch.setattr(worker_pool, "is_tame", lambda *_sources: True)
+    monkeypatch.setattr(worker_pool, "has_no_side_effects", lambda *_sources: True)
     unguarded = judged(launcher, sources, shared=True)
 
     assert [result.score for result in guarded] == [10.0, 1.0]

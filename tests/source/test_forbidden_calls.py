@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from grader.source.forbidden_calls import find_ban
+from grader.source.forbidden_calls import find_forbidden_call
 
 FORBIDS = ("softmax", "log_softmax")
 OFFENCES = {
@@ -76,7 +76,7 @@ INNOCENT = {
 @pytest.mark.parametrize("case", OFFENCES)
 def test_a_forbidden_call_in_reach_is_found(case):
     """Whatever way it is called, the ban is found with its line."""
-    ban = find_ban(OFFENCES[case], "softmax", FORBIDS)
+    ban = find_forbidden_call(OFFENCES[case], "softmax", FORBIDS)
 
     assert ban is not None and ban.name in FORBIDS
     assert "oftmax" in OFFENCES[case].splitlines()[ban.line - 1] or ban.line > 1
@@ -85,22 +85,22 @@ def test_a_forbidden_call_in_reach_is_found(case):
 @pytest.mark.parametrize("case", INNOCENT)
 def test_what_a_function_cannot_reach_is_no_offence(case):
     """Comparing with torch outside the exercise's function is good practice."""
-    assert find_ban(INNOCENT[case], "softmax", FORBIDS) is None
+    assert find_forbidden_call(INNOCENT[case], "softmax", FORBIDS) is None
 
 
 def test_where_nothing_is_forbidden_nothing_is_found():
     """A lesson without bans has none."""
-    assert find_ban(OFFENCES["by name"], "softmax", ()) is None
+    assert find_forbidden_call(OFFENCES["by name"], "softmax", ()) is None
 
 
 @pytest.mark.parametrize("case", HIDDEN)
 def test_what_could_hide_a_call_is_found(case):
     """Where calls are forbidden, so is what would keep them from being seen; elsewhere it is not."""
     source = HIDDEN[case] + "def softmax(x, dim=-1):\n    return x\n"
-    ban = find_ban(source, "softmax", FORBIDS)
+    ban = find_forbidden_call(source, "softmax", FORBIDS)
 
     assert ban is not None and ban.hides and "hidden" in ban.says
-    assert find_ban(source, "softmax", ()) is None
+    assert find_forbidden_call(source, "softmax", ()) is None
 
 
 def test_a_call_is_followed_into_the_learners_other_files():
@@ -118,7 +118,7 @@ def test_a_call_is_followed_into_the_learners_other_files():
         "from quiet import ONE\ndef softmax(x, dim=-1):\n    return x * ONE\n": None,
     }
     for source, path in uses.items():
-        ban = find_ban(source, "softmax", FORBIDS, siblings)
+        ban = find_forbidden_call(source, "softmax", FORBIDS, siblings)
 
         assert (ban.path, ban.line) == (path, 5) if path else ban is None
 
@@ -127,7 +127,7 @@ def test_a_method_of_ones_own_module_is_no_offence():
     """`mine.softmax(x)` is one's own, where `mine` is one's own file."""
     siblings = {"mine": ("mine.py", "def softmax(x):\n    return x\n")}
 
-    assert find_ban("import mine\ndef f(x):\n    return mine.softmax(x)\n", "f", FORBIDS, siblings) is None
+    assert find_forbidden_call("import mine\ndef f(x):\n    return mine.softmax(x)\n", "f", FORBIDS, siblings) is None
 
 
 def test_a_statement_that_binds_thousands_of_names_is_read_once():
@@ -136,7 +136,7 @@ def test_a_statement_that_binds_thousands_of_names_is_read_once():
     source = f"import torch\n{' = '.join(names)} = lambda: ({', '.join(names)}, torch.exp)\n"
 
     started = time.process_time()
-    found = find_ban(f"{source}def softmax(x):\n    return a0()\n", "softmax", ["exp"])
+    found = find_forbidden_call(f"{source}def softmax(x):\n    return a0()\n", "softmax", ["exp"])
 
     assert found is not None
     assert time.process_time() - started < 10

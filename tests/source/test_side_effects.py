@@ -9,7 +9,7 @@ import pytest
 import torch  # noqa: F401
 from support.course_files import ROOT
 
-from grader.source.side_effects import is_tame
+from grader.source.side_effects import has_no_side_effects
 
 GO = "class A:\n    def go(self):\n        self.help = 1\n"
 OWN = ("softmax", "attention", "helper")
@@ -126,24 +126,24 @@ WILD = {
 @pytest.mark.parametrize("case", TAME)
 def test_honest_code_is_tame(case):
     """What honest answers are made of may be followed by the next lesson in the same process."""
-    assert is_tame([HEAD + TAME[case]], OWN)
+    assert has_no_side_effects([HEAD + TAME[case]], OWN)
 
 
 @pytest.mark.parametrize("case", WILD)
 def test_what_could_change_the_process_is_not(case):
     """Every way to leave something behind that the next lesson could find ends the process."""
-    assert not is_tame([HEAD + WILD[case]], OWN)
+    assert not has_no_side_effects([HEAD + WILD[case]], OWN)
 
 
 def test_one_wild_file_is_enough():
     """A file that is imported counts as much as the lesson's own."""
-    assert not is_tame([HEAD, "import os\n"], OWN)
+    assert not has_no_side_effects([HEAD, "import os\n"], OWN)
 
 
 def test_most_answers_of_learners_are_tame():
     """Of right answers as learners write them, more than eight in ten may share a process."""
     answers = [path.read_text() for path in (ROOT / "tests" / "content" / "answers").rglob("right_*.py")]
-    tame = [source for source in answers if is_tame([source], [*OWN, "causal_mask", "multi_head", "block"])]
+    tame = [source for source in answers if has_no_side_effects([source], [*OWN, "causal_mask", "multi_head", "block"])]
 
     assert len(tame) >= 0.8 * len(answers)
 
@@ -152,9 +152,9 @@ def test_the_references_are_tame():
     """A learner who writes as the course does is served by one process."""
     for path in (ROOT / "solutions" / "core").glob("*.py"):
         if not re.search("test_|_mistakes", path.name):
-            assert is_tame([path.read_text()], OWN), path.name
+            assert has_no_side_effects([path.read_text()], OWN), path.name
 
 
 def test_a_source_that_is_nested_too_deeply_does_no_harm():
     """What no parser takes is never run either."""
-    assert is_tame([f"x = {'-' * 50_000}1\n", f"x = 1{'+1' * 50_000}\n"], OWN)
+    assert has_no_side_effects([f"x = {'-' * 50_000}1\n", f"x = 1{'+1' * 50_000}\n"], OWN)

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.course.find_course import MARK
-from grader.course.learner_copy import FOLDER
-from grader.course.learner_copy import MARK as RELEASE
-from grader.course.questions import fit_questions, left_out
+from grader.course.find_course import COURSE_FILE
+from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE
+from grader.course.questions import left_out, prune_questions
 from grader.course.toml_writer import toml_text
 from grader.errors import CourseError, UsageError
 from grader.files import read_file
 from grader.model import Course, Lesson
 
 README = "README.md"
-PARTS = frozenset({README, MARK, FOLDER, "lessons", "exercises"})  # what a release has at its top
+PARTS = frozenset({README, COURSE_FILE, PUBLIC_FOLDER, "lessons", "exercises"})  # what a release has at its top
 
 
 # --- the place --------------------------------------------------------------------------------------------------------
@@ -35,7 +34,7 @@ def replaced(out: Path, force: bool) -> Iterator[Path]:
     folder = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
         try:
-            (folder / FOLDER).mkdir(parents=True)
+            (folder / PUBLIC_FOLDER).mkdir(parents=True)
         except OSError as error:
             raise UsageError(f"no folder can be made here: {error.strerror or error}", where=str(out.parent),
                              next_step="name another place with --out DIR") from None  # fmt: skip
@@ -55,7 +54,7 @@ def _check_place(out: Path, force: bool) -> None:
     there = {entry.name for entry in out.iterdir()} if out.is_dir() and not out.is_symlink() else {""}
     if not there:
         return
-    if not (out / FOLDER / RELEASE).is_file() or there - PARTS:
+    if not (out / PUBLIC_FOLDER / RELEASE_FILE).is_file() or there - PARTS:
         odd = ", ".join(sorted(there - PARTS)[:3])
         what = f"there is something else here already ({odd})" if odd else "there is something else here already"
         raise UsageError(what, where=str(out), next_step="name a new folder with --out DIR")
@@ -72,7 +71,7 @@ def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> Non
     Raises CourseError where one of them needs a lesson that is left out.
     """
     _check_needs(course, lessons)
-    (folder / MARK).write_text(_syllabus(course, lessons), encoding="utf-8")
+    (folder / COURSE_FILE).write_text(_syllabus(course, lessons), encoding="utf-8")
     (folder / README).write_text(_readme(course, lessons), encoding="utf-8")
     for lesson in lessons:
         _copy(lesson.exercise_path, folder / lesson.exercise_path.relative_to(course.root))
@@ -82,7 +81,7 @@ def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> Non
     for path in _texts(course, chosen):
         if path not in questions:
             _copy(path, folder / path.relative_to(course.root))
-    fit_questions(whole, folder / "lessons", left)
+    prune_questions(whole, folder / "lessons", left)
 
 
 def _check_needs(course: Course, lessons: Sequence[Lesson]) -> None:
@@ -132,7 +131,7 @@ def _syllabus(course: Course, lessons: Sequence[Lesson]) -> str:
     """`course.toml` of these lessons: what it says otherwise stays, its comments do not."""
     import tomllib
 
-    data = tomllib.loads(read_file(course.root / MARK))
+    data = tomllib.loads(read_file(course.root / COURSE_FILE))
     names = {lesson.name for lesson in lessons}
     tracks = [{**track, "lessons": [name for name in track["lessons"] if name in names]} for track in data["tracks"]]
     data["tracks"] = [track for track in tracks if track["lessons"]]

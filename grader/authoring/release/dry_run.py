@@ -16,7 +16,7 @@ from grader.model import Course, Lesson, LessonResult, Submission
 NOT_PUBLIC = "take public=True from its mark, or change the check"
 
 
-def rehearse(lesson: Lesson, released: Course, launcher: Launcher, seeds: Sequence[int]) -> None:
+def dry_run(lesson: Lesson, released: Course, launcher: Launcher, seeds: Sequence[int]) -> None:
     """Prove a lesson of a release; `lesson` is that of the course that has the solutions.
 
     On every seed the reference passes, played back and in a worker; the stub does not; right alternatives pass; and
@@ -36,7 +36,7 @@ def rehearse(lesson: Lesson, released: Course, launcher: Launcher, seeds: Sequen
     with_judge(released, [mine], launcher, "cpu", drive)
 
 
-def said(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """An error in one line."""
     text = error.what if isinstance(error, SelfattendError) else str(error)
     return f"{type(error).__name__}: {text}".split("\n", 1)[0]
@@ -50,7 +50,9 @@ def _played_back(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int
         for seed in seeds:
             failure = judge.lesson_checks(mine, seed).run_on_reference(check)
             if failure is not None:
-                what = f"{check.item.name} cannot be public: played back, the reference fails it ({said(failure)})"
+                what = (
+                    f"{check.item.name} cannot be public: played back, the reference fails it ({first_line(failure)})"
+                )
                 raise _error(lesson, what, NOT_PUBLIC)
 
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.release.copy_course import replaced, write_course
-from grader.authoring.release.dry_run import rehearse, said
+from grader.authoring.release.dry_run import dry_run, first_line
 from grader.course.discover import load
-from grader.course.learner_copy import FOLDER, Release, public_answers, public_checks, release_text
-from grader.course.learner_copy import MARK as RELEASE
+from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE, Release, public_answers, public_checks, release_text
 from grader.errors import CourseError
 from grader.files import at, read_file
 from grader.judge.checks.check import Check
@@ -53,13 +52,13 @@ def make_release(
         for lesson in lessons:
             yield f"Recording {lesson.name}"
             counts[lesson.name] = _write_lesson(course, lesson, folder, launcher, numbers)
-        (folder / FOLDER / RELEASE).write_text(release_text(Release(numbers, counts)), encoding="utf-8")
+        (folder / PUBLIC_FOLDER / RELEASE_FILE).write_text(release_text(Release(numbers, counts)), encoding="utf-8")
         released = load(folder)
         for lesson in lessons:
             yield f"Trying {lesson.name}"
-            rehearse(lesson, released, launcher, numbers)
+            dry_run(lesson, released, launcher, numbers)
         prove(released)
-        for cache in list((folder / FOLDER).rglob("__pycache__")):
+        for cache in list((folder / PUBLIC_FOLDER).rglob("__pycache__")):
             shutil.rmtree(cache)
 
 
@@ -122,7 +121,7 @@ def _record(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: di
     rand = judge.answers.rand(lesson, check.item.name, seed)
     failure = judge.runner.run(check, submission, answering, lambda _: RecordedRand(rand, transcript.draws))
     if failure is not None:
-        raise _cannot_be_public(check, f"the reference itself fails it ({said(failure)})")
+        raise _cannot_be_public(check, f"the reference itself fails it ({first_line(failure)})")
     return transcript
 
 

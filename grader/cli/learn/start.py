@@ -10,10 +10,9 @@ import click
 from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.options import course_option
 from grader.errors import WorkspaceError
-from grader.files import is_file
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import plural
-from grader.workspace import FOLDER, MARK, Workspace, create, find
+from grader.workspace import Workspace, create, find, is_workspace
 
 
 @click.command("start")
@@ -52,7 +51,7 @@ def command(ctx: click.Context, directory: Path | None) -> None:
 
 def _find_existing(folder: Path) -> Workspace | None:
     """Find the workspace in a folder; None also where its mark is damaged, which is then written again."""
-    if not is_file(folder / FOLDER / MARK):
+    if not is_workspace(folder):
         return None
     try:
         return find(folder)

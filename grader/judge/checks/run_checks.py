@@ -15,7 +15,7 @@ from grader.judge.checks.loaded_submission import LoadedSubmission
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Call
 from grader.model import Lesson, Submission
-from grader.source.forbidden_calls import Ban, find_ban
+from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_call
 
 MAX_DEATHS = 2  # of workers on one function; its other checks are not run then
 NO_TIME_LEFT = "Not run: the time for this lesson was used up."
@@ -32,21 +32,21 @@ class Outcome:
     check: Check
     kind: str
     reason: str = ""
-    ban: Ban | None = None
+    ban: ForbiddenCall | None = None
     error: BaseException | None = None
     call: Call | None = None
     value: Any = None
     output: str = ""
 
 
-def find_bans(lesson: Lesson, submission: Submission) -> dict[str, Ban | None]:
+def find_bans(lesson: Lesson, submission: Submission) -> dict[str, ForbiddenCall | None]:
     """Return for each function the first forbidden call in its source, without running anything."""
     source, siblings = submission.source, submission.siblings
-    return {function: find_ban(source, function, lesson.forbids, siblings) for function in lesson.kinds}
+    return {function: find_forbidden_call(source, function, lesson.forbids, siblings) for function in lesson.kinds}
 
 
 def run_checks(
-    lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, Ban | None]
+    lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, ForbiddenCall | None]
 ) -> Iterator[Outcome]:
     """Run every check in order, and yield each outcome as it is known.
 
@@ -62,7 +62,9 @@ def run_checks(
 class _Run:
     """One run of a lesson's checks: the outcomes so far decide which checks are still run."""
 
-    def __init__(self, lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, Ban | None]) -> None:
+    def __init__(
+        self, lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, ForbiddenCall | None]
+    ) -> None:
         self.lesson_checks, self.loaded, self.bans = lesson_checks, loaded, bans
         self.outcomes: dict[str, Outcome] = {}
         self._deaths: Counter[str] = Counter()  # of workers, by function

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.launcher import Launcher
 from grader.model import Submission
-from grader.source.side_effects import is_tame
+from grader.source.side_effects import has_no_side_effects
 
 # Of the time that one lesson may take: a process that has served for longer might run into the limit on processor
 # time that is there for one, and a lesson would suffer for those before it.
@@ -65,4 +65,4 @@ class Workers:
     def needs_its_own(submission: Submission) -> bool:
         """Whether no other lesson may follow it in its process."""
         beside = [source for _, source in submission.siblings.values()]
-        return not is_tame((submission.source, *beside), (submission.lesson, *submission.siblings))
+        return not has_no_side_effects((submission.source, *beside), (submission.lesson, *submission.siblings))

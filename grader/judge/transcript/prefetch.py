@@ -18,7 +18,7 @@ from grader.judge.transcript.replay import Player
 from grader.judge.transcript.transcript import Exchange, Transcript
 from grader.model import Submission
 from grader.source.purity import is_pure
-from grader.source.side_effects import is_tame
+from grader.source.side_effects import has_no_side_effects
 from grader.worker.wire import REPLY, Array, EncodedValue, ProtocolError, read_frame
 
 MAX_SECONDS = 2.0  # for all requests of one message; a slower submission is asked one by one
@@ -30,7 +30,7 @@ MAX_DIGESTS = 200  # of passing replies that are kept for a check
 def may_be_asked_ahead(submission: Submission) -> bool:
     """Return True if no answer can depend on how often, and in which order, the functions were called before."""
     sources = (submission.source, *(source for _, source in submission.siblings.values()))
-    return is_tame(sources, (submission.lesson, *submission.siblings)) and is_pure(sources)
+    return has_no_side_effects(sources, (submission.lesson, *submission.siblings)) and is_pure(sources)
 
 
 def requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:

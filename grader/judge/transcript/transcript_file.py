@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.course.learner_copy import AGAIN
+from grader.course.learner_copy import ASK_AGAIN
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
 from grader.judge.transcript.transcript import Exchange, Transcript
@@ -66,7 +66,7 @@ class TranscriptFile:
         return unpack(self._arrays[int(leaf.text)]) if isinstance(leaf, Opaque) and leaf.type_name == ARRAY else leaf
 
     def _damaged(self, what: str = "the recorded answers of this release cannot be read") -> CourseError:
-        return CourseError(what, where=str(self.path), next_step=AGAIN)
+        return CourseError(what, where=str(self.path), next_step=ASK_AGAIN)
 
 
 def _encode(transcript: Transcript, check: str, arrays: dict[Array, int]) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import Call, Proxy
 from grader.judge.values.compare import is_array, kind_of, show
-from grader.source.forbidden_calls import Ban
+from grader.source.forbidden_calls import ForbiddenCall
 
 
 def describe_error(error: LearnerError) -> str:
@@ -22,7 +22,7 @@ def describe_error(error: LearnerError) -> str:
     return "\n".join(lines)
 
 
-def describe_ban(ban: Ban, path: str) -> str:
+def describe_ban(ban: ForbiddenCall, path: str) -> str:
     """Describe a forbidden call in the source."""
     return f"{ban.says}\n  {ban.path or path}:{ban.line}"
 
