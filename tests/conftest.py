@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from support.factories import course
 
+from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import Launcher, start_launcher
-from grader.judge.session import policy_for
 from grader.model import Limits
 from grader.worker.preload import configure_torch
 

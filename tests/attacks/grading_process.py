@@ -97,10 +97,12 @@ def main(config: dict[str, Any]) -> int:
     from grader.batch.processes import process_main
     from grader.batch.settings import Settings
     from grader.judge import session
+    from grader.judge.processes.isolation_policy import policy_for
 
     if config["without"]:
-        whole = session.policy_for
-        session.policy_for = lambda course, device, without=(): whole(course, device, {*without, *config["without"]})
+        left_out = config["without"]
+        fewer = lambda course, device, without=(): policy_for(course, device, {*without, *left_out})
+        setattr(session, "policy_for", fewer)  # noqa: B010
     return process_main.main(Settings.from_dict(config["settings"]))
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.hand_ins import TINY
@@ -119,14 +120,15 @@ def test_checks_that_cannot_be_used_are_a_problem_of_their_lesson(copy):
 def test_the_table_says_how_many_of_how_many():
     """One line a lesson, with a sign that is no colour, and a sentence at the end."""
 
-    class Proofs:
+    class Table:
         lesson, checks, rejected, named, alternatives = "mean", 12, (3, 4), (2, 4), (5, 5)
         problems = ("am-x passes every check.", "am-y is named nothing.")
 
+    table: Any = Table
     width = lesson_column(["mean", "spread"])
-    assert row(Proofs, width, Signs()).split() == ["✗", "mean", "12", "3/4", "2/4", "5/5"]
-    assert len(head(width)) == len(row(Proofs, width, Signs()))
-    assert conclusion([Proofs]) == "1 lesson: 2 problems."
+    assert row(table, width, Signs()).split() == ["✗", "mean", "12", "3/4", "2/4", "5/5"]
+    assert len(head(width)) == len(row(table, width, Signs()))
+    assert conclusion([table]) == "1 lesson: 2 problems."
 
 
 # --- a new lesson -----------------------------------------------------------------------------------------------------

@@ -288,7 +288,9 @@ def hidden_and_public(path: Path) -> tuple[dict[str, str], str]:
         return {path.name: text}, ""
     lines, hidden = text.splitlines(), {f"{path.name}, docstring": ast.get_docstring(ast.parse(text)) or ""}
     for node in reversed(ast.parse(text).body):
-        decorators = [ast.unparse(decorator) for decorator in getattr(node, "decorator_list", [])]
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
         is_check = any(decorator.startswith("pytest.mark.check(") for decorator in decorators)
         if is_check and not any("public=True" in decorator for decorator in decorators):
             first = min(decorator.lineno for decorator in node.decorator_list) - 1
@@ -400,7 +402,7 @@ def test_no_sentence_of_a_hidden_check_is_told(made):
     for path in (ROOT / "solutions").rglob("test_*.py"):
         for node in ast.parse(path.read_text()).body:
             marks = " ".join(ast.unparse(decorator) for decorator in getattr(node, "decorator_list", []))
-            if "pytest.mark.check(" in marks:
+            if isinstance(node, ast.FunctionDef) and "pytest.mark.check(" in marks:
                 told["public=True" in marks].add(ast.get_docstring(node).split("\n")[0])
     contents = [content for place in (folder, wheel) for path in ([place] if place.is_file() else place.rglob("*"))
                 if path.is_file() for _, content in members(str(path), path.read_bytes())]  # fmt: skip

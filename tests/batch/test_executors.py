@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_zip, write
-from test_resume import all_end, descendants
+from support.process_tree import all_end, descendants
 
 from grader.batch.cluster import dask_task
 from grader.batch.executors import make_executor

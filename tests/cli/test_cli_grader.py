@@ -20,6 +20,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 from grader.cli.grader.group import COMMANDS, grader
 from grader.cli.grader.progress import Lines, duration
+from grader.record import Record
 
 SECONDS = 120
 
@@ -321,7 +322,7 @@ def test_a_log_is_not_flooded(capsys, clock, total, seconds, lines):
         for number in range(total):
             clock.append(clock[-1] + seconds)
             trouble = "unreadable" if number < 2 else ""
-            progress.add({"id": str(number), "problem": trouble, "lessons": {}})
+            progress.add(Record(str(number), problem=trouble))
         said = capsys.readouterr().err.splitlines()
         assert len(said) == lines and said[-1].startswith(f"[{total}/{total}]")
         assert "2 to look at" in said[-1] and "left" not in said[-1]
@@ -341,7 +342,7 @@ def test_no_time_is_promised_while_a_submission_hangs(clock):
         assert progress.wait(100.0) == ""
         clock.append(120.0)
         for _ in range(10):
-            progress.add({"id": "a", "problem": "", "lessons": {}})
+            progress.add(Record("a"))
     waits = [progress.wait(now) for now in (120.0, 121.0, 135.0)]
     assert waits == ["2 s left", "1 s left", "1 to go, nothing new for 15 s"]
 

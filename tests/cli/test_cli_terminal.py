@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -73,7 +74,7 @@ def test_the_help_lists_every_command_and_tells_of_completion(tmp_path):
 
 def test_the_shell_completes_commands_and_lessons(tmp_path):
     """The completions are the course's lessons, hyphens welcome."""
-    asked = {"_LEARN_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
+    asked: dict[str, Any] = {"_LEARN_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
 
     assert learn(cwd=tmp_path, COMP_WORDS="learn check mo", **asked).stdout == "plain,moving_average\n"
     assert learn(cwd=tmp_path, COMP_WORDS="learn hint argmax-", **asked).stdout == "plain,argmax_2d\n"

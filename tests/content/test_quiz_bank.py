@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Container
 from functools import cache
 from types import ModuleType
 
@@ -79,8 +80,8 @@ def test_every_command_that_is_suggested_exists():
         for misconception in topic.misconceptions:
             words = misconception.command.split()
             kind, rest = words[1], words[2:]
-            known = {"read": lessons, "check": lessons, "hint": lessons, "quiz": BANK.paths}[kind]
+            known: dict[str, Container[str]] = {"read": lessons, "check": lessons, "hint": lessons, "quiz": BANK.paths}
             if rest[0] == "open":
                 assert 1 <= int(rest[1]) <= 10, misconception
             else:
-                assert rest[0] in known, misconception
+                assert rest[0] in known[kind], misconception

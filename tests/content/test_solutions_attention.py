@@ -77,7 +77,8 @@ def test_gradients_equal_torch(drawn: tuple[Tensors, torch.Tensor | None]) -> No
     gradients = []
     for function in (attention, F.scaled_dot_product_attention):
         leaves = [tensor.clone().requires_grad_() for tensor in tensors]
-        out = function(*leaves, mask)
+        q, k, v = leaves
+        out = function(q, k, v, mask)
         (out * torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view_as(out)).sum().backward()
         gradients.append([leaf.grad for leaf in leaves])
     torch.testing.assert_close(*gradients, atol=10 * TOLERANCE[tensors[0].dtype], rtol=1e-4)

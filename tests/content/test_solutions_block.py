@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -102,7 +104,7 @@ def test_matches_torch(
     ours_x, theirs_x = x.clone().requires_grad_(), x.clone().requires_grad_()
     out = ours(ours_x, mask)
     expected = theirs(theirs_x, src_mask=None if theirs_mask is None else ~theirs_mask)
-    close = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype]}
+    close: dict[str, Any] = {"atol": TOLERANCE[dtype], "rtol": TOLERANCE[dtype]}
     torch.testing.assert_close(out, expected, **close)
 
     slope = torch.linspace(-1, 1, out.numel(), dtype=dtype).view_as(out)
@@ -150,7 +152,7 @@ def test_ffn_keeps_positions_apart() -> None:
     """The feed-forward network gives a token the same result in any company."""
     made = make_block(3, 4, 20, True, seed=3)
     x = torch.randn(2, 5, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
-    torch.testing.assert_close(made.ffn(x)[:, 2], made.ffn(x[:, 2]))
+    torch.testing.assert_close(made.get_submodule("ffn")(x)[:, 2], made.get_submodule("ffn")(x[:, 2]))
 
 
 @pytest.mark.parametrize("norm_first", [True, False])

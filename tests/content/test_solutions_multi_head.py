@@ -46,7 +46,9 @@ def torch_attention(
     """The same by torch's own module, whose mask says True = blocked, (T, T) or (B·H, T, T)."""
     d_model = x.size(-1)
     out, _ = torch.nn.functional.multi_head_attention_forward(
-        *[x.transpose(0, 1)] * 3,
+        x.transpose(0, 1),
+        x.transpose(0, 1),
+        x.transpose(0, 1),
         d_model,
         heads,
         in_proj_weight=None,

@@ -10,7 +10,8 @@ from support.course_files import ROOT
 from support.factories import course, judging
 
 from grader.judge.course_answers import load_file
-from grader.judge.diagnosis.diagnosis import Diagnostician, observe
+from grader.judge.diagnosis.diagnosis import Diagnostician
+from grader.judge.diagnosis.mistake_outputs import observe
 from grader.judge.diagnosis.mistakes import Family
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]

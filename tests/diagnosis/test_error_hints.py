@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
 from grader.judge.diagnosis.error_hints import ADVICE, GENERAL, advice_for
 
-X, MASK = torch.randn(2, 3), torch.ones(2, 3, dtype=torch.bool)
+X: Any = torch.randn(2, 3)
+MASK = torch.ones(2, 3, dtype=torch.bool)
+NONE: Any = None
+TAKES_ONE: Any = lambda x: x
 LEAF = torch.ones(2, requires_grad=True)
 ERRORS = {
     "amax": lambda: X - X.max(-1),
     "top of the file": lambda: eval("numpy.exp(1)", {}),
     "misspelling": lambda: eval("scroes + 1", {}),
     "if mask is not None:": lambda: bool(MASK),
-    "only `if mask is not None`": lambda: ~None,
+    "only `if mask is not None`": lambda: ~NONE,
     "mask == 0": lambda: ~X,
     "~mask": lambda: 1 - MASK,
     "torch.sin": lambda: math.sin(X),
@@ -31,8 +35,8 @@ ERRORS = {
     "no files": lambda: (_ for _ in ()).throw(PermissionError(1, "Operation not permitted")),
     "without end": lambda: _forever(),
     "Use torch, numpy": lambda: __import__("no_such_package"),
-    "other arguments": lambda: _takes_one(1, dim=2),
-    "is None": lambda: None.shape,
+    "other arguments": lambda: TAKES_ONE(1, dim=2),
+    "is None": lambda: NONE.shape,
 }
 
 
@@ -43,10 +47,6 @@ def _unpack() -> int:
 
 def _forever() -> None:
     _forever()
-
-
-def _takes_one(x: int) -> int:
-    return x
 
 
 @pytest.mark.parametrize("words", ERRORS)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from support.factories import course as transformers
-from support.run_in_worker import SECONDS, launched, run, tiny, within, without
+from support.run_in_worker import SECONDS, launched, load_request, run, tiny, within, without
 
 from grader.errors import GraderError, WorkerCrashed, WorkerTimeout
 from grader.judge.processes import bubblewrap
@@ -152,8 +152,7 @@ def test_a_worker_is_ended_at_its_deadline_and_its_end_explained(boxed):
 def _request(launcher: ForkServerLauncher, source: str, seconds: float) -> None:
     worker = launcher.lease()
     try:
-        what = {"name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": ["f"]}
-        worker.request("load", **what, forbids=[], device="cpu", shared=False)
+        worker.request("load", **load_request(source, "f"))
         worker.request("call", seconds, target="f", args=[], kwargs={})
     finally:
         worker.close()

@@ -11,6 +11,7 @@ from grader.cli.doctor import isolation
 from grader.errors import IsolationError
 from grader.isolation_selftest import selftest
 from grader.isolation_selftest.selftest import CombinedResult, LayerResult, Selftest
+from grader.judge.processes import isolation_policy
 from grader.judge.processes.isolation_policy import LAYERS
 from grader.worker.isolation import drop_privileges, process
 
@@ -31,7 +32,7 @@ def test_nothing_gets_through_a_layer_that_is_in_force(running):
 
     assert [result.layer for result in found] == list(LAYERS)
     assert {result.layer.name: result.escapes for result in found if result.escapes} == {}
-    available = selftest.reasons_missing()
+    available = isolation_policy.reasons_missing()
     for result in found:
         if result.layer.name not in ("unprivileged-user", "container"):
             assert bool(result.missing) == bool(available[result.layer.name])

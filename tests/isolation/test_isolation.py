@@ -92,7 +92,8 @@ def _run_case(case: dict[str, Any], writer: int) -> None:
     try:
         exec(case["before"], space)
         if case["policy"] is not None:
-            policy = isolation.Policy(**{k: tuple(v) if isinstance(v, list) else v for k, v in case["policy"].items()})
+            given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in case["policy"].items()}
+            policy = isolation.Policy(**given)
             space["layers"] = isolation.apply(policy)
         exec(case["code"], space)
         code = 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.course_files import ROOT
-from support.run_in_worker import launched, run, tiny, within, without
+from support.run_in_worker import launched, load_request, run, tiny, within, without
 
 from grader.errors import IsolationError, UsageError, WorkerError
 from grader.judge import session
@@ -37,7 +37,9 @@ def bare(monkeypatch):
     monkeypatch.setattr(bubblewrap, "_probe", lambda: ((), "bubblewrap is not installed (the command bwrap)"))
     monkeypatch.setattr(isolation.landlock, "why_unavailable", lambda: "this kernel has no Landlock")
     real = isolation_policy.policy_for
-    monkeypatch.setattr(session, "policy_for", lambda *asked: real(*asked[:2], ("landlock", *asked[2])))
+    monkeypatch.setattr(
+        session, "policy_for", lambda course, device, without: real(course, device, ("landlock", *without))
+    )
 
 
 # --- the words --------------------------------------------------------------------------------------------------------
@@ -103,7 +105,7 @@ def test_where_isolation_is_required_it_is_there_and_said():
 def test_a_machine_that_cannot_isolate_stops_before_anything_is_graded():
     """What is lacking, why, and what to do instead is said; nothing was judged and no process is left."""
     with pytest.raises(IsolationError) as caught:
-        session.judge_with(tiny(), tiny().lessons.values(), pytest.fail, device="cpu", isolation="required")
+        session.judge_with(tiny(), tiny().lessons.values(), lambda _: pytest.fail(), device="cpu", isolation="required")
     assert "cannot be isolated here from the file system (" in caught.value.what
     assert "landlock: this kernel has no Landlock; namespaces: bubblewrap is not installed" in caught.value.what
     assert "--isolation process" in caught.value.next_step and "grader doctor" in caught.value.next_step
@@ -169,8 +171,7 @@ def test_processes_of_trusted_code_end_with_it():
         policy |= {"uid": 61235, "readable": []}
     with session.with_workers(tiny(), "cpu", "process") as (launcher, _):
         with pytest.raises(WorkerError), closing(launcher.lease(policy)) as worker:
-            what = {"name": "work", "path": "work.py", "source": BOMB, "siblings": {}, "seed": 1, "names": ["f"]}
-            worker.request("load", **what, forbids=[], device="cpu", shared=False)
+            worker.request("load", **load_request(BOMB, "f"))
             worker.request("call", 0.5, target="f", args=[], kwargs={})
         assert within(lambda: process_tree(launcher.process.pid) == [launcher.process.pid])
         assert run(launcher, "def f():\n    return 1\n") == 1

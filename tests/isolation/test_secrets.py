@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from support.run_in_worker import launched, run, tiny, without
+from support.run_in_worker import launched, load_request, run, tiny, without
 
 from grader.judge import session
 from grader.judge.processes import bubblewrap
@@ -56,8 +56,7 @@ def test_a_worker_s_memory_holds_no_secret(launcher, monkeypatch):
     monkeypatch.setenv("SELFATTEND_SECRET", ours)
     # started anew, while the judge has the secret
     with launched(tiny(), sandbox=bool(launcher.outer)) as fresh, closing(fresh.lease()) as other:
-        what = {"name": "work", "path": "work.py", "source": f"x = {theirs!r}", "siblings": {}, "seed": 1}
-        other.request("load", **what, names=["x"], forbids=[], device="cpu", shared=False)
+        other.request("load", **load_request(f"x = {theirs!r}", "x"))
         found = run(fresh, f"secret = {own!r}\n{SCAN}", policy=without(fresh))
     assert own in found
     assert not {ours, theirs} & set(found)

@@ -16,7 +16,7 @@ from grader.errors import UsageError
 from grader.judge import session
 from grader.judge.processes import isolation_policy
 from grader.judge.processes.isolation_policy import policy_for
-from grader.judge.processes.launcher import ForkServerLauncher, SpawnLauncher
+from grader.judge.processes.launcher import ForkServerLauncher, SpawnLauncher, start_launcher
 from grader.model import Submission
 
 TINY = Path(__file__).parents[1] / "courses/tiny"
@@ -46,7 +46,7 @@ def test_every_job_gets_a_verdict_as_soon_as_it_is_known(tiny):
 
 def test_no_job_is_no_work(tiny):
     """An empty list of jobs is judged without complaint."""
-    session.check_lessons(tiny, [], seed=1, on_result=pytest.fail)
+    session.check_lessons(tiny, [], seed=1, on_result=lambda _: pytest.fail())
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -95,7 +95,7 @@ def test_workers_for_the_gpu_keep_what_cuda_can_live_with(tiny):
 def test_a_launcher_turns_to_the_gpu_before_its_first_worker(tiny):
     """Whether workers are forked or started anew, the policy for the GPU is the one they get."""
     for spawn, kind in [(False, ForkServerLauncher), (True, SpawnLauncher)]:
-        launcher = session.start_launcher("numpy", policy_for(tiny, "cpu"), tiny.limits, spawn=spawn)
+        launcher = start_launcher("numpy", policy_for(tiny, "cpu"), tiny.limits, spawn=spawn)
         launcher = session._for_cuda(launcher, tiny)
         try:
             assert isinstance(launcher, kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -38,7 +39,7 @@ def fussy(x):
     raise ValueError("not this one")
 
 
-NAMESPACE = {"double": lambda x, by=2: x * by, "fussy": fussy, "Scale": Scale}
+NAMESPACE: dict[str, Any] = {"double": lambda x, by=2: x * by, "fussy": fussy, "Scale": Scale}
 
 
 def recorded(run):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,8 @@ from grader.quiz.kinds.order import RANDOM_SHARE, longest_rise, random_share
 from grader.quiz.model import KINDS as NAMES
 from grader.quiz.model import Family, Mark, Question, Unreadable
 from grader.quiz.placeholders import NoSuchValue, fill, format_value
+
+Data = dict[str, Any]
 
 
 def ask(kind: str, seed: int = 1, **data: object) -> Question:
@@ -31,15 +34,31 @@ def letter_of(question: Question, text: str) -> str:
     return "abcdefgh"[[option.text for option in question.options].index(text)]
 
 
-NUMERIC = {"answer": 64, "wrong": {"root": 8, "double": 128}, "feedback": {"root": "That is the root."}, "unit": "MiB"}
-CHOICE = {"right": "rows", "wrong": [{"text": "columns", "tag": "columns"}, {"text": "both", "tag": "both"}]}
-SHAPES = {"answer": [[2, 3, 5], [2, 5, 3]], "blanks": ["line 1", "line 2"],
-          "wrong": [{"tag": "flat", "blank": 2, "shape": [30]}]}  # fmt: skip
-OPTIONS = {"options": [{"text": "one", "right": True, "tag": "misses-one"},
-                       {"text": "two", "right": False, "tag": "two"}, {"text": "three", "right": True}]}  # fmt: skip
-STEPS = {"steps": ["x", "y", "z"]}
-PAIRS = {"pairs": [{"left": "A", "right": "x"}, {"left": "B", "right": "y"}, {"left": "C", "right": "z"}],
-         "extra": ["w"], "wrong": [{"left": "A", "right": "y", "tag": "swapped"}]}  # fmt: skip
+NUMERIC: Data = {
+    "answer": 64,
+    "wrong": {"root": 8, "double": 128},
+    "feedback": {"root": "That is the root."},
+    "unit": "MiB",
+}
+CHOICE: Data = {"right": "rows", "wrong": [{"text": "columns", "tag": "columns"}, {"text": "both", "tag": "both"}]}
+SHAPES: Data = {
+    "answer": [[2, 3, 5], [2, 5, 3]],
+    "blanks": ["line 1", "line 2"],
+    "wrong": [{"tag": "flat", "blank": 2, "shape": [30]}],
+}
+OPTIONS: Data = {
+    "options": [
+        {"text": "one", "right": True, "tag": "misses-one"},
+        {"text": "two", "right": False, "tag": "two"},
+        {"text": "three", "right": True},
+    ]
+}
+STEPS: Data = {"steps": ["x", "y", "z"]}
+PAIRS: Data = {
+    "pairs": [{"left": "A", "right": "x"}, {"left": "B", "right": "y"}, {"left": "C", "right": "z"}],
+    "extra": ["w"],
+    "wrong": [{"left": "A", "right": "y", "tag": "swapped"}],
+}
 
 
 def test_there_is_one_module_for_each_kind():

@@ -401,8 +401,8 @@ def test_ten_has_a_bar_of_its_own(scores, bins):
 
 def test_a_record_as_it_is_written_is_read_back():
     """The page of records that went through JSON is the same."""
-    head, records = made_class(7)
-    records = [Record.from_json(record) for record in records]
+    head, made = made_class(7)
+    records = [Record.from_json(record) for record in made]
     again = [Record.from_json(json.loads(json.dumps(record.to_json()))) for record in records]
 
     assert again == records

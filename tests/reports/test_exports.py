@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,14 +33,14 @@ from grader.reports.gradebook.match_people import Person, match
 from grader.reports.gradebook.moodle import fill_moodle
 from grader.store.class_store import ClassStore
 
-HEAD = {
+HEAD: dict[str, Any] = {
     "schema": 1, "course": {"id": "c", "version": "1.0", "title": "A course"}, "engine": "0.1", "started":
     "2026-03-01T10:00:00+00:00", "lessons": ["softmax", "attention"],
     "titles": {"softmax": "Softmax", "attention": "Attention"}, "seed": 7, "missing": [], "similar": [],
 }  # fmt: skip
 
 
-def check(name: str, outcome: str = "passed", points: float = 2.0, message: str = "", **more: object) -> dict:
+def check(name: str, outcome: str = "passed", points: float = 2.0, message: str = "", **more: Any) -> dict:
     """One check as results.json holds it."""
     lesson = name.partition(".")[0]
     given = {"function": lesson, "says": f"Is right about {name}.", "skill": "values", "output": "", "gist": ""} | more
@@ -47,7 +48,7 @@ def check(name: str, outcome: str = "passed", points: float = 2.0, message: str 
     return {"id": name, "outcome": outcome, "points": points, "earned": earned, "message": message, "stage": ""} | given
 
 
-def lesson(name: str, *checks: dict, state: str = "graded", **more: object) -> dict:
+def lesson(name: str, *checks: dict, state: str = "graded", **more: Any) -> dict:
     """One lesson's result."""
     counted = [one for one in checks if one["outcome"] != "grader-error"]
     possible = sum(one["points"] for one in counted)
@@ -67,7 +68,7 @@ NOTHING = (lesson("softmax", state="missing"), lesson("attention", state="missin
 BROKEN = (GOOD[0], lesson("attention", state="grader-error"))
 
 
-def record(whose: str, *lessons: dict, **more: object) -> Record:
+def record(whose: str, *lessons: dict, **more: Any) -> Record:
     """One submission of results.json."""
     lessons = lessons or GOOD
     scores = [one["score"] for one in lessons if one["score"] is not None]
@@ -296,9 +297,9 @@ def test_what_is_no_gradebook_is_said(content, says):
 # --- who is who -------------------------------------------------------------------------------------------------------
 
 
-def mark(learner: str, share: float | None = 1.0, name: str = "", **more: object) -> Mark:
+def mark(learner: str, share: float | None = 1.0, name: str = "", **more: Any) -> Mark:
     """A mark of this learner."""
-    given = {"id": learner, "attempt": 1, "why": ""} | more
+    given: dict[str, Any] = {"id": learner, "attempt": 1, "why": ""} | more
     return Mark(given["id"], learner, name, given["attempt"], share, given["why"])
 
 
@@ -544,7 +545,7 @@ def test_a_scale_takes_no_points():
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """`grader ARGUMENTS` in a process of its own."""
     return subprocess.run(
         [sys.executable, "-c", "from grader.cli.grader.group import main; main()", *map(str, arguments)],

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +28,10 @@ ITEMS = [f"heads.q{number}" for number in range(10)]
 
 def logged(learner: str, n: int, family: str, credit: float = 1.0, **changes) -> LoggedAnswer:
     """One answer, right unless it is said otherwise."""
-    facts = {"topic": family.partition(".")[0], "kind": "numeric", "variant": 1, "first": True, "certainty": "fairly",
-             "tags": (), "seconds": 10.0, "drawn": (), "offered": ()}  # fmt: skip
+    facts: dict[str, Any] = {
+        "topic": family.partition(".")[0], "kind": "numeric", "variant": 1, "first": True, "certainty": "fairly",
+        "tags": (), "seconds": 10.0, "drawn": (), "offered": (),
+    }  # fmt: skip
     return LoggedAnswer(learner=learner, n=n, family=family, credit=credit, **(facts | changes))
 
 

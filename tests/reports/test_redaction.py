@@ -6,6 +6,7 @@ import ast
 import json
 import shutil
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -124,7 +125,7 @@ def tiny_launcher(launcher_with, course):
         yield launcher
 
 
-def record_of(*results) -> dict[str, object]:
+def record_of(*results) -> dict[str, Any]:
     """A record as a run writes it."""
     record = {
         "id": "ann", "learner": "ann", "name": "Ann", "attempt": 1, "late": False, "source": "ann", "digest": "d",
@@ -135,12 +136,12 @@ def record_of(*results) -> dict[str, object]:
     return json.loads(json.dumps(record))
 
 
-def redacted(record: dict[str, object]) -> dict[str, object]:
+def redacted(record: dict[str, Any]) -> dict[str, Any]:
     """The JSON of a redacted record."""
     return json.loads(json.dumps(redact(Record.from_json(record)).to_json()))
 
 
-def told(record: dict[str, object]) -> str:
+def told(record: dict[str, Any]) -> str:
     """Everything that a learner gets to see of a record."""
     hidden = redact(Record.from_json(record))
     head = {"course": {"id": "tiny", "version": "1"}, "engine": "0", "lessons": list(hidden.lessons), "titles": {}}
@@ -355,7 +356,7 @@ def test_every_mistake_that_the_engine_names_is_known_here():
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Named":
-                named.add(node.args[0].value)
+                named.add(ast.literal_eval(node.args[0]))
 
     assert named == set(INSTEAD)
 

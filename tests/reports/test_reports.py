@@ -6,6 +6,7 @@ import json
 import re
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,19 +33,24 @@ SAYS = "Hides from each query exactly the keys that its row of the mask blocks, 
 TRACE = "ValueError: no\n  core/attention.py:7 in attention\n    raise ValueError('no')\nAsked: attention(3)"
 
 
-def check(name: str, outcome: str = "passed", message: str = "", **more: object) -> CheckResult:
+def check(name: str, outcome: str = "passed", message: str = "", **more: Any) -> CheckResult:
     """One check worth a point."""
-    given = {"function": "attention", "says": f"Is right about {name}.", "skill": "values", "output": ""} | more
+    given: dict[str, Any] = {
+        "function": "attention",
+        "says": f"Is right about {name}.",
+        "skill": "values",
+        "output": "",
+    } | more
     return CheckResult(
         f"attention.{name}", given["function"], given["says"], given["skill"], outcome, 1.0,
         1.0 if outcome == "passed" else 0.0, message, given["output"],
     )  # fmt: skip
 
 
-def result(*checks: CheckResult, **more: object) -> LessonResult:
+def result(*checks: CheckResult, **more: Any) -> LessonResult:
     """A verdict with these checks."""
     passed = all(one.passed for one in checks)
-    given = {"score": 10.0 if passed else 4.6, "passed": passed, "file": "core/attention.py"} | more
+    given: dict[str, Any] = {"score": 10.0 if passed else 4.6, "passed": passed, "file": "core/attention.py"} | more
     return LessonResult(
         "attention", given.pop("state", "graded"), device="cpu", seed=77, duration_s=0.1, checks=checks, **given
     )

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import tokenize
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -118,7 +119,7 @@ def equal_lines(first: Path, second: Path) -> float:
     for path in (first, second):
         code = (line.split("#")[0].strip() for line in said_and_source(path)[1].splitlines())
         lines.append([line for line in code if line])
-    return difflib.SequenceMatcher(None, *lines, autojunk=False).ratio()
+    return difflib.SequenceMatcher(None, lines[0], lines[1], autojunk=False).ratio()
 
 
 # --- what was written independently -----------------------------------------------------------------------------------
@@ -213,17 +214,18 @@ def test_members_of_a_group_are_no_pair() -> None:
 
 # --- copies -----------------------------------------------------------------------------------------------------------
 
-WAYS = {
-    "as it stands": lambda source, rng, lesson: source,
-    "other local names": lambda source, rng, lesson: made.renamed(source, rng),
-    "disguised": lambda source, rng, lesson: made.disguised(source, rng, words_of(lesson)),
-}
-
 
 @cache
 def words_of(lesson: str) -> frozenset[str]:
     """The names that an exercise speaks of, which a copier has to leave."""
     return frozenset(re.findall(r"\w+", course().lessons[lesson].exercise_path.read_text(encoding="utf-8")))
+
+
+WAYS: dict[str, Callable[[str, random.Random, str], str]] = {
+    "as it stands": lambda source, rng, lesson: source,
+    "other local names": lambda source, rng, lesson: made.renamed(source, rng),
+    "disguised": lambda source, rng, lesson: made.disguised(source, rng, words_of(lesson)),
+}
 
 
 @cache

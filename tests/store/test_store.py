@@ -331,7 +331,7 @@ def test_damage_found_while_writing_does_not_lose_the_attempt(path):
     size = fill(path)
     spoil(path)
     with Store.open(path) as store:
-        assert store.notices == ()
+        assert not store.notices
 
         store.record_attempt(result("softmax"), "", NOON)
 

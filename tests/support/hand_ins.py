@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.intake.learner import Entry, Learner
@@ -22,7 +23,7 @@ def moving_average(x, window):
 """
 
 
-def write(root: Path, files: dict[str, str | bytes]) -> Path:
+def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write files below a folder."""
     for name, content in files.items():
         path = root / name
@@ -31,7 +32,7 @@ def write(root: Path, files: dict[str, str | bytes]) -> Path:
     return root
 
 
-def make_zip(path: Path, files: dict[str, str | bytes]) -> Path:
+def make_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
     """An archive with these members, whatever their names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -40,7 +41,7 @@ def make_zip(path: Path, files: dict[str, str | bytes]) -> Path:
     return path
 
 
-def make_tar(path: Path, files: dict[str, str | bytes], form: int = tarfile.PAX_FORMAT) -> Path:
+def make_tar(path: Path, files: Mapping[str, str | bytes], form: int = tarfile.PAX_FORMAT) -> Path:
     """A .tar, packed if its name says so, with these members."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w" if path.suffix == ".tar" else "w:gz", format=form) as archive:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from grader.course import load
 from grader.workspace import create
@@ -22,7 +23,7 @@ SECONDS = 60
 UNSET = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "SELFATTEND_COURSE", "PYTHONIOENCODING")
 
 
-def environment(course: Path | None = TINY, **more: str) -> dict[str, str]:
+def environment(course: Path | None = TINY, **more: Any) -> dict[str, str]:
     """The environment of a command: ours, cleaned, with a course and 80 columns."""
     kept = {name: value for name, value in os.environ.items() if name not in UNSET}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -31,7 +32,7 @@ def environment(course: Path | None = TINY, **more: str) -> dict[str, str]:
 
 
 def learn(
-    *arguments: str, cwd: Path, course: Path | None = TINY, stdin: str = "", **more: str
+    *arguments: str, cwd: Path, course: Path | None = TINY, stdin: str = "", **more: Any
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
     """`learn ARGUMENTS` in `cwd`, with what it printed; `more` goes into its environment."""
     return subprocess.run(
@@ -47,7 +48,7 @@ def start_workspace(folder: Path, course: Path = TINY) -> Path:
     return folder
 
 
-def run_code(code: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+def run_code(code: str, cwd: Path, **more: Any) -> subprocess.CompletedProcess[str]:
     """A piece of Python in a process of its own."""
     return subprocess.run(
         [sys.executable, "-c", code], cwd=cwd, env=environment(**more), capture_output=True, text=True, timeout=SECONDS,
@@ -69,7 +70,7 @@ def solve(workspace: Path, lesson: str) -> None:
 
 
 def in_a_terminal(
-    *arguments: str, cwd: Path, columns: int = 80, keys: tuple[str, str] | None = None, **more: str
+    *arguments: str, cwd: Path, columns: int = 80, keys: tuple[str, str] | None = None, **more: Any
 ) -> tuple[str, int]:  # fmt: skip
     """What `learn` prints where it has a terminal, and its exit code. `keys`: after the first, the second is typed."""
     ours, theirs = pty.openpty()

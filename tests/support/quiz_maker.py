@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from grader.model import Answered, QuizSession
 from grader.quiz.bank.bank import Bank
@@ -85,17 +86,18 @@ def write_bank(lessons: Path, topics: list[str] = TOPICS, families: int = 4) -> 
     return Bank(lessons)
 
 
-def answered(family: str, credit: float = 1.0, **changes: object) -> Answered:
+def answered(family: str, credit: float = 1.0, **changes: Any) -> Answered:
     """An answer to one of these questions, right unless it is said otherwise."""
     topic, _, rest = family.partition(".")
-    facts = {"kind": "choice" if rest == "choice" else "numeric", "attempt": 1, "session": "s", "mode": "quiz",
-             "typed": "1", "guess": 1 / 3 if rest == "choice" else 0.02, "certainty": "fairly", "tags": (),
-             "first": True, "when": NOON}  # fmt: skip
+    facts: dict[str, Any] = {
+        "kind": "choice" if rest == "choice" else "numeric", "attempt": 1, "session": "s", "mode": "quiz", "typed": "1",
+        "guess": 1 / 3 if rest == "choice" else 0.02, "certainty": "fairly", "tags": (), "first": True, "when": NOON,
+    }  # fmt: skip
     return Answered(family=family, topic=topic, credit=credit, **(facts | changes))
 
 
-def session(name: str = "s", days: float = 0, **changes: object) -> QuizSession:
+def session(name: str = "s", days: float = 0, **changes: Any) -> QuizSession:
     """A sitting over all topics, finished."""
     started = NOON + timedelta(days=days)
-    facts = {"mode": "quiz", "topics": tuple(TOPICS), "finished": started, "predicted": 7.0}
+    facts: dict[str, Any] = {"mode": "quiz", "topics": tuple(TOPICS), "finished": started, "predicted": 7.0}
     return QuizSession(id=name, started=started, **(facts | changes))

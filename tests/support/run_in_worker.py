@@ -34,11 +34,18 @@ def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ForkS
         launcher.close()
 
 
+def load_request(source: str, *names: str) -> dict[str, Any]:
+    """What a worker is sent to load `source` as a module, of which these names are asked for."""
+    return {
+        "name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": list(names),
+        "forbids": [], "device": "cpu", "shared": False,
+    }  # fmt: skip
+
+
 def run(launcher: Launcher, source: str, *args: Any, policy: Mapping[str, Any] | None = None) -> Any:
     """What the function `f` of `source` gives for these arguments, in a fresh worker. What it raises is an error."""
     with closing(launcher.lease(policy)) as worker:
-        what = {"name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": ["f"]}
-        loaded = worker.request("load", **what, forbids=[], device="cpu", shared=False)
+        loaded = worker.request("load", **load_request(source, "f"))
         assert "error" not in loaded, loaded["error"]
         reply = worker.request("call", target="f", args=list(args), kwargs={})
         assert "value" in reply, reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import signal
 import subprocess
 import sys
@@ -15,9 +16,9 @@ from support.factories import course
 
 from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
 from grader.judge.errors import LearnerError
+from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import start_launcher
 from grader.judge.processes.remote_module import LocalSubject, RemoteSubject
-from grader.judge.session import policy_for
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server
 
@@ -241,7 +242,7 @@ def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
             raise OSError(11, "no process")
         return pid
 
-    monkeypatch.setattr(fork_server.os, "fork", fork)
+    monkeypatch.setattr(os, "fork", fork)
     assert fork_server._fork() == 7
     monkeypatch.setattr(fork_server, "FORK_SECONDS", 0.05)
     with pytest.raises(OSError, match="no process"):
