@@ -9,12 +9,11 @@ from __future__ import annotations
 import gc
 import secrets
 import signal
-import socket
 import subprocess
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -85,6 +84,8 @@ def judge_with(
         drive(judge)
 
     with with_workers(course, device, isolation) as (launcher, found):
+        if isinstance(launcher, ForkServerLauncher):
+            launcher.fork_ahead()
         with _without_collections():
             from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest
         with warnings.catch_warnings():
@@ -193,8 +194,7 @@ def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
 def _end(launcher: Launcher, patience: float) -> None:
     """End all processes. A fork server ends its workers and itself when its line closes; a late one is killed."""
     if isinstance(launcher, ForkServerLauncher):
-        with suppress(OSError):  # it has died already
-            launcher.control.shutdown(socket.SHUT_WR)
+        launcher.hang_up()
         try:
             launcher.process.wait(timeout=patience)
         except subprocess.TimeoutExpired:

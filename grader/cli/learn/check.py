@@ -209,7 +209,10 @@ def _check(run: CheckRun, several: bool) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
-                take(judge.examine(lesson, submission, run.request.seed, hints_used))
+                result = judge.examine(lesson, submission, run.request.seed, hints_used)
+                if number == len(run.jobs):
+                    judge.launcher.hang_up()  # the processes end while the verdict is shown
+                take(result)
 
         if run.jobs:
             judge_with(run.place.course, chosen, drive, device=run.request.device)

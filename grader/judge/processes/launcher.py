@@ -99,6 +99,9 @@ class _Launcher:
         """A fresh worker, under another policy than the launcher's if there is one."""
         raise NotImplementedError
 
+    def hang_up(self) -> None:
+        """Let processes end that no worker is needed from any more; `close` waits for them."""
+
     def greet(self) -> tuple[str, ...]:
         """Start a worker only to hear which layers are in force. Raises IsolationError, GraderError."""
         worker = self.lease()
@@ -174,9 +177,15 @@ class ForkServerLauncher(_Launcher):
         self._ahead = self._begin()
         return worker
 
+    def fork_ahead(self) -> None:
+        """Ask for the first worker now, to be forked once the fork server is ready, unless that is in a sandbox."""
+        if self.no_sandbox and self._ahead is None:
+            self._ahead = self._begin()
+
     def _begin(self, policy: Mapping[str, Any] | None = None) -> _Pending:
         """Ask for a worker without waiting for it."""
-        self._wait_until_ready()
+        if not self.no_sandbox:
+            self._wait_until_ready()  # it may have to start again without the sandbox
         self._job += 1
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         output_read, output_write = os.pipe()
@@ -184,6 +193,7 @@ class ForkServerLauncher(_Launcher):
             job = json.dumps({"id": self._job, "policy": policy or self.policy}).encode()
             socket.send_fds(self.control, [job], [theirs.fileno(), output_write])
         except OSError as error:
+            self._wait_until_ready()  # raises if the fork server has said why it ended
             raise self._died() from error
         finally:
             theirs.close()
@@ -191,12 +201,16 @@ class ForkServerLauncher(_Launcher):
         return _Pending(self._job, ours, output_read)
 
     def _finish(self, pending: _Pending) -> Worker:
-        while pending.job not in self._born:
-            message = self._read(READY_SECONDS)
-            if message.get("id") == pending.job and "refused" in message:
-                pending.close()
-                what = f"A worker could not be protected: {message['refused']}."
-                raise IsolationError(what, next_step="learn doctor")
+        try:
+            self._wait_until_ready()
+            while pending.job not in self._born:
+                message = self._read(READY_SECONDS)
+                if message.get("id") == pending.job and "refused" in message:
+                    what = f"A worker could not be protected: {message['refused']}."
+                    raise IsolationError(what, next_step="learn doctor")
+        except BaseException:
+            pending.close()
+            raise
         pid, pidfd = self._born.pop(pending.job)
         self._jobs[pid] = pending.job
         return Worker(pid, pidfd, pending.rpc, pending.output_fd, self.limits, self._exit_code, self.vet)
@@ -225,7 +239,10 @@ class ForkServerLauncher(_Launcher):
         ready, _, _ = select.select([self.control], [], [], seconds)
         if not ready:
             raise GraderError("The worker's parent does not answer.", next_step="learn doctor")
-        data, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
+        try:
+            data, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
+        except ConnectionError:  # it ended before it had read all that it was sent
+            data, fds = b"", []
         if not data:
             raise self._died()
         try:
@@ -254,6 +271,11 @@ class ForkServerLauncher(_Launcher):
         _, stderr = self.process.communicate()
         last = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
         return GraderError(f"The process that starts workers died: {last[0]}", next_step="learn doctor")
+
+    def hang_up(self) -> None:
+        """Let the fork server end, with every worker, without waiting for it."""
+        with contextlib.suppress(OSError):  # it has died already
+            self.control.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
         """End every worker and the fork server."""

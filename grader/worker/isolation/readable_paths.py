@@ -26,13 +26,13 @@ _SYSTEM = (
     "/sys/devices/system/cpu",
 )
 
-# The libraries that Python's extension modules link, for systems that keep all libraries in one folder beside packages
-# (/usr/lib64, a conda environment).
+# How the names of the libraries begin that Python's extension modules link, for systems that keep all libraries in one
+# folder beside packages (/usr/lib64, a conda environment).
 # fmt: off
-_LINKED_LIBRARIES = (
-    "ld-linux*", "libc.so*", "libm.so*", "libdl.so*", "librt.so*", "libutil.so*", "libpthread.so*", "libpython3*",
-    "libgcc_s*", "libstdc++*", "libgomp*", "libffi*", "libz.so*", "libbz2*", "liblzma*", "libzstd*", "libexpat*",
-    "libcrypto*", "libssl*", "libsqlite3*", "libuuid*", "libmpdec*",
+_LINKED_PREFIXES = (
+    "ld-linux", "libc.so", "libm.so", "libdl.so", "librt.so", "libutil.so", "libpthread.so", "libpython3",
+    "libgcc_s", "libstdc++", "libgomp", "libffi", "libz.so", "libbz2", "liblzma", "libzstd", "libexpat",
+    "libcrypto", "libssl", "libsqlite3", "libuuid", "libmpdec",
 )
 # fmt: on
 
@@ -70,9 +70,8 @@ def _libraries() -> Iterator[Path]:
     for folder in dict.fromkeys(path.resolve() for path in _library_folders()):
         if folder.name.endswith("-linux-gnu"):
             yield folder
-        else:
-            for pattern in _LINKED_LIBRARIES:
-                yield from folder.glob(pattern)
+        elif folder.is_dir():
+            yield from (entry for entry in folder.iterdir() if entry.name.startswith(_LINKED_PREFIXES))
 
 
 def _library_folders() -> Iterator[Path]:
