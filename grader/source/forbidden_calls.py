@@ -1,12 +1,11 @@
-"""Forbidden calls in the source text: what the worker cannot talk itself out of.
+"""Find a forbidden call in a source, under whatever name.
 
-The worker notices a forbidden call when it runs, under any alias; but it is the learner's own process. Here the same
-ban is read from the source, by the judge. Only what an exercise's functions can reach counts: a comparison with torch's
-own answer behind `if __name__ == "__main__":`, or in a helper that nothing calls, is good practice and no offence. What
-they import from the learner's other files is followed there.
+The worker notices forbidden calls when they run, but it is the learner's own process; here the judge reads the source.
+Only what an exercise's functions can reach counts, through the learner's other files too: a comparison with torch's
+answer behind `if __name__ == "__main__":`, or in a helper that is never called, is good practice.
 
-A name can be put together while the program runs, and then no reader of the source sees it. The worker does; so ways to
-switch off its watch, or to run code that is not in the source, are not allowed either where calls are forbidden.
+A name can be put together while the program runs. The worker sees that; so where calls are forbidden, ways to switch
+off its call monitor, or to run code that is not in the source, are forbidden too.
 """
 
 from __future__ import annotations
@@ -22,29 +21,33 @@ from grader.source.parse import nodes_in, parse
 from grader.source.scopes import module_names
 from grader.source.side_effects import is_main_guard
 
+# fmt: off
 LIBRARIES = frozenset({
     "torch", "numpy", "scipy", "sklearn", "jax", "flax", "tensorflow", "keras", "transformers", "xformers", "cupy",
-})  # fmt: skip
+})
 
-# Names with which a call can be hidden from whoever reads the source, or from the worker's watch.
-CALLED = frozenset({"exec", "eval", "compile", "__import__"})
-USED = frozenset({
+# Names with which a call can be hidden from a reader of the source, or from the call monitor.
+HIDING_CALLS = frozenset({"exec", "eval", "compile", "__import__"})
+HIDING_NAMES = frozenset({
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "_DisableTorchDispatch", "_disabled_torch_function_impl",
     "_pop_torch_function_stack", "_pop_torch_dispatch_stack", "_dispatch_library", "_getframe", "_current_frames",
     "currentframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "__globals__",
     "__builtins__", "__closure__", "__code__", "__subclasses__", "get_objects", "get_referrers", "get_referents",
     "setprofile", "settrace", "import_module",
-})  # fmt: skip
-IMPORTED = frozenset({"ctypes", "grader", "runpy", "code", "codeop"})
-PARTS = frozenset({"library", "_C"})  # of torch
-_WORDS = "|".join(sorted(CALLED | USED | IMPORTED | PARTS))
-_PERHAPS_HIDES = re.compile(rf"\b(?:{_WORDS})\b")
+})
+# fmt: on
+HIDING_MODULES = frozenset({"ctypes", "grader", "runpy", "code", "codeop"})
+TORCH_INTERNALS = frozenset({"library", "_C"})
+_WORDS = "|".join(sorted(HIDING_CALLS | HIDING_NAMES | HIDING_MODULES | TORCH_INTERNALS))
+_MAY_HIDE = re.compile(rf"\b(?:{_WORDS})\b")
 
 
 @dataclass(frozen=True)
 class ForbiddenCall:
-    """A forbidden name, and where it stands: `path` is empty for the lesson's own file. `hides`: it is no forbidden
-    call, but one could be hidden with it."""
+    """A forbidden name and where it stands; `path` is "" for the lesson's own file.
+
+    `hides`: the name is not forbidden itself, but a forbidden call could be hidden with it.
+    """
 
     name: str
     line: int
@@ -53,7 +56,7 @@ class ForbiddenCall:
 
     @property
     def says(self) -> str:
-        """The sentence for the learner."""
+        """Return the sentence for the learner."""
         if self.hides:
             return f"It uses `{self.name}`, behind which a call that this exercise forbids could be hidden."
         return f"It calls `{self.name}`, which this exercise forbids: that call would do the exercise whole."
@@ -62,14 +65,20 @@ class ForbiddenCall:
 def find_forbidden_call(
     source: str, function: str, forbids: Iterable[str], siblings: Mapping[str, tuple[str, str]] | None = None
 ) -> ForbiddenCall | None:
-    """The first forbidden call that `function` can reach, in its own file or in the `siblings` (path and source by
-    module name) that it imports; None if there is none. A source that cannot be parsed has none."""
-    wanted = {_folded(name): name for name in forbids}
+    """Return the first forbidden call that *function* can reach, None if there is none or the source is not Python.
+
+    Args:
+        source: The lesson's own file.
+        function: The name of the function to start from.
+        forbids: Names that may not be called.
+        siblings: Path and source, by module name, of the learner's files that it may import.
+    """
+    wanted = {_fold(name): name for name in forbids}
     files = (("", "", source), *((name, path, text) for name, (path, text) in (siblings or {}).items()))
-    if not wanted or not any(_perhaps(text, tuple(wanted)) for _, _, text in files):
+    if not wanted or not any(_may_contain(text, tuple(wanted)) for _, _, text in files):
         return None  # the common case, without parsing
     program = _program(files)
-    return program.hiding or program.banned(function, wanted)
+    return program.hiding or program.find(function, wanted)
 
 
 @lru_cache(maxsize=1)  # asked for each function of a file in turn
@@ -78,18 +87,18 @@ def _program(files: tuple[tuple[str, str, str], ...]) -> _Program:
 
 
 @lru_cache(maxsize=64)
-def _perhaps(source: str, wanted: tuple[str, ...]) -> bool:
-    folded = _folded(source)
-    return any(name in folded for name in wanted) or _PERHAPS_HIDES.search(source) is not None
+def _may_contain(source: str, wanted: tuple[str, ...]) -> bool:
+    folded = _fold(source)
+    return any(name in folded for name in wanted) or _MAY_HIDE.search(source) is not None
 
 
-def _folded(name: str) -> str:
-    """`log_softmax`, `LogSoftmax` and `_log_softmax` are one name."""
+def _fold(name: str) -> str:
+    """Fold a name: `log_softmax`, `LogSoftmax` and `_log_softmax` are one."""
     return name.replace("_", "").lower()
 
 
 class _Program:
-    """A lesson's file, by the name "", and the learner's other modules: triples of name, path and source."""
+    """A lesson's file, named "", and the learner's other modules, as triples of name, path and source."""
 
     def __init__(self, files: tuple[tuple[str, str, str], ...]) -> None:
         self.paths = {name: path for name, path, _ in files}
@@ -99,17 +108,17 @@ class _Program:
                 self.modules[name] = _Module(parse(source), set(self.paths) - {""})
         self.hiding = next(self._hiding(), None)
 
-    def banned(self, function: str, wanted: Mapping[str, str]) -> ForbiddenCall | None:
-        """The first of the wanted names that the function comes to."""
+    def find(self, function: str, wanted: Mapping[str, str]) -> ForbiddenCall | None:
+        """Return the first call of a wanted name that the function reaches."""
         for where, node in self._reachable(function):
             for part in nodes_in(node):
                 name = self.modules[where].called_name(part)
-                if name is not None and _folded(name) in wanted:
-                    return ForbiddenCall(wanted[_folded(name)], getattr(part, "lineno", 0), self.paths[where])
+                if name is not None and _fold(name) in wanted:
+                    return ForbiddenCall(wanted[_fold(name)], getattr(part, "lineno", 0), self.paths[where])
         return None
 
     def _hiding(self) -> Iterator[ForbiddenCall]:
-        """Names with which a call could be hidden, wherever they stand: one of them at the top is enough."""
+        """Yield names with which a call could be hidden, wherever they stand."""
         for where, module in self.modules.items():
             for part in (part for statement in module.body for part in nodes_in(statement)):
                 if name := module.hiding_name(part):
@@ -144,7 +153,7 @@ class _Module:
         self.functions = {node.name for node in self.body if isinstance(node, ast.FunctionDef)}
         self.libraries: dict[str, str] = {}  # local name -> the library's name for it
         self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
-        self.beside: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
+        self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.bindings: dict[str, list[ast.AST]] = {}
         for node in nodes_in(tree):
             self._note_import(node, own)
@@ -153,7 +162,9 @@ class _Module:
 
     def _note_import(self, node: ast.AST, own: set[str]) -> None:
         if isinstance(node, ast.Import):
-            self.beside.update({alias.asname or alias.name: alias.name for alias in node.names if alias.name in own})
+            self.own_modules.update(
+                {alias.asname or alias.name: alias.name for alias in node.names if alias.name in own}
+            )
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = {alias.asname or alias.name: alias.name for alias in node.names}
             if node.module in own:
@@ -162,7 +173,7 @@ class _Module:
                 self.libraries.update(names)
 
     def _note_bindings(self, statement: ast.AST) -> None:
-        """Every name that a statement of the top level binds, in whatever way, leads to that statement."""
+        """Map every name that a top-level statement binds to that statement."""
         waiting = [statement]
         while waiting:
             node = waiting.pop()
@@ -177,47 +188,53 @@ class _Module:
                     self.bindings.setdefault(name, []).append(node)
 
     def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
-        """The names that a piece of code takes from the top level: (None, name) for this file's, (module, name) for
-        those of one beside it. A name in quotes counts too: `globals()["helper"]`."""
+        """Return the top-level names that code uses: (None, name) of this file, (module, name) of one beside it.
+
+        A name in quotes counts too: `globals()["helper"]`.
+        """
         found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
         for part in nodes_in(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
                 found.add((None, part.value))
-            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in self.beside:
-                found.add((self.beside[part.value.id], part.attr))
+            elif (
+                isinstance(part, ast.Attribute)
+                and isinstance(part.value, ast.Name)
+                and part.value.id in self.own_modules
+            ):
+                found.add((self.own_modules[part.value.id], part.attr))
             elif isinstance(part, ast.alias):  # imported where it is used
                 found.add((None, part.asname or part.name))
         return found
 
     def called_name(self, node: ast.AST) -> str | None:
-        """The name of the library that a piece of code uses, if it uses one: a method of the learner's own is none."""
+        """Return the library's name for what a node uses, if it uses a library and not the learner's own method."""
         if isinstance(node, ast.Attribute):
             owner = node.value.func if isinstance(node.value, ast.Call) else node.value
-            own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.beside})
+            own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
             return None if own else node.attr
         if isinstance(node, ast.Name):
             return self.libraries.get(node.id)
         return _name_in_quotes(node)
 
     def hiding_name(self, node: ast.AST) -> str:
-        """The name in a node with which a forbidden call could be hidden; empty if there is none."""
+        """Return the name in a node with which a forbidden call could be hidden, or ""."""
         name = ""
         match node:
             case ast.Import():
-                return next((alias.name for alias in node.names if _is_door(alias.name)), "")
+                return next((alias.name for alias in node.names if _is_hiding_module(alias.name)), "")
             case ast.ImportFrom():
                 names = [alias.name for alias in node.names]
-                doors = [name for name in names if name in USED or _is_door(f"{node.module}.{name}")]
-                return doors[0] if doors else ""
+                hiding = [name for name in names if name in HIDING_NAMES or _is_hiding_module(f"{node.module}.{name}")]
+                return hiding[0] if hiding else ""
             case ast.Call(func=ast.Name(id=name)):
-                return name if name in CALLED and name not in self.functions else ""
-            case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in PARTS:
+                return name if name in HIDING_CALLS and name not in self.functions else ""
+            case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in TORCH_INTERNALS:
                 return f"torch.{name}"
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 pass
             case ast.Constant(value=str(name)):
                 pass
-        return name if name in USED else ""
+        return name if name in HIDING_NAMES else ""
 
 
 def _stores(name: ast.Name) -> bool:
@@ -225,7 +242,7 @@ def _stores(name: ast.Name) -> bool:
 
 
 def _name_in_quotes(node: ast.AST) -> str | None:
-    """What is asked for by name: `getattr(torch, "exp")`, `vars(torch)["exp"]`, `torch.__dict__["exp"]`."""
+    """Return what is looked up by name: `getattr(torch, "exp")`, `vars(torch)["exp"]`, `torch.__dict__["exp"]`."""
     if isinstance(node, ast.Subscript):
         names = _last_name(node.value) in ("vars", "globals", "__dict__")
         return _text_of(node.slice) if names else None
@@ -235,7 +252,7 @@ def _name_in_quotes(node: ast.AST) -> str | None:
 
 
 def _last_name(node: ast.AST) -> str:
-    """`f` of `f`, `a.f` and `a.f(...)`."""
+    """Return `f` for `f`, `a.f` and `a.f(...)`."""
     node = node.func if isinstance(node, ast.Call) else node
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
@@ -244,6 +261,6 @@ def _text_of(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _is_door(module: str) -> bool:
+def _is_hiding_module(module: str) -> bool:
     first, _, second = module.partition(".")
-    return first in IMPORTED or (first == "torch" and second.partition(".")[0] in PARTS)
+    return first in HIDING_MODULES or (first == "torch" and second.partition(".")[0] in TORCH_INTERNALS)

@@ -1,7 +1,6 @@
-"""Whether the calls of a source's functions know nothing of each other: then they may be made in any order, and twice.
+"""Decide whether the functions of a source keep no state: then calls may be made in any order, and repeated.
 
-Read from the source, by the judge, and on the safe side: what is not seen at once to be free of memory counts as having
-one. Objects may remember what they like, for each is used by one caller only.
+Anything that is not seen at once to be stateless counts as stateful. Objects may keep state: each has one caller.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from functools import lru_cache
 from grader.source.parse import nodes_in, parse
 from grader.source.side_effects import is_main_guard
 
-# In names: what is printed is shown with the check that called; the next random number is another; a cache is a memory.
-_TELLS = re.compile(
+# Parts of names that tell calls apart: output, random numbers, caches.
+_STATEFUL_NAME = re.compile(
     r"print|warn|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_|cache", re.IGNORECASE
 )
 _DECORATORS = frozenset({"staticmethod", "property", "no_grad", "enable_grad", "inference_mode", "torch"})
@@ -23,7 +22,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def is_pure(sources: Collection[str]) -> bool:
-    """Whether all of these sources are; they are tame already (tame.py)."""
+    """Return True if no source keeps state between calls; all of them are known to have no side effects."""
     return all(map(_is_pure, sources))
 
 
@@ -34,23 +33,25 @@ def _is_pure(source: str) -> bool:
     except SyntaxError:
         return False
     body = [statement for statement in tree.body if not is_main_guard(statement)]
-    return all(map(_is_fixed, body)) and all(_remembers_nothing(node) for node in nodes_in(*body))
+    return all(map(_is_constant_statement, body)) and all(_is_stateless(node) for node in nodes_in(*body))
 
 
-def _remembers_nothing(node: ast.AST) -> bool:
+def _is_stateless(node: ast.AST) -> bool:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         given = (*node.args.defaults, *filter(None, node.args.kw_defaults))
         decorators = nodes_in(*getattr(node, "decorator_list", ()))
         named = {getattr(part, "id", getattr(part, "attr", "torch")) for part in decorators}
         return all(map(_is_constant, given)) and named <= _DECORATORS
     if isinstance(node, ast.ClassDef):
-        return not node.decorator_list and all(map(_is_fixed, node.body))
+        return not node.decorator_list and all(map(_is_constant_statement, node.body))
     names = (getattr(node, field, None) for field in ("id", "attr", "name"))
-    return not isinstance(node, ast.Global | ast.Nonlocal) and not any(name and _TELLS.search(name) for name in names)
+    return not isinstance(node, ast.Global | ast.Nonlocal) and not any(
+        name and _STATEFUL_NAME.search(name) for name in names
+    )
 
 
-def _is_fixed(statement: ast.stmt) -> bool:
-    """Whether a statement at the top, or in a class, makes nothing that could be changed later."""
+def _is_constant_statement(statement: ast.stmt) -> bool:
+    """Return True if a statement of a module or class creates nothing that could be changed later."""
     if isinstance(statement, ast.Assign | ast.AnnAssign):
         return statement.value is None or _is_constant(statement.value)
     if isinstance(statement, ast.Expr):
@@ -59,7 +60,7 @@ def _is_fixed(statement: ast.stmt) -> bool:
 
 
 def _is_constant(value: ast.expr) -> bool:
-    """Whether a value is a number, a text, a tuple of them, or a name for something that was there before."""
+    """Return True for a number, a text, a tuple of them, or a name for something that exists already."""
     return all(isinstance(part, _CONSTANT) or _is_number(part) for part in nodes_in(value))
 
 

@@ -1,10 +1,9 @@
-"""Whether a source can change nothing but its own: then its process may serve the same learner's next lesson too.
+"""Decide whether a source can change anything but its own objects: then its process may serve another lesson.
 
-What a lesson leaves behind in a process could help the next one: functions of torch exchanged for others, our own watch
-switched off, a thread that goes on answering. The process itself cannot be asked, for it is the learner's. So the
-source is read here, by the judge. Tame is the small part of Python in which honest answers are written: a few imports,
-attributes set on `self` and nowhere else, nothing that reaches into the interpreter or changes what is the same for
-all. Whatever else a learner writes is judged as well, and costs one fork more.
+A lesson could help the next one in its process: exchange functions of torch, switch off the call monitor, leave a
+thread behind. The process is the learner's and cannot be asked, so the judge reads the source. Allowed is the small
+part of Python in which honest answers are written: a few imports, attributes set on `self` only, nothing that reaches
+into the interpreter or changes global state. Any other source is graded in a fresh worker; that costs one fork.
 """
 
 from __future__ import annotations
@@ -20,10 +19,11 @@ from types import ModuleType
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import names_bound_by
 
+# fmt: off
 MODULES = frozenset({
     "__future__", "collections.abc", "itertools", "math", "numpy", "torch", "torch.nn", "torch.nn.functional",
     "torch.nn.init", "torch.optim",
-})  # fmt: skip
+})
 FROM = {
     "collections": {"Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"},
     "functools": {"cache", "lru_cache", "partial", "reduce"},
@@ -31,8 +31,10 @@ FROM = {
     "torch": {"nn", "optim"},
     "torch.nn": {"functional", "init"},
 }
-# Modules that may be reached by a dot, and hold none but themselves and those that are refused.
-PARTS = frozenset({"nn", "functional", "init", "optim", "linalg", "special", "fft", "random", "cpu", "cuda", "grad"})
+# Modules that may be reached by a dot: they hold only themselves and modules that are refused.
+SAFE_SUBMODULES = frozenset({
+    "nn", "functional", "init", "optim", "linalg", "special", "fft", "random", "cpu", "cuda", "grad",
+})
 
 BUILTINS = frozenset({
     "abs", "all", "any", "bool", "bytes", "callable", "chr", "complex", "dict", "dir", "divmod", "enumerate", "filter",
@@ -42,18 +44,19 @@ BUILTINS = frozenset({
     "NotImplemented",
 }) | {
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, Exception)
-}  # fmt: skip
+}
+# fmt: on
 METHODS = frozenset({"__init__", "__call__", "__len__", "__getitem__", "__iter__", "__repr__"})
 
-# Set on a tensor by name, as training does. On a class it would be seen: the worker looks at those of tensors.
-OF_TENSORS = frozenset({"grad", "data", "requires_grad"})
-# Beginnings of names that change what is the same for all: `set_default_dtype`, `register_module_forward_hook`.
-CHANGES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", "import")
-OF_ONE_OBJECT = frozenset({"load_state_dict"})
+# May be set on a tensor, as training does. Set on a tensor class, they are found by the worker.
+TENSOR_ATTRIBUTES = frozenset({"grad", "data", "requires_grad"})
+# Beginnings of names that change global state: `set_default_dtype`, `register_module_forward_hook`.
+STATE_CHANGING_PREFIXES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", "import")
+CHANGES_ONE_OBJECT = frozenset({"load_state_dict"})
 
 
 def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
-    """Whether all of these sources are tame. `own`: the names under which they may import each other."""
+    """Return True if no source has side effects; *own* are the names under which they may import each other."""
     return all(_has_no_side_effects(source, frozenset(own)) for source in sources)
 
 
@@ -63,12 +66,12 @@ def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
         tree = parse(source)
     except SyntaxError:
         return True  # it never runs
-    reading = _Reading([node for node in tree.body if not is_main_guard(node)], own)
-    return all(reading.allows(node) for node in reading.nodes if type(node) in JUDGED)
+    analysis = _Analysis([node for node in tree.body if not is_main_guard(node)], own)
+    return all(analysis.allows(node) for node in analysis.nodes if type(node) in EXAMINED)
 
 
 def is_main_guard(node: ast.stmt) -> bool:
-    """Whether a statement is `if __name__ == "__main__":` without an `else`, which no worker runs."""
+    """Return True for `if __name__ == "__main__":` without an `else`, which no worker runs."""
     test = node.test if isinstance(node, ast.If) and not node.orelse else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
@@ -77,23 +80,23 @@ def is_main_guard(node: ast.stmt) -> bool:
     return names == ["__name__"] and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
 
 
-# The kinds of nodes that `_note` and `allows` look at: most are of no such kind, and a source has thousands.
+# The kinds of nodes that `_note` and `allows` look at, out of the thousands in a source.
 DEFINITIONS = frozenset({ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom})
 NOTED = DEFINITIONS | {ast.Call, ast.arg, ast.AnnAssign}
-JUDGED = DEFINITIONS | {ast.Name, ast.Attribute, ast.alias, ast.Global, ast.Nonlocal, ast.MatchClass}
+EXAMINED = DEFINITIONS | {ast.Name, ast.Attribute, ast.alias, ast.Global, ast.Nonlocal, ast.MatchClass}
 
 
-class _Reading:
-    """One source, and the places in it where more is allowed than elsewhere."""
+class _Analysis:
+    """One source, and the nodes in it for which more is allowed than for others."""
 
     def __init__(self, body: list[ast.stmt], own: frozenset[str]) -> None:
         self.own = own
         self.nodes = nodes_in(*body)
-        self.classes: set[str] = set()  # names of classes: of this source, and perhaps of the learner's other ones
+        self.classes: set[str] = set()  # of this source, and names imported from the learner's other ones
         self.modules: set[str] = set()  # names of the learner's other modules
-        self.uses: set[int] = set()  # where a class may stand: called, derived from, asked for, annotated
-        self.selves: set[int] = set()  # attributes of a method's own object
-        self.inits: set[int] = set()  # what makes such an object: `super().__init__`, `nn.Module.__init__(self)`
+        self.uses: set[int] = set()  # ids of nodes where a class may stand: called, derived from, tested for, annotated
+        self.selves: set[int] = set()  # ids of attributes of a method's own object
+        self.inits: set[int] = set()  # ids of `super().__init__`, `nn.Module.__init__(self)`
         for node in self.nodes:
             if type(node) in NOTED:
                 self._note(node)
@@ -103,7 +106,7 @@ class _Reading:
             self.classes.add(node.name)
             self.uses.update(map(id, node.bases))
             for method in node.body:
-                self.selves.update(map(id, _of_self(method)))
+                self.selves.update(map(id, _self_attributes(method)))
                 self.inits.update(map(id, _inits(method)))
         elif isinstance(node, ast.ImportFrom) and node.module in self.own:
             self.classes.update(alias.asname or alias.name for alias in node.names)
@@ -118,7 +121,7 @@ class _Reading:
                 self.uses.update(id(part) for part in nodes_in(annotation))
 
     def allows(self, node: ast.AST) -> bool:
-        """Whether a node is tame, whatever is inside of it."""
+        """Return True if the node itself, without what is in it, has no side effects."""
         match node:
             case ast.Import():
                 return all(alias.name in MODULES or alias.name in self.own for alias in node.names)
@@ -144,10 +147,10 @@ class _Reading:
             return False
         if module in self.own or names <= FROM.get(module, set()):
             return True
-        return module in MODULES and not any(map(_reaches_far, names))
+        return module in MODULES and not any(map(_is_far_reaching, names))
 
     def _allows_name(self, node: ast.Name) -> bool:
-        if node.id in self.classes:  # handed on, its methods could be called on what is no object of it
+        if node.id in self.classes:  # handed on, its methods could be called on other objects
             return id(node) in self.uses
         if node.id.startswith("__"):
             return node.id == "__all__" or (node.id in ("__name__", "__file__") and isinstance(node.ctx, ast.Load))
@@ -162,21 +165,23 @@ class _Reading:
         if owner in self.modules:
             return id(node) in self.uses and isinstance(node.ctx, ast.Load)
         if not isinstance(node.ctx, ast.Load):
-            return bool(owner) and name in OF_TENSORS
-        return not _reaches_far(name)
+            return bool(owner) and name in TENSOR_ATTRIBUTES
+        return not _is_far_reaching(name)
 
 
-def _reaches_far(name: str) -> bool:
-    """Whether what has this name may be a module that holds more than functions of tensors, or change the process."""
-    changes = name.startswith(CHANGES) and name not in OF_ONE_OBJECT
-    return changes or name.startswith("_") or (name in _modules_inside() and name not in PARTS)
+def _is_far_reaching(name: str) -> bool:
+    """Return True if the name may be of a module with more than functions of tensors, or of a change to the process."""
+    changes = name.startswith(STATE_CHANGING_PREFIXES) and name not in CHANGES_ONE_OBJECT
+    return changes or name.startswith("_") or (name in _modules_inside() and name not in SAFE_SUBMODULES)
 
 
 @cache
 def _modules_inside() -> frozenset[str]:
-    """The names under which the modules that may be used hold other modules: `torch.library`, `torch.sys`; and, as some
-    are only loaded when they are asked for, those of all that lie in their folders."""
-    known = [*MODULES, *(f"{base}.{part}" for base in ("torch", "torch.nn", "numpy") for part in PARTS)]
+    """Return the names under which allowed modules hold others: `torch.library`, `torch.sys`.
+
+    Some are loaded only when they are asked for, so all in the folders of the modules count.
+    """
+    known = [*MODULES, *(f"{base}.{part}" for base in ("torch", "torch.nn", "numpy") for part in SAFE_SUBMODULES)]
     loaded = [sys.modules[name] for name in known if name in sys.modules]
     held = {name for module in loaded for name, thing in vars(module).items() if isinstance(thing, ModuleType)}
     return frozenset(held.union(*(_in_folder(module) for module in loaded)))
@@ -187,26 +192,27 @@ def _in_folder(module: ModuleType) -> set[str]:
 
 
 def _is_plain_class(node: ast.ClassDef) -> bool:
-    """Whether nothing but objects of it can be given to its methods as `self`: no decorator and no metaclass gets hold
-    of the class, and nothing in its body calls one of its methods by its bare name."""
+    """Return True if the methods of a class get only its own objects as `self`.
+
+    No decorator and no metaclass gets hold of the class, and its body calls none of its methods by a bare name.
+    """
     methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-    loose = [part for part in node.body if not isinstance(part, ast.FunctionDef)]
-    outside = [
-        *loose,
-        *(part for method in node.body if isinstance(method, ast.FunctionDef) for part in _heads(method)),
-    ]
+    outside = [part for statement in node.body for part in _definition_time_parts(statement)]
     named = {part.id for piece in outside for part in nodes_in(piece) if isinstance(part, ast.Name)}
     return not (node.decorator_list or node.keywords or named & methods)
 
 
-def _heads(method: ast.FunctionDef) -> list[ast.AST]:
-    """What of a method is run when its class is made."""
-    given = [default for default in (*method.args.defaults, *method.args.kw_defaults) if default is not None]
-    return [*method.decorator_list, *given]
+def _definition_time_parts(statement: ast.stmt) -> list[ast.AST]:
+    """Return the parts of a class's statement that run when the class is made."""
+    if not isinstance(statement, ast.FunctionDef):
+        return [statement]
+    arguments = statement.args
+    defaults = [default for default in (*arguments.defaults, *arguments.kw_defaults) if default is not None]
+    return [*statement.decorator_list, *defaults]
 
 
-def _self_of(method: ast.stmt) -> str:
-    """The name that a method has for the object of its class that it is called with; empty if it could be another."""
+def _self_name(method: ast.stmt) -> str:
+    """Return a method's name for its own object; "" if the name could mean another object."""
     if not isinstance(method, ast.FunctionDef) or method.decorator_list:
         return ""
     first = (method.args.posonlyargs + method.args.args)[:1]
@@ -214,17 +220,17 @@ def _self_of(method: ast.stmt) -> str:
     return first[0].arg if once else ""
 
 
-def _of_self(method: ast.stmt) -> Iterator[ast.AST]:
-    """The attributes of `self` in a method."""
-    name = _self_of(method)
+def _self_attributes(method: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the attributes of `self` in a method."""
+    name = _self_name(method)
     for node in nodes_in(method) if name else ():
         if isinstance(node, ast.Attribute) and _is_name(node.value, name):
             yield node
 
 
 def _inits(method: ast.stmt) -> Iterator[ast.AST]:
-    """Where a method calls `__init__` and the like of its own object's classes, and of no other object's."""
-    name = _self_of(method)
+    """Yield where a method calls `__init__` and the like on its own object."""
+    name = _self_name(method)
     for node in nodes_in(method) if name else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
             of = node.func.value
