@@ -1,6 +1,33 @@
-"""What a hidden check and a mistakes file may import: assertions that explain themselves, probes, families.
+"""What hidden checks and mistake files may import.
 
-Every assertion raises `CheckFailed` with a message for the learner: what came back, what was expected.
+Assertions, each raising CheckFailed with a message for the learner (what came back, what was expected):
+
+    fail                     end the check as failed with a message
+    assert_matches           the value equals the reference's
+    assert_shape             the value is an array of this shape
+    assert_unchanged         the call did not change its arguments
+    assert_repeatable        two equal calls return equal values
+    assert_gradients_match   the gradients equal the reference's
+    assert_portable          the code names no device
+
+What a check has to do with:
+
+    Subject, Proxy, Object   the submission or the reference; one of its functions; an object that it made
+    Observed                 a value together with the arguments after the call
+    Rand                     the random inputs of the fixture `rand`
+    LearnerError             the submission raised an error, timed out or died in a call
+    CheckFailed              a check found a difference
+
+Values:
+
+    same, ATOL               equal within a tolerance; the tolerance where none is given
+    is_array, kind_of, show  whether a value is an array; what it is, in words; the value as it can be typed again
+    Raised                   what a probe observes in place of a value if the call raised
+    DEVICE_ERROR_WORDS       words that stand in errors about devices
+
+Mistake files:
+
+    MistakeSet               the known mistakes of one function: its steps, probes, mistakes and alternatives
 """
 
 from __future__ import annotations
@@ -8,38 +35,49 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.judge.diagnosis.mistakes import Family
+from grader.judge.diagnosis.mistakes import MistakeSet
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Object, Observed, Proxy, Subject
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show
 from grader.judge.values.random_inputs import Rand
 from grader.judge.values.redacted_explanation import form_of, plain_kind, wrong_shape
 
+# fmt: off
 __all__ = [
-    "ATOL", "CheckFailed", "Family", "LearnerError", "Object", "Observed", "Proxy", "Raised", "Rand", "Subject",
-    "assert_gradients_match", "assert_matches", "assert_portable", "assert_repeatable", "assert_shape",
-    "assert_unchanged", "fail", "is_array", "kind_of", "same", "show",
-]  # fmt: skip
+    "ATOL", "DEVICE_ERROR_WORDS", "CheckFailed", "LearnerError", "MistakeSet", "Object", "Observed", "Proxy", "Raised",
+    "Rand", "Subject", "assert_gradients_match", "assert_matches", "assert_portable", "assert_repeatable",
+    "assert_shape", "assert_unchanged", "fail", "is_array", "kind_of", "same", "show",
+]
+# fmt: on
 
-# How torch says that tensors lie on different devices, or that a named device is not there.
-DEVICE_TROUBLE = ("same device", "CUDA", "cuda", "NVIDIA", "MPS", "mps", "XPU")
+# How torch says that tensors are on different devices, or that a named device is not there.
+DEVICE_ERROR_WORDS = ("same device", "CUDA", "cuda", "NVIDIA", "MPS", "mps", "XPU")
 
 
 def fail(message: str, form: str = "", hint: str = "") -> None:
-    """End the check as failed, with this message. `form`: what may be said of it where inputs are concealed; a message
-    that stands as it is in the file of checks may be said as it is."""
+    """End the check as failed.
+
+    Args:
+        message: What the learner is told.
+        form: What may be said of it where inputs are hidden. A message that stands word for word in the file of
+            checks may be said as it is.
+        hint: The check's own addition to the message; said where inputs are hidden, too, if it stands in the file.
+    """
     raise CheckFailed(message, form, hint)
 
 
 def assert_matches(actual: Any, expected: Any, atol: float = ATOL, hint: str = "") -> None:
-    """The same structure, shape and dtype, and every value within `atol`. `hint` is put behind the message."""
+    """Fail unless structure, shape and dtype are equal and every value is within `atol`.
+
+    `hint` is put behind the message.
+    """
     difference = explain(actual, expected, atol)
     if difference:
         fail(f"{difference} {hint}".strip(), form_of(actual, expected, atol), hint)
 
 
 def assert_shape(actual: Any, shape: Sequence[int]) -> None:
-    """An array of exactly this shape."""
+    """Fail unless the value is an array of exactly this shape."""
     if not is_array(actual):
         wanted = f"expected a tensor of shape {tuple(shape)}."
         fail(f"It returned {kind_of(actual)}; {wanted}", f"It returned {plain_kind(actual)}; {wanted}")
@@ -48,7 +86,7 @@ def assert_shape(actual: Any, shape: Sequence[int]) -> None:
 
 
 def assert_unchanged(observed: Observed, *originals: Any) -> None:
-    """The positional arguments came back as they went in."""
+    """Fail unless the positional arguments are after the call what they were before."""
     for index, original in enumerate(originals):
         if not same(observed.args[index], original, atol=0.0):
             changed = f"Argument {index + 1} was changed by the call."
@@ -56,16 +94,22 @@ def assert_unchanged(observed: Observed, *originals: Any) -> None:
 
 
 def assert_repeatable(function: Any, *args: Any, **kwargs: Any) -> None:
-    """Two calls with the same arguments give the same values."""
+    """Fail unless two calls with the same arguments return the same values."""
     difference = explain(function(*args, **kwargs), function(*args, **kwargs), 0.0)
     if difference:
         differ = "Two calls with the same arguments differ."
         fail(f"{differ} {difference}", differ)
 
 
-def assert_gradients_match(function: Any, reference: Any, *args: Any, wrt: Sequence[int], weights: Any,
-                           atol: float = ATOL, **kwargs: Any) -> None:  # fmt: skip
-    """Gradients of sum(weights * value) with respect to the arguments (and parameters) equal the reference's."""
+def assert_gradients_match(
+    function: Any, reference: Any, *args: Any, wrt: Sequence[int], weights: Any, atol: float = ATOL, **kwargs: Any
+) -> None:
+    """Fail unless the gradients of sum(weights * value) equal the reference's.
+
+    Args:
+        wrt: The indices of the arguments to differentiate by; parameters of an object are always taken.
+        weights: An array of the shape of the value.
+    """
     actual = function.gradients(*args, wrt=wrt, weights=weights, **kwargs)
     expected = reference.gradients(*args, wrt=wrt, weights=weights, **kwargs)
     if actual is None:
@@ -81,17 +125,17 @@ def assert_gradients_match(function: Any, reference: Any, *args: Any, wrt: Seque
 
 
 def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:
-    """It runs where its input lies, and its answer lies there too: no device is named. Needs no GPU."""
+    """Fail unless the call runs on the device of its input and its value stays there. Needs no GPU."""
     advice = "Create tensors with `device=x.device`; never name a device."
     try:
-        _, there = function.on_fake_device(*args, **kwargs)
+        _, stayed = function.on_fake_device(*args, **kwargs)
     except LearnerError as error:
         if error.kind != "raised":
             raise
-        if any(sign in error.text for sign in DEVICE_TROUBLE):
+        if any(words in error.text for words in DEVICE_ERROR_WORDS):
             what = "It fails when its input is on another device"
             fail(f"{what} ({error.type_name}: {error.text}). {advice}", f"{what}. {advice}")
-        return  # it does something that such tensors cannot do, which is not what is asked here
-    if not there:
+        return  # it does something else that tensors of the test device cannot do
+    if not stayed:
         answer = f"Its input was on another device, but its answer is on the CPU. {advice}"
         fail(answer, answer)

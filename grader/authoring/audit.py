@@ -18,7 +18,7 @@ from grader.errors import SelfattendError
 from grader.judge.course_answers import load_file
 from grader.judge.diagnosis.diagnosis import Diagnostician
 from grader.judge.diagnosis.mistake_outputs import observe
-from grader.judge.diagnosis.mistakes import Family, Mistake
+from grader.judge.diagnosis.mistakes import Mistake
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.values.compare import largest_error
@@ -89,22 +89,25 @@ def _texts(lesson: Lesson) -> Iterator[str]:
 
 
 def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
-    _, diagnostician = judge.answers.load(lesson)
+    _, diagnosticians = judge.answers.load(lesson)
     checks = judge.checks_of(lesson)
     report.checks = len(checks)
     for function in lesson.functions:
         mine = [check for check in checks if check.function_in(lesson) == function.name]
         if len(mine) < FEWEST_CHECKS:
             report.problems.append(f"{function.name}: {len(mine)} checks; at least {FEWEST_CHECKS} are needed.")
-        if function.name not in diagnostician.families:
+        if function.name not in diagnosticians:
             report.problems.append(f"{function.name}: no family of known mistakes.")
     _prove_stub_and_reference(judge, lesson, report)
     report.problems += unrecordable(judge, lesson)
-    for family in diagnostician.families.values():
-        for what, known in (("mistake", family.mistakes), ("correct alternative", family.alternatives)):
+    for diagnostician in diagnosticians.values():
+        mistake_set = diagnostician.mistake_set
+        for what, known in (("mistake", mistake_set.mistakes), ("correct alternative", mistake_set.alternatives)):
             if not known:
-                report.problems.append(f"{family.function}: its family has no {what} yet; nothing is proved without.")
-        _prove_family(judge, lesson, diagnostician, family, report)
+                report.problems.append(
+                    f"{mistake_set.function}: its family has no {what} yet; nothing is proved without."
+                )
+        _prove_mistake_set(judge, lesson, diagnostician, report)
 
 
 def _prove_stub_and_reference(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
@@ -122,33 +125,39 @@ def _judged_file(judge: Judge, lesson: Lesson, path: Path) -> LessonResult:
     return judge.examine(lesson, Submission(lesson.name, str(path), path.read_text(encoding="utf-8")), SEEDS[0])
 
 
-def _prove_family(
-    judge: Judge, lesson: Lesson, diagnostician: Diagnostician, family: Family, report: LessonAudit
-) -> None:
+def _prove_mistake_set(judge: Judge, lesson: Lesson, diagnostician: Diagnostician, report: LessonAudit) -> None:
+    mistake_set = diagnostician.mistake_set
     base = dict(vars(load_file(lesson.solution_path)))
-    own = {**base, family.function: family.build({})}
+    own = {**base, mistake_set.function: mistake_set.build({})}
     for name, namespace in (("reference", base), ("factory with its own steps", own)):
         for seed in SEEDS:
             result = judge.examine_own(lesson, namespace, seed)
             if result.score != 10.0:
-                report.problems.append(f"{family.function}: the {name} scores {result.score} on seed {seed}: "
+                report.problems.append(f"{mistake_set.function}: the {name} scores {result.score} on seed {seed}: "
                                        f"{_first_failure(result)}")  # fmt: skip
-    for mistake in family.mistakes:
-        _prove_mistake(judge, lesson, diagnostician, family, mistake, base, report)
-    for alternative in family.alternatives:
-        version = family.build(alternative.changes, alternative.version)
-        results = [judge.examine_own(lesson, {**base, family.function: version}, seed) for seed in SEEDS]
+    for mistake in mistake_set.mistakes:
+        _prove_mistake(judge, lesson, diagnostician, mistake, base, report)
+    for alternative in mistake_set.alternatives:
+        version = mistake_set.build(alternative.changes, alternative.version)
+        results = [judge.examine_own(lesson, {**base, mistake_set.function: version}, seed) for seed in SEEDS]
         good = all(result.score == 10.0 for result in results)
         report.alternatives = _count(report.alternatives, good)
         if not good:
             failure = next(_first_failure(result) for result in results if result.score != 10.0)
-            report.problems.append(f"{family.function}, alternative “{alternative.name}” is rejected: {failure}")
+            report.problems.append(f"{mistake_set.function}, alternative “{alternative.name}” is rejected: {failure}")
 
 
-def _prove_mistake(judge: Judge, lesson: Lesson, diagnostician: Diagnostician, family: Family, mistake: Mistake,
-                   base: dict[str, Any], report: LessonAudit) -> None:  # fmt: skip
-    version = family.build(mistake.changes, mistake.version)
-    results = [judge.examine_own(lesson, {**base, family.function: version}, seed) for seed in SEEDS]
+def _prove_mistake(
+    judge: Judge,
+    lesson: Lesson,
+    diagnostician: Diagnostician,
+    mistake: Mistake,
+    base: dict[str, Any],
+    report: LessonAudit,
+) -> None:
+    mistake_set = diagnostician.mistake_set
+    version = mistake_set.build(mistake.changes, mistake.version)
+    results = [judge.examine_own(lesson, {**base, mistake_set.function: version}, seed) for seed in SEEDS]
     rejected = not any(result.passed for result in results)
     named = all([found.id for found in result.mistakes] == [mistake.id] for result in results)
     report.rejected, report.named = _count(report.rejected, rejected), _count(report.named, named)
@@ -157,17 +166,17 @@ def _prove_mistake(judge: Judge, lesson: Lesson, diagnostician: Diagnostician, f
     if not named:
         found = next([m.id for m in r.mistakes] for r in results if [m.id for m in r.mistakes] != [mistake.id])
         report.problems.append(f"{mistake.label} is named {found or 'nothing'}.")
-    margin = _margin(diagnostician, family, mistake)
+    margin = _margin(diagnostician, mistake)
     if margin < MARGIN:
         report.problems.append(f"{mistake.label}: its margin is {margin:.1f} tolerances; {MARGIN:g} are needed.")
 
 
-def _margin(diagnostician: Diagnostician, family: Family, mistake: Mistake) -> float:
+def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
     """The largest distance from the reference on any probe, in tolerances of that probe."""
-    subject = diagnostician.subject_with(family, (mistake,))
+    subject = diagnostician.outputs.subject_with((mistake,))
     distances = [0.0]
-    for probe in family.probes:
-        expected = diagnostician.reference(family, probe)
+    for probe in diagnostician.mistake_set.probes:
+        expected = diagnostician.outputs.reference(probe)
         distances.append(largest_error(observe(probe, subject, diagnostician.arrays), expected) / probe.atol)
     return max(distances)
 

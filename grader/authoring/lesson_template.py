@@ -112,7 +112,7 @@ can be recognised too:
     {name}.example(...)     arguments small enough to retype, smallest first
 """
 
-from grader.api.checks import Family
+from grader.api.checks import MistakeSet
 
 
 def make_{name}(*, compute):
@@ -128,9 +128,9 @@ def right_step(x):
     return x
 
 
-{name} = Family("{name}", make_{name}, compute=right_step)
+{name} = MistakeSet("{name}", make_{name}, compute=right_step)
 
-FAMILIES = [{name}]
+MISTAKE_SETS = [{name}]
 
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
 

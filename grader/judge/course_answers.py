@@ -31,8 +31,8 @@ class CourseAnswers:
         """Return the file of the checks that can be run."""
         return lesson.checks_path
 
-    def load(self, lesson: Lesson) -> tuple[LocalSubject, Diagnostician]:
-        """Return the reference, and what is known of its mistakes; both are loaded once."""
+    def load(self, lesson: Lesson) -> tuple[LocalSubject, dict[str, Diagnostician]]:
+        """Return the reference, and for each function what names its mistakes; both are loaded once."""
         return self._loaded(lesson.name)
 
     def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
@@ -51,11 +51,11 @@ class CourseAnswers:
         """Return the random inputs of one run of one check."""
         return Rand(derive(seed, lesson.name, name), self.course.arrays)
 
-    def _load(self, name: str) -> tuple[LocalSubject, Diagnostician]:
+    def _load(self, name: str) -> tuple[LocalSubject, dict[str, Diagnostician]]:
         lesson = self.course.lessons[name]
         reference = LocalSubject(vars(load_file(lesson.solution_path)), lesson.kinds)
-        families = load_file(lesson.mistakes_path).FAMILIES if lesson.mistakes_path.is_file() else []
-        return reference, Diagnostician(families, lesson.kinds, self.course.arrays)
+        found = load_file(lesson.mistakes_path).MISTAKE_SETS if lesson.mistakes_path.is_file() else []
+        return reference, {each.function: Diagnostician(each, lesson.kinds, self.course.arrays) for each in found}
 
 
 class RecordedAnswers(CourseAnswers):
@@ -80,9 +80,8 @@ class RecordedAnswers(CourseAnswers):
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
         return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).read(name, seed).draws)
 
-    def _load(self, name: str) -> tuple[LocalSubject, Diagnostician]:
-        kinds = self.course.lessons[name].kinds
-        return LocalSubject({}, kinds), Diagnostician([], kinds, self.course.arrays)
+    def _load(self, name: str) -> tuple[LocalSubject, dict[str, Diagnostician]]:
+        return LocalSubject({}, self.course.lessons[name].kinds), {}
 
 
 def open_course_answers(course: Course) -> CourseAnswers:

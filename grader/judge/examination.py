@@ -124,11 +124,11 @@ class Judge:
             subject = loaded.live_subject()
         except LearnerError as error:
             return error
-        reference, diagnostician = self.answers.load(lesson)
-        if function not in diagnostician.families:
+        reference, diagnosticians = self.answers.load(lesson)
+        if function not in diagnosticians:
             return Diagnosis()
-        diagnosis = diagnostician.diagnose(function, subject)
-        examples = diagnostician.families[function].examples
+        diagnosis = diagnosticians[function].diagnose(subject)
+        examples = diagnosticians[function].mistake_set.examples
         diagnosis.counterexamples = find_counterexample(function, examples, subject, reference)
         return diagnosis
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 
@@ -17,7 +17,7 @@ Values = dict[str, Any]
 
 def shapes(random: Random) -> Values:
     """The shapes of scores, weights and output, for no, one or two leading axes."""
-    sizes = different(random, 6, (2, 3, 4, 5, 6, 7, 8, 9, 10, 11))
+    sizes = distinct_sizes(random, 6, (2, 3, 4, 5, 6, 7, 8, 9, 10, 11))
     T, S, d_k, d_v = sizes[:4]  # noqa: N806 - the lesson's letters
     leading = sizes[4 : 4 + random.choice([0, 1, 2, 2])]
     scores, out = [*leading, T, S], [*leading, T, d_v]
@@ -37,8 +37,8 @@ def scale(random: Random) -> Values:
     """The number by which scores are divided, to be read off the shapes."""
     while True:
         d_k = random.choice([4, 9, 16, 25, 36, 49, 64, 100, 144])
-        heads, batch = different(random, 2, (2, 3, 5, 6, 7, 8, 10))
-        T, S = different(random, 2, (9, 16, 20, 25, 36, 49, 50, 64))  # noqa: N806 - the lesson's letters
+        heads, batch = distinct_sizes(random, 2, (2, 3, 5, 6, 7, 8, 10))
+        T, S = distinct_sizes(random, 2, (9, 16, 20, 25, 36, 49, 50, 64))  # noqa: N806 - the lesson's letters
         root = math.isqrt(d_k)
         wrong = {
             "attention-scale-no-root": d_k,
@@ -99,7 +99,7 @@ def blocked_key(random: Random) -> Values:
 
 def mask_shapes(random: Random) -> Values:
     """Shapes that broadcast to (B, H, T, S), and shapes that do not."""
-    B, H, T, S = different(random, 4, (2, 3, 4, 5, 6, 7, 8, 9))  # noqa: N806 - the lesson's letters
+    B, H, T, S = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 8, 9))  # noqa: N806 - the lesson's letters
     fits = [((T, S), "full-only"), ((B, 1, 1, S), "full-only"), ((B, 1, T, S), "full-only"), ((S,), "full-only"),
             ((H, 1, 1), "aligned-left"), ((1, S), "full-only")]  # fmt: skip
     fails = [((B, S), "aligned-left"), ((B, T, S), "aligned-left"), ((B, 1, S), "aligned-left"),

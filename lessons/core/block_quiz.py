@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 Pair = tuple[float, float]
@@ -106,7 +106,7 @@ def registered(random: Random) -> Values:
 
 def weight_shapes(random: Random) -> Values:
     """The shapes of parameters and of what the layers give."""
-    B, T, D, F = different(random, 4, (2, 3, 4, 5, 6, 7, 8, 9))  # noqa: N806 - the lesson's letters
+    B, T, D, F = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 8, 9))  # noqa: N806 - the lesson's letters
     asked = {
         "up.weight": ((F, D), [("block-weight-layout", (D, F))]),
         "down.weight": ((D, F), [("block-weight-layout", (F, D))]),
@@ -132,7 +132,7 @@ def weight_shapes(random: Random) -> Values:
 def statistics(random: Random) -> Values:
     """How many means a norm takes of a (B, T, D) tensor."""
     while True:
-        B, T, D = different(random, 3, (2, 3, 4, 5, 6, 7, 8, 10, 12))  # noqa: N806 - the lesson's letters
+        B, T, D = distinct_sizes(random, 3, (2, 3, 4, 5, 6, 7, 8, 10, 12))  # noqa: N806 - the lesson's letters
         if len({B, T, D, B * T, B * D, T * D}) == 6:
             break
     kind = random.choice(["token", "token", "text", "feature"])

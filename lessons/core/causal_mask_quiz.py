@@ -6,7 +6,7 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 Rows = list[list[bool]]
@@ -152,7 +152,7 @@ def with_padding(random: Random) -> Values:
 
 def combined_shapes(random: Random) -> Values:
     """Padding as a mask of keys, combined with the causal mask, applied to the scores."""
-    B, H, T = different(random, 3, (2, 3, 4, 5, 6, 7, 8, 9, 10))  # noqa: N806 - the lesson's letters
+    B, H, T = distinct_sizes(random, 3, (2, 3, 4, 5, 6, 7, 8, 9, 10))  # noqa: N806 - the lesson's letters
     keys, both, scores = [B, 1, 1, T], [B, 1, T, T], [B, H, T, T]
     wrong = [
         {"tag": "causal-mask-new-axes", "blank": 1, "shape": [1, 1, B, T]},

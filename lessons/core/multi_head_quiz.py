@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 Token = list[int]
@@ -103,7 +103,7 @@ TAKEN = (
 
 def views(random: Random) -> Values:
     """Lines that view refuses, and lines that run, with the right contents or not."""
-    sizes = different(random, 4, (2, 3, 4, 5, 6, 7))
+    sizes = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7))
     count = random.choice([1, 2, 2, 3])
     drawn = [(each, True) for each in random.sample(REFUSED, count)]
     drawn += [(each, False) for each in random.sample(TAKEN, 5 - count)]
@@ -117,7 +117,7 @@ def views(random: Random) -> Values:
 
 def trace(random: Random) -> Values:
     """The shapes in one of three other ways to write the same attention."""
-    B, T, H, d = different(random, 4, (2, 3, 4, 5, 6, 7, 8))  # noqa: N806 - the lesson's letters
+    B, T, H, d = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 8))  # noqa: N806 - the lesson's letters
     code, blanks, answer, wrong, why = random.choice([_fused, _einsum, _listed])(B, T, H, d)
     wrong = [{"tag": tag, "blank": blank, "shape": shape} for tag, blank, shape in wrong]
     prove = f"{code}\nprint(*(tuple(t.shape) for t in ({', '.join(blanks)})))"
@@ -269,11 +269,11 @@ BLIND = (
 def blind_tests(random: Random) -> Values:
     """Sizes of a test that show a mistake, and sizes that hide it."""
     what, needs, why = random.choice(BLIND)
-    sizes = [tuple(different(random, 3, (2, 3, 4, 5, 6))) for _ in range(2)]
+    sizes = [tuple(distinct_sizes(random, 3, (2, 3, 4, 5, 6))) for _ in range(2)]
     for axis in "THd":
-        drawn = dict(zip("THd", different(random, 3, (2, 3, 4, 5, 6)), strict=True))
+        drawn = dict(zip("THd", distinct_sizes(random, 3, (2, 3, 4, 5, 6)), strict=True))
         sizes.append(tuple({**drawn, axis: 1}.values()))
-    same, width = different(random, 2, (2, 3, 4, 5))
+    same, width = distinct_sizes(random, 2, (2, 3, 4, 5))
     sizes.append((same, same, width))
     del sizes[random.choice([1, 5])]
     options = []

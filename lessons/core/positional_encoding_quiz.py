@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 
@@ -95,7 +95,7 @@ def _plain(number: float) -> str:
 def shapes(random: Random) -> Values:
     """Positions as a column, one number for each pair as a row, their product, and the sum with a batch."""
     while True:
-        B, T, half = different(random, 3, (2, 3, 4, 5, 6, 7, 9, 10))  # noqa: N806 - the lesson's letters
+        B, T, half = distinct_sizes(random, 3, (2, 3, 4, 5, 6, 7, 9, 10))  # noqa: N806 - the lesson's letters
         D = 2 * half  # noqa: N806 - as above
         if len({B, T, half, D}) == 4:
             break

@@ -7,7 +7,7 @@ from math import prod
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 
@@ -17,7 +17,7 @@ Values = dict[str, Any]
 
 def reduction_shapes(random: Random) -> Values:
     """A mean over one of three axes, with and without keepdim, and x minus the mean."""
-    shape = different(random, 3, (2, 3, 4, 5, 6, 7, 9))
+    shape = distinct_sizes(random, 3, (2, 3, 4, 5, 6, 7, 9))
     axis = random.randrange(3)
     dim = random.choice([axis, axis - 3])
     gone = [*shape[:axis], *shape[axis + 1 :]]
@@ -98,7 +98,7 @@ def _why_lost(dim: int, row: int, entries: list[int], rows: list[int], columns: 
 def slices(random: Random) -> Values:
     """How many slices softmax normalises: the product of the sizes of all axes but one."""
     while True:
-        shape = different(random, random.choice([3, 4]), (2, 3, 4, 5, 6, 7))
+        shape = distinct_sizes(random, random.choice([3, 4]), (2, 3, 4, 5, 6, 7))
         axis = random.randrange(len(shape))
         size, answer = shape[axis], prod(shape) // shape[axis]
         wrong = {"softmax-one-total": 1, "softmax-slice-length": size}

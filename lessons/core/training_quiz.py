@@ -6,7 +6,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 Values = dict[str, Any]
 
@@ -128,7 +128,7 @@ def shift(random: Random) -> Values:
 def shapes(random: Random) -> Values:
     """The shapes of logits, targets and losses on the two ways to please cross_entropy."""
     while True:
-        B, T, V = different(random, 3, (2, 3, 4, 5, 6, 7, 8, 9, 10, 11))  # noqa: N806 - the lesson's letters
+        B, T, V = distinct_sizes(random, 3, (2, 3, 4, 5, 6, 7, 8, 9, 10, 11))  # noqa: N806 - the lesson's letters
         if B * T != V:
             break
     answer = [(B * T, V), (B * T,), (B, V, T), (B, T), ()]

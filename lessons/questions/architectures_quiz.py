@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import different, heads_and_width
+from grader.api.questions import distinct_sizes, heads_and_width
 
 SELF_KEYS = "{name} = split(w_{name}({side}))"
 CROSS_KEYS = "{name} = split(u_{name}({side}))"
@@ -29,7 +29,7 @@ def _pairs(n: int, m: int) -> dict[str, int]:
 def cross_shapes(random: Random) -> dict[str, Any]:
     """Shapes through cross-attention: m queries from the decoder, n keys from the encoder's memory."""
     h, d, d_k = heads_and_width(random, (12, 20, 24, 30, 32, 40))
-    batch, n, m = different(random, 3, tuple(size for size in (2, 3, 5, 7, 9, 11, 13) if size not in (h, d_k)))
+    batch, n, m = distinct_sizes(random, 3, tuple(size for size in (2, 3, 5, 7, 9, 11, 13) if size not in (h, d_k)))
     right = {"k": (batch, h, n, d_k), "scores": (batch, h, m, n), "heads": (batch, h, m, d_k), "out": (batch, m, d)}
     wrong = [
         {"tag": "arch-cross-reversed", "blank": 1, "shape": [batch, h, m, d_k]},
@@ -85,7 +85,7 @@ WHY = {
 
 def who_changes(random: Random) -> dict[str, Any]:
     """Which outputs of an encoder-decoder can change when one token of either side does."""
-    n, m = different(random, 2, (4, 5, 6, 7))
+    n, m = distinct_sizes(random, 2, (4, 5, 6, 7))
     side = random.choice(["source", "target"])
     changed = random.randrange(1, (n if side == "source" else m) - 1)
     at = changed if side == "target" else random.randrange(1, m - 1)

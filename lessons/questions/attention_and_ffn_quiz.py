@@ -6,7 +6,7 @@ from math import log, log2
 from random import Random
 from typing import Any
 
-from grader.quiz.placeholders import fill
+from grader.api.questions import fill
 
 # --- linear or not ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.api.questions import SIZES, different
+from grader.api.questions import SIZES, distinct_sizes
 
 SHARES = ((0.5, 0.3, 0.2), (0.6, 0.3, 0.1), (0.7, 0.2, 0.1), (0.5, 0.4, 0.1))  # rows of weights to calculate with
 ROWS = ((0.6, 0.3, 0.1), (0.4, 0.4, 0.2), (0.7, 0.2, 0.1), (0.8, 0.1, 0.1), (0.98, 0.01, 0.01), (0.9, 0.08, 0.02))
@@ -129,7 +129,7 @@ def planted_mistake(random: Random) -> dict[str, Any]:
 
 def shapes(random: Random) -> dict[str, Any]:
     """The shapes of one head's formula for n tokens of width d."""
-    n, d_k, d_v = different(random, 3, tuple(size for size in SIZES if size > 2))
+    n, d_k, d_v = distinct_sizes(random, 3, tuple(size for size in SIZES if size > 2))
     d = random.choice([12, 16, 20, 24])
     wrong = [
         {"tag": "scores-over-features", "blank": 2, "shape": [d_k, d_k]},

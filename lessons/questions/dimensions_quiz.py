@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import different, heads_and_width
+from grader.api.questions import distinct_sizes, heads_and_width
 
 FLOATS = {"float32": 4, "bfloat16": 2}
 
@@ -14,7 +14,7 @@ def _sizes(random: Random) -> dict[str, int]:
     """The sizes of a small classifier, no two of them equal."""
     h, d, d_k = heads_and_width(random, (12, 20, 24, 28, 30, 40))
     small = tuple(size for size in (2, 3, 4, 5, 6, 7, 9, 11, 13) if size not in (h, d_k))
-    batch, n, classes = different(random, 3, small)
+    batch, n, classes = distinct_sizes(random, 3, small)
     return {"B": batch, "n": n, "C": classes, "h": h, "d": d, "d_k": d_k, "d_ff": random.choice([50, 70, 90, 100])}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import different, heads_and_width
+from grader.api.questions import distinct_sizes, heads_and_width
 
 WIDTHS = (24, 36, 48, 60, 64, 72, 80, 96)
 
@@ -151,7 +151,7 @@ def split(random: Random) -> dict[str, Any]:
 def table_entries(random: Random) -> dict[str, Any]:
     """The weights of a layer: a table for each head of each text."""
     h, d, d_k = heads_and_width(random, WIDTHS)
-    b, n = different(random, 2, (5, 7, 10, 11, 20, 30))
+    b, n = distinct_sizes(random, 2, (5, 7, 10, 11, 20, 30))
     while n == d_k:
         n += 1
     wrong = {"heads-share-weights": b * n * n, "weights-as-wide-as-heads": b * h * n * d_k}
@@ -173,7 +173,7 @@ def rank(random: Random) -> dict[str, Any]:
 
 def shapes(random: Random) -> dict[str, Any]:
     """The shapes inside multi-head attention."""
-    b, t, h, d_k = different(random, 4, (2, 3, 4, 5, 6, 7, 9))
+    b, t, h, d_k = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 9))
     wrong = [
         {"tag": "heads-not-moved", "blank": 1, "shape": [b, t, h, d_k]},
         {"tag": "heads-not-moved", "blank": 2, "shape": [b, t, h, h]},

@@ -8,8 +8,7 @@ from math import cos, pi, sin, sqrt
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
-from grader.quiz.placeholders import fill
+from grader.api.questions import distinct_sizes, fill
 
 BASE = 10000
 
@@ -311,7 +310,7 @@ def rope_score(random: Random) -> dict[str, Any]:
     while True:
         n = random.randrange(1, 60, 2)
         m = random.choice([each for each in range(n + 1, n + 12) if each % 4 == 2])
-        a, b, c, d = different(random, 4, (1, 2, 3, 4, 5, 6, 7))
+        a, b, c, d = distinct_sizes(random, 4, (1, 2, 3, 4, 5, 6, 7))
         turns = (m - n) % 4
         turned = (-b, a) if turns == 1 else (b, -a)
         answer, plain = turned[0] * c + turned[1] * d, a * c + b * d

@@ -7,8 +7,7 @@ from math import sqrt
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
-from grader.quiz.placeholders import fill
+from grader.api.questions import distinct_sizes, fill
 
 # --- the gradient -----------------------------------------------------------------------------------------------------
 
@@ -282,7 +281,7 @@ out = h + hidden @ w2.T                              # 4"""
 
 def shapes(random: Random) -> dict[str, Any]:
     """Inside a branch the sizes change; what is added has the shape of the stream."""
-    batch, length, width = different(random, 3, (2, 3, 4, 5, 6, 7))
+    batch, length, width = distinct_sizes(random, 3, (2, 3, 4, 5, 6, 7))
     hidden = width * random.choice([3, 4])
     road = (batch, length, width)
     wrong = [

@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.api.questions import different
+from grader.api.questions import distinct_sizes
 
 # --- the steps in order -----------------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ APART = {
 
 def mixers(random: Random) -> dict[str, Any]:
     """Operations on (B, n, d), some of which carry information along the positions."""
-    b, n, d = different(random, 3, (3, 4, 5, 6, 7, 9, 10))
+    b, n, d = distinct_sizes(random, 3, (3, 4, 5, 6, 7, 9, 10))
     sizes = {"b": b, "n": n, "d": d, "d_ff": 4 * d}
     first = random.choice(sorted(APART)[:2])
     rest = random.sample([code for code in APART if code != first], 2)
@@ -303,7 +303,7 @@ def ffn_parameters(random: Random) -> dict[str, Any]:
 
 def shapes(random: Random) -> dict[str, Any]:
     """The shapes on the way from ids to logits."""
-    b, n, d, classes = different(random, 4, (2, 3, 4, 5, 6, 7, 9, 10, 11))
+    b, n, d, classes = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 9, 10, 11))
     d_ff = 4 * d
     wrong = [
         {"tag": "scores-over-features", "blank": 1, "shape": [b, d, d]},

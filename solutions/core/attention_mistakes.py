@@ -7,7 +7,7 @@ answers differ there (NaN, zeros, the plain mean), so no check and no probe may 
 import torch
 from torch.nn import functional
 
-from grader.api.checks import Family, LearnerError, is_array, same
+from grader.api.checks import LearnerError, MistakeSet, is_array, same
 
 INF = float("inf")
 
@@ -50,7 +50,7 @@ def mean_of_values(weights, q, k, v):
     return weights @ v
 
 
-attention = Family(
+attention = MistakeSet(
     "scaled_dot_product_attention",
     make_attention,
     together=3,
@@ -62,7 +62,7 @@ attention = Family(
     mix=mean_of_values,
 )
 
-FAMILIES = [attention]
+MISTAKE_SETS = [attention]
 
 
 def alone(**changes):

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.api.checks import Family, LearnerError
+from grader.api.checks import LearnerError, MistakeSet
 
 INF = float("inf")
 NORMS = ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias")
@@ -152,9 +152,9 @@ def make_block(**steps):
 STEPS = {name: step for name, step in vars(Block).items() if not name.startswith("_")}
 del STEPS["forward"], STEPS["load_state_dict"]
 
-block = Family("TransformerBlock", make_block, **STEPS)
+block = MistakeSet("TransformerBlock", make_block, **STEPS)
 
-FAMILIES = [block]
+MISTAKE_SETS = [block]
 
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
 # The hidden layer's inputs are small here, so that both forms of GELU give the same within the tolerance (see the

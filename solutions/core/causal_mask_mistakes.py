@@ -7,7 +7,7 @@ cache of keys, and this function is always square.
 import numpy as np
 import torch
 
-from grader.api.checks import DEVICE_TROUBLE, Family, LearnerError
+from grader.api.checks import DEVICE_ERROR_WORDS, LearnerError, MistakeSet
 
 INF = float("inf")
 LARGE = 1000.0  # an additive mask blocks with minus infinity or with minus some such number; all are one form
@@ -34,7 +34,7 @@ def up_to_itself(queries, keys):
     return keys <= queries
 
 
-causal_mask = Family(
+causal_mask = MistakeSet(
     "causal_mask",
     make_causal_mask,
     length=as_it_is,
@@ -46,7 +46,7 @@ causal_mask = Family(
     place=as_it_is,
 )
 
-FAMILIES = [causal_mask]
+MISTAKE_SETS = [causal_mask]
 
 # --- what the probes see ----------------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ def device_of(subject):
     try:
         observed = subject.causal_mask.observe(5)
     except LearnerError as error:
-        if error.type_name in FAILURES and any(sign in error.text for sign in DEVICE_TROUBLE):
+        if error.type_name in FAILURES and any(sign in error.text for sign in DEVICE_ERROR_WORDS):
             return "elsewhere"
         raise
     devices = observed.devices or (observed.value.device.type,)

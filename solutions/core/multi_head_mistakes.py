@@ -1,6 +1,6 @@
 """What people get wrong in multi-head attention, executable; and other right ways to write it.
 
-Three families: `split_heads`, `merge_heads`, and `multi_head_attention` with everything that can go wrong inside it.
+Three mistake sets: `split_heads`, `merge_heads`, and `multi_head_attention` with all that can go wrong inside it.
 Letters: B batch, T length, D model width, H heads, d = D / H.
 """
 
@@ -9,7 +9,7 @@ import re
 import torch
 import torch.nn.functional as F  # noqa: N812  the name that everyone uses
 
-from grader.api.checks import Family, LearnerError, same
+from grader.api.checks import LearnerError, MistakeSet, same
 
 INF = float("inf")
 LOOSE = 1e-3  # for scores in the hundreds, where float32 itself is only good to 1e-5 before the softmax
@@ -56,7 +56,7 @@ def through_numpy(x, *others):
     return torch.from_numpy(x.numpy())
 
 
-split = Family("split_heads", make_split_heads, take=as_it_is, cut=cut_features, arrange=swap(1, 2), give=as_it_is)
+split = MistakeSet("split_heads", make_split_heads, take=as_it_is, cut=cut_features, arrange=swap(1, 2), give=as_it_is)
 
 # --- split: probes ----------------------------------------------------------------------------------------------------
 
@@ -204,14 +204,14 @@ split.mistake(
 )
 
 
-def manners(family):
+def manners(mistake_set):
     """Mistakes that split and merge share: autograd and dtype."""
     says = "The result is cut off from autograd (`.detach()`, `.data`, numpy or `torch.tensor(...)`)."
     suggests = "Stay with tensor operations that move axes; they keep the gradient."
-    family.mistake("hd-detached", says=says, suggests=suggests, take=lambda x: x.detach())
-    family.mistake("hd-detached", coding="through numpy", says=says, suggests=suggests, take=through_numpy)
+    mistake_set.mistake("hd-detached", says=says, suggests=suggests, take=lambda x: x.detach())
+    mistake_set.mistake("hd-detached", coding="through numpy", says=says, suggests=suggests, take=through_numpy)
     for name in ("float32", "float64"):
-        family.mistake(
+        mistake_set.mistake(
             "hd-dtype",
             coding=name,
             says=f"The answer is {name} whatever the dtype of the input is: it is cast, or filled into a new tensor of "
@@ -295,7 +295,7 @@ def join_by_view(x, sizes):
     return x.view(sizes)
 
 
-merge = Family("merge_heads", make_merge_heads, take=as_it_is, arrange=swap(1, 2), join=join_by_reshape)
+merge = MistakeSet("merge_heads", make_merge_heads, take=as_it_is, arrange=swap(1, 2), join=join_by_reshape)
 
 # --- merge: probes, all on newly made contiguous tensors, as an attention gives them ----------------------------------
 
@@ -472,7 +472,7 @@ merge.alternative(
 # at-fully-masked-row (every query has a key), at-mask-query-axis (on a general mask it is at-mask-transposed),
 # hd-projection-per-head-shared (the weights are (D, D)), hd-split-folded (right values in another form). And
 # hd-merge-averaged, -along-sequence, -one-head and -not-joined: w_o fits none of what they give, so all of them raise
-# the same error; the learner sees that error, and the family of merge_heads names them.
+# the same error; the learner sees that error, and the mistake set of merge_heads names them.
 
 
 def make_multi_head_attention(
@@ -553,7 +553,7 @@ STEPS = {
     "give": as_it_is,
 }
 
-attend = Family("multi_head_attention", make_multi_head_attention, **STEPS)
+attend = MistakeSet("multi_head_attention", make_multi_head_attention, **STEPS)
 
 
 def attention_with(**changes):
@@ -1364,4 +1364,4 @@ attend.alternative("heads from chunks", split=lambda x, num_heads: torch.stack(x
 attend.alternative("heads joined by cat", merge=lambda heads, sizes: torch.cat(list(heads.unbind(1)), dim=-1))
 attend.alternative("contiguous and view", merge=lambda heads, sizes: heads.transpose(1, 2).contiguous().view(sizes))
 
-FAMILIES = [split, merge, attend]
+MISTAKE_SETS = [split, merge, attend]

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import torch
 
-from grader.api.checks import Family, LearnerError
+from grader.api.checks import LearnerError, MistakeSet
 
 ATOL = 1e-3
 
@@ -74,7 +74,7 @@ def to_float32(table):
     return table.float()
 
 
-encoding = Family(
+encoding = MistakeSet(
     "sinusoidal_positional_encoding",
     make_encoding,
     length=as_it_is,
@@ -89,7 +89,7 @@ encoding = Family(
     hold=as_it_is,
 )
 
-FAMILIES = [encoding]
+MISTAKE_SETS = [encoding]
 
 # --- what the probes see ----------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.api.checks import Family, LearnerError
+from grader.api.checks import LearnerError, MistakeSet
 
 INF = float("inf")
 CAUSES = {  # torch raises a RuntimeError for both, and they are two different mistakes
@@ -38,11 +38,11 @@ def divide(powers, total, x):
     return powers / total
 
 
-softmax = Family(
+softmax = MistakeSet(
     "softmax", make_softmax, take=as_it_is, shift=own_maximum, power=torch.exp, total=sum_over_dim, give=divide
 )
 
-FAMILIES = [softmax]
+MISTAKE_SETS = [softmax]
 
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
 

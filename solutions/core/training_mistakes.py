@@ -8,7 +8,7 @@ parameters, and in the story of the gradients: what they were when the optimizer
 import torch
 from torch.nn import functional
 
-from grader.api.checks import Family, LearnerError, same
+from grader.api.checks import LearnerError, MistakeSet, same
 
 V, D = 7, 4  # vocabulary and width; batches are (3, 5): all sizes differ
 SGD = {"lr": 0.5}
@@ -113,10 +113,10 @@ STEPS = {
     "pull": pull_back, "between": nothing, "move": step, "leave": nothing, "give": as_float,
 }  # fmt: skip
 
-train_step = Family("train_step", make_train_step, **STEPS)
-train = Family("train", make_train, begin=into_train, renew=the_given, choose=as_it_is, finish=as_it_is, **STEPS)
+train_step = MistakeSet("train_step", make_train_step, **STEPS)
+train = MistakeSet("train", make_train, begin=into_train, renew=the_given, choose=as_it_is, finish=as_it_is, **STEPS)
 
-FAMILIES = [train_step, train]
+MISTAKE_SETS = [train_step, train]
 
 # --- what a probe sees ------------------------------------------------------------------------------------------------
 
@@ -371,11 +371,11 @@ def _(subject, rand):
 
 def mistake(id, *, says, suggests, coding="", alone=False, **changes):
     """Register wrong steps for both functions. `alone`: a rarer coding, not looked for beside other mistakes."""
-    for family in FAMILIES:
+    for mistake_set in MISTAKE_SETS:
         if alone:
-            family.mistake(id, says=says, suggests=suggests, coding=coding, version=family.build(changes))
+            mistake_set.mistake(id, says=says, suggests=suggests, coding=coding, version=mistake_set.build(changes))
         else:
-            family.mistake(id, says=says, suggests=suggests, coding=coding, **changes)
+            mistake_set.mistake(id, says=says, suggests=suggests, coding=coding, **changes)
 
 
 # --- mistakes: clear, backward, step ----------------------------------------------------------------------------------
@@ -548,14 +548,14 @@ USE_IT = "Make no optimizer: call `optimizer.step()` on the one that is passed i
 
 mistake("tr-optimizer-recreated", coding="in each step", says=FORGETS, suggests=USE_IT, use=a_new_one)
 train.mistake("tr-optimizer-recreated", coding="in each call", says=FORGETS, suggests=USE_IT, renew=a_new_one)
-for family in FAMILIES:
-    family.mistake(
+for mistake_set in MISTAKE_SETS:
+    mistake_set.mistake(
         "tr-optimizer-recreated",
         coding="of another kind",
         says=FORGETS,
         suggests=USE_IT,
         only=("who moves the parameters",),
-        version=family.build({"use": lambda model, optimizer: torch.optim.AdamW(model.parameters(), lr=1e-2)}),
+        version=mistake_set.build({"use": lambda model, optimizer: torch.optim.AdamW(model.parameters(), lr=1e-2)}),
     )
 
 # --- mistakes: which token is the answer ------------------------------------------------------------------------------

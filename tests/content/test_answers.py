@@ -116,8 +116,8 @@ def test_every_lesson_has_answers_of_both_kinds(lesson: str) -> None:
     for kind, paths in (("right", RIGHT), ("wrong", WRONG)):
         fewest = (FEWEST_SMALL if lesson in SMALL else FEWEST)[kind]
         assert sum(path.parent.name == lesson for path in paths) >= fewest, f"{lesson}: too few {kind} answers"
-    known = {mistake.id for family in load_file(course().lessons[lesson].mistakes_path).FAMILIES
-             for mistake in family.mistakes}  # fmt: skip
+    known = {mistake.id for mistake_set in load_file(course().lessons[lesson].mistakes_path).MISTAKE_SETS
+             for mistake in mistake_set.mistakes}  # fmt: skip
     for path in WRONG:
         if path.parent.name == lesson:
             assert ids_in(path) <= known | OF_THE_ENGINE, path.name

@@ -58,16 +58,16 @@ def _played_back(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int
 
 def _known_versions(judge: Judge, lesson: Lesson, mine: Lesson, seed: int) -> None:
     base = dict(vars(load_file(lesson.solution_path)))
-    families = load_file(lesson.mistakes_path).FAMILIES if lesson.mistakes_path.is_file() else []
-    for family in families:
+    mistake_sets = load_file(lesson.mistakes_path).MISTAKE_SETS if lesson.mistakes_path.is_file() else []
+    for mistake_set in mistake_sets:
 
         def judged(known: Any) -> LessonResult:
-            version = family.build(known.changes, known.version)  # noqa: B023  called before the loop goes on
-            return judge.examine_own(mine, {**base, family.function: version}, seed)  # noqa: B023  as above
+            version = mistake_set.build(known.changes, known.version)  # noqa: B023  called before the loop goes on
+            return judge.examine_own(mine, {**base, mistake_set.function: version}, seed)  # noqa: B023  as above
 
-        for right in family.alternatives:
+        for right in mistake_set.alternatives:
             _require_pass(lesson, judged(right), f"the right alternative “{right.name}”")
-        for wrong in family.mistakes:
+        for wrong in mistake_set.mistakes:
             _require_recorded(lesson, judged(wrong), wrong.label)
 
 

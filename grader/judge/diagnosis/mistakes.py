@@ -1,10 +1,10 @@
-"""What a lesson knows about one function to write: its probes, its known mistakes, its correct alternatives.
+"""The known mistakes of one function, with the probes that recognise them and correct alternatives.
 
-A function is made by a *factory* from named *steps*; a mistake replaces steps by wrong ones, so mistakes in different
-steps can be combined, and a submission that has two or three at once can be recognised. A mistake that is no exchange
-of steps gives a whole `version` instead.
+A *factory* makes the function from named *steps*. A mistake replaces steps by wrong ones, so mistakes in different
+steps can be combined, and a submission that makes two or three at once can be recognised. A mistake that cannot be
+made in this way gives a whole `version` of the function instead.
 
-    softmax = Family("softmax", make_softmax, shift=own_maximum, total=sum_over_dim)
+    softmax = MistakeSet("softmax", make_softmax, shift=own_maximum, total=sum_over_dim)
 
     @softmax.probe("rows far apart")
     def _(subject, rand): return subject.softmax(...)
@@ -25,10 +25,11 @@ from grader.judge.values.compare import ATOL
 
 @dataclass(frozen=True)
 class Probe:
-    """One observation of a function. Equal observations on every probe mean equal functions, as far as we can see.
+    """One observation of a function; functions that agree on every probe are taken to be equal.
 
-    `stage` says in words what this probe isolates ("one token", "no mask"), for submissions whose mistake has no name.
-    `nan_tells_nothing`: NaN in a submission's answer here is no evidence (right code may give 0/0 on extreme input).
+    Attributes:
+        stage: What this probe isolates, in words ("one token", "no mask"): shown where a mistake has no name.
+        nan_tells_nothing: NaN in a submission's answer is no evidence (right code may give 0/0 on extreme input).
     """
 
     name: str
@@ -40,8 +41,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known mistake, executable. `only` names the probes it is recognised by, where others are random or do not
-    matter; empty means all."""
+    """A known mistake, executable.
+
+    Attributes:
+        coding: Which way of making the mistake this is, where there are several.
+        only: The names of the probes that recognise it, where others are random or do not matter; empty means all.
+    """
 
     id: str
     says: str
@@ -53,13 +58,13 @@ class Mistake:
 
     @property
     def label(self) -> str:
-        """Id and coding, unique in a family."""
+        """Id and coding, unique in a set."""
         return f"{self.id} ({self.coding})" if self.coding else self.id
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A correct way to write the function that differs from the reference; it must score 10.0."""
+    """A correct way to write the function, other than the reference; it must score 10.0."""
 
     name: str
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -68,16 +73,17 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Example:
-    """Arguments small enough to retype, tried smallest first to show where a submission goes wrong."""
+    """Arguments small enough to retype; the first on which a submission goes wrong is shown."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
 
 
-class Family:
-    """One function's factory, default steps, probes, mistakes and alternatives.
+class MistakeSet:
+    """The factory, default steps, probes, mistakes and alternatives of one function.
 
-    `together`: how many mistakes at once are looked for.
+    Attributes:
+        together: How many mistakes at once are looked for.
     """
 
     def __init__(self, function: str, factory: Callable[..., Any], *, together: int = 2, **steps: Any) -> None:
@@ -101,10 +107,25 @@ class Family:
 
         return register
 
-    def mistake(self, id: str, *, says: str, suggests: str, coding: str = "", only: tuple[str, ...] = (),
-                version: Any = None, **changes: Any) -> None:  # fmt: skip
-        """Register a mistake: wrong steps by name, or a whole wrong `version`. One id may have several codings."""
-        self._know(changes)
+    def mistake(
+        self,
+        id: str,
+        *,
+        says: str,
+        suggests: str,
+        coding: str = "",
+        only: tuple[str, ...] = (),
+        version: Any = None,
+        **changes: Any,
+    ) -> None:
+        """Register a mistake: wrong steps by name, or a whole wrong `version`.
+
+        One id may have several codings.
+
+        Raises:
+            ValueError: It names steps or probes that there are not, or is registered already.
+        """
+        self._require_steps(changes)
         found = Mistake(id, says, suggests, changes, version, coding, only)
         if any(other.label == found.label for other in self.mistakes):
             raise ValueError(f"two mistakes labelled {found.label!r}")
@@ -115,7 +136,7 @@ class Family:
 
     def alternative(self, name: str, *, version: Any = None, **changes: Any) -> None:
         """Register a correct alternative: other steps by name, or a whole `version`."""
-        self._know(changes)
+        self._require_steps(changes)
         self.alternatives.append(Alternative(name, changes, version))
 
     def example(self, *args: Any, **kwargs: Any) -> None:
@@ -123,10 +144,10 @@ class Family:
         self.examples.append(Example(args, kwargs))
 
     def build(self, changes: Mapping[str, Any], version: Any = None) -> Any:
-        """The function (or class) with these steps exchanged."""
+        """Make the function (or class) with these steps exchanged."""
         return self.factory(**{**self.steps, **changes}) if version is None else version
 
-    def _know(self, changes: Mapping[str, Any]) -> None:
+    def _require_steps(self, changes: Mapping[str, Any]) -> None:
         unknown = set(changes) - set(self.steps)
         if unknown:
             raise ValueError(f"{self.function} has no steps {sorted(unknown)}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.api.checks import Family
+from grader.api.checks import MistakeSet
 
 
 def make_argmax_2d(*, measure, pick, split, give):
@@ -26,9 +26,11 @@ def by_columns(place, shape):
     return divmod(place, shape[1])
 
 
-argmax_2d = Family("argmax_2d", make_argmax_2d, measure=as_it_is, pick=first_largest, split=by_columns, give=as_it_is)
+argmax_2d = MistakeSet(
+    "argmax_2d", make_argmax_2d, measure=as_it_is, pick=first_largest, split=by_columns, give=as_it_is
+)
 
-FAMILIES = [argmax_2d]
+MISTAKE_SETS = [argmax_2d]
 
 
 def plain(answer):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.api.checks import Family
+from grader.api.checks import MistakeSet
 
 
 def make_moving_average(*, take, windows, centre, give):
@@ -30,11 +30,11 @@ def same_dtype(means, x):
     return np.array(means, dtype=x.dtype)
 
 
-moving_average = Family(
+moving_average = MistakeSet(
     "moving_average", make_moving_average, take=as_it_is, windows=whole_windows, centre=mean, give=same_dtype
 )
 
-FAMILIES = [moving_average]
+MISTAKE_SETS = [moving_average]
 
 # --- probes -----------------------------------------------------------------------------------------------------------
 
