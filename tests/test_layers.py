@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "workspace": BASE | {"files", "course", "submission"},
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"course", "source", "submission", "worker"},
-    "api": {"judge"},
+    "api": {"judge", "quiz"},
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},
     "authoring": BASE | {"files", "source", "course", "judge"},
@@ -37,6 +37,22 @@ MAY_IMPORT = {
 }
 # Of the worker's package the judge uses what describes plain data, and the acts that both carry out.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation"}
+# The folders and modules inside the judge, each of which imports only those before it.
+JUDGE_ORDER = (
+    "__init__",
+    "errors",
+    "values",
+    "processes",
+    "transcript",
+    "diagnosis",
+    "course_answers",
+    "checks",
+    "verdict",
+    "examination",
+    "session",
+    "debug_replay",
+    "debug_check",
+)
 ONLY_IN = {
     "click": {"cli", "terminal"},
     "rich": {"cli", "terminal", "reports"},
@@ -97,48 +113,73 @@ def test_the_cluster_is_imported_by_the_executors_alone():
     assert {path for path in users if cluster not in path.parents} == {ROOT / "grader/batch/executors.py"}
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "grader/judge").rglob("*.py")), ids=lambda path: path.stem)
+def test_the_judge_is_read_from_top_to_bottom(path):
+    """Inside the judge a file imports only from the folders and modules below its own."""
+    position = JUDGE_ORDER.index(path.relative_to(ROOT / "grader/judge").parts[0].removesuffix(".py"))
+    for name in imports_of(path):
+        if name.startswith("grader.judge."):
+            other = JUDGE_ORDER.index(name.split(".")[2])
+            in_one_folder = other == position and path.parent.name != "judge"
+            assert other < position or in_one_folder, f"{path} imports {name}"
+
+
 def test_modules_import_in_no_circle():
-    """Inside the rooms too, no chain of top-level imports comes back to where it began."""
-    named = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
-        for path in FILES
-    }
-    graph = {
-        name: {target for target in _top_imports(tree, set(named)) if target != name} for name, tree in named.items()
-    }
+    """No chain of imports comes back to where it began, counting those in functions and under TYPE_CHECKING."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in FILES}
+    graph = {name: _modules_imported(path, set(modules)) - {name} for name, path in modules.items()}
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         assert name not in path, f"circle: {' -> '.join((*path[path.index(name) :], name))}"
-        if name in done or name not in graph:
-            return
-        for target in sorted(graph[name]):
-            visit(target, (*path, name))
-        done.add(name)
+        if name not in done:
+            for target in sorted(graph[name]):
+                visit(target, (*path, name))
+            done.add(name)
 
     for name in sorted(graph):
         visit(name, ())
 
 
-def _top_imports(tree: ast.Module, modules: set[str]) -> set[str]:
-    """The modules of ours that a module imports when it is imported itself."""
-    found = set()
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                found.add(inner if inner in modules else node.module)
-    return found & modules
+def _modules_imported(path: Path, modules: set[str]) -> set[str]:
+    """The modules of the engine that a file imports anywhere in it."""
+    return {name if name in modules else name.rpartition(".")[0] for name in imports_of(path)} & modules
 
 
-@pytest.mark.parametrize("folder, allowed", [("exercises", set()), ("solutions", {"grader.api.checks"})])
-def test_course_files_know_only_the_kit(folder, allowed):
-    """Stubs and references import torch and numpy only; hidden checks and mistakes import the kit and nothing else."""
-    for path in sorted((ROOT / folder).rglob("*.py")):
+# The kinds of course files, by the ends of their names, and what each may import of the engine.
+COURSE_FILES = {
+    "solutions/**/test_*.py": "grader.api.checks",
+    "solutions/**/*_mistakes.py": "grader.api.checks",
+    "lessons/**/*_quiz.py": "grader.api.questions",
+}
+
+
+@pytest.mark.parametrize("course", [ROOT, ROOT / "tests/courses/tiny"], ids=lambda path: path.name)
+def test_course_files_import_the_api_only(course):
+    """Hidden checks, mistakes and quizzes import their part of `grader.api`; stubs and references nothing of ours."""
+    allowed = {path: module for pattern, module in COURSE_FILES.items() for path in course.glob(pattern)}
+    files = [path for folder in ("exercises", "solutions", "lessons") for path in (course / folder).rglob("*.py")]
+    assert allowed.keys() <= set(files)
+    for path in files:
         for name in imports_of(path):
             if name.startswith("grader"):
-                kit = any(name.startswith(module) for module in allowed)
-                assert kit and (path.stem.startswith("test_") or path.stem.endswith("_mistakes")), f"{path}: {name}"
+                assert name.rpartition(".")[0] == allowed.get(path), f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("module", ["checks", "questions"])
+def test_what_the_api_promises_is_explained(module):
+    """The docstring of a public module explains each name that it exports, and it exports no other."""
+    tree = ast.parse((ROOT / f"grader/api/{module}.py").read_text())
+    exported = next(
+        {constant.value for constant in node.value.elts}
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+    )
+    explained = set()
+    for line in ast.get_docstring(tree, clean=False).splitlines():
+        if line.startswith("    "):
+            explained |= set(line.split("  ", 3)[2].split(", "))
+    assert explained == exported
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
