@@ -281,7 +281,7 @@ class Results:
             self._store_facts(**{CHANGED: False})
 
     def _store_facts(self, **facts: Any) -> None:
-        self.store.state(**facts)
+        self.store.keep_facts(**facts)
         self.facts |= facts
 
     def close(self) -> None:

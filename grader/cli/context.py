@@ -1,4 +1,4 @@
-"""What a command works with: the course, the workspace it was called in, and the progress kept there."""
+"""Find the course, workspace and progress of the current folder."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ NO_PROGRESS = LessonProgress("")
 
 @dataclass(frozen=True)
 class CourseContext:
-    """A course, and the learner's workspace if the command was called in one."""
+    """A course, and the learner's workspace if the current folder is in one."""
 
     course: Course
     workspace: Workspace | None
 
-    def needed_workspace(self) -> Workspace:
-        """The workspace. Raises WorkspaceError where there is none."""
+    def require_workspace(self) -> Workspace:
+        """Return the workspace. Raises WorkspaceError if there is none."""
         return self.workspace or find(current_folder())
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """The learner's progress; what its owner should know of the file is said. Raises WorkspaceError, StoreError."""
-        with Store.open(self.needed_workspace().store_path, aliases=aliases(self.course)) as store:
+        """Open the learner's progress and show its notices. Raises WorkspaceError, StoreError."""
+        with Store.open(self.require_workspace().store_path, aliases=aliases(self.course)) as store:
             yield store
             for notice in store.notices:
                 warn(notice)
 
-    def record(self, what: Callable[[Store], None]) -> str:
-        """Keep something in the store; why that failed, or "". What was asked for is to be shown in either case."""
+    def try_store(self, what: Callable[[Store], None]) -> str:
+        """Keep something in the store; return why that failed, or ""."""
         try:
             with self.store() as store:
                 what(store)
@@ -49,7 +49,7 @@ class CourseContext:
         return ""
 
     def progress(self) -> dict[str, LessonProgress]:
-        """Every lesson's progress by its name; nothing done yet where there is no workspace."""
+        """Return every lesson's progress by name; without a workspace nothing is done yet."""
         known: dict[str, LessonProgress] = {}
         if self.workspace is not None:
             with self.store() as store:
@@ -57,20 +57,20 @@ class CourseContext:
         return {name: known.get(name, NO_PROGRESS) for name in self.course.lessons}
 
     def lesson(self, name: str | None, progress: dict[str, LessonProgress] | None = None) -> Lesson:
-        """The lesson called so; without a name the one that the learner is at, or was at last. Raises UnknownLesson."""
+        """Return the lesson of this name; without one the current or the last lesson. Raises UnknownLesson."""
         if name is not None:
             return find_lesson(self.course, name)
-        current = self.current(self.progress() if progress is None else progress)
-        return current or max(self.course.lessons.values(), key=self.edited)
+        current = self.current_lesson(self.progress() if progress is None else progress)
+        return current or max(self.course.lessons.values(), key=self.edited_at)
 
-    def current(self, progress: dict[str, LessonProgress]) -> Lesson | None:
-        """The lesson one is at: of those not solved the one edited last, else the first. None when all are solved."""
+    def current_lesson(self, progress: dict[str, LessonProgress]) -> Lesson | None:
+        """Return the lesson edited last of those not solved, or the first of them; None if all are solved."""
         unsolved = [lesson for name, lesson in self.course.lessons.items() if not progress[name].solved]
-        edited = {when: lesson for lesson in unsolved if (when := self.edited(lesson))}
+        edited = {when: lesson for lesson in unsolved if (when := self.edited_at(lesson))}
         return edited[max(edited)] if edited else next(iter(unsolved), None)
 
-    def edited(self, lesson: Lesson) -> float:
-        """When the learner's file was changed last, in seconds since 1970; 0 if it is as the course gave it."""
+    def edited_at(self, lesson: Lesson) -> float:
+        """Return when the learner's file was changed, in seconds since 1970; 0 if it is unchanged."""
         if self.workspace is None:
             return 0.0
         path = self.workspace.exercise_path(lesson)
@@ -83,9 +83,9 @@ class CourseContext:
 
 
 def find_context(ctx: click.Context) -> CourseContext:
-    """The course asked for, and the workspace around the current folder. Raises CourseError, WorkspaceError."""
+    """Find the course asked for and the workspace around the current folder. Raises CourseError, WorkspaceError."""
     folder = current_folder()
-    if not any(is_workspace(place) for place in (folder, *folder.parents)):
+    if not any(is_workspace(parent) for parent in (folder, *folder.parents)):
         return CourseContext(load_course(ctx), None)
     workspace = find(folder)
     course = load_course(ctx, workspace)
@@ -94,12 +94,12 @@ def find_context(ctx: click.Context) -> CourseContext:
 
 
 def load_course(ctx: click.Context, workspace: Workspace | None = None) -> Course:
-    """The course that was asked for with --course or the environment, else the workspace's, else the bundled one."""
+    """Load the course named by --course or the environment, else the workspace's, else the bundled one."""
     return load(locate(ctx.meta.get(COURSE), workspace.course_folder if workspace else None))
 
 
 def current_folder() -> Path:
-    """The folder that the command was called in. Raises WorkspaceError if it has been deleted."""
+    """Return the current folder. Raises WorkspaceError if it has been deleted."""
     try:
         return Path.cwd()
     except OSError:
@@ -107,6 +107,6 @@ def current_folder() -> Path:
 
 
 def short_path(path: Path) -> str:
-    """A path as short as a terminal can still open it: relative where it lies below the current folder."""
+    """Return a path relative to the current folder if it lies below it, else as it is."""
     folder = current_folder()
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)

@@ -1,4 +1,4 @@
-"""A group of commands that imports a command only when it is called."""
+"""Groups of commands that import a command only when it is called."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 
 import click
 
-from grader.cli.main import Complaint
+from grader.cli.main import ReportedError
 from grader.errors import SelfattendError
 
 HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a group's commands inherit them
 
 
 class LazyGroup(click.Group):
-    """`commands_in` maps a command's name to the module that defines it, as a command called `command`."""
+    """A group whose `commands_in` maps a command's name to the module that defines it as `command`."""
 
     def __init__(self, *args: Any, commands_in: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._commands_in = dict(commands_in)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which a learner meets them."""
+        """List the commands in the order of the table."""
         return list(self._commands_in)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command, imported now."""
+        """Import the command."""
         if name not in self._commands_in:
             return None
         command: click.Command = import_module(self._commands_in[name]).command
@@ -35,7 +35,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with the names that were perhaps meant."""
+        """Find the command; an unknown name is answered with similar ones."""
         name = args[0]
         if name in self._commands_in or name.startswith("-"):
             return super().resolve_command(ctx, args)
@@ -47,15 +47,15 @@ class LazyGroup(click.Group):
         raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Our errors become click's, which it reports with their exit code."""
+        """Turn our errors into click's, which are reported with their exit code."""
         try:
             return super().invoke(ctx)
         except SelfattendError as error:
-            raise Complaint(error) from error
+            raise ReportedError(error) from error
 
 
 class CommandWithCommands(click.Command):
-    """A command whose first argument may be the name of a command of its own, in place of what it is for otherwise."""
+    """A command whose first argument may be the name of a subcommand."""
 
     def __init__(self, name: str | None, *args: Any, commands_in: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(name, *args, **kwargs)
@@ -63,8 +63,8 @@ class CommandWithCommands(click.Command):
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:  # fmt: skip
-        """That of the group where a command of its own is named: first, or after the course."""
+    ) -> click.Context:
+        """Return the group's context if a subcommand is named, first or after the course."""
         place = 0
         while args[place : place + 1] == ["--course"]:
             place += 2
@@ -75,10 +75,10 @@ class CommandWithCommands(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """One usage for both."""
+        """Show one usage for both."""
         return [*super().collect_usage_pieces(ctx), "| COMMAND"]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, then the commands."""
+        """List the options, then the commands."""
         super().format_options(ctx, formatter)
         self._group.format_commands(ctx, formatter)

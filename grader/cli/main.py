@@ -1,4 +1,4 @@
-"""From a click command to an exit code. No traceback of ours ever reaches a user.
+"""Run a click command and turn its end into an exit code; users never see a traceback of ours.
 
 0 done, 1 not yet, 2 wrong usage or a missing file, 3 a fault of ours, 130 stopped by Ctrl-C.
 """
@@ -17,8 +17,8 @@ STOPPED = 130
 OUR_FAULT = 3
 
 
-class Complaint(click.ClickException):
-    """One of our errors as click reports it: what, where and the next command, on standard error."""
+class ReportedError(click.ClickException):
+    """One of our errors for click: what, where and the next command, on standard error."""
 
     def __init__(self, error: SelfattendError) -> None:
         super().__init__(str(error))
@@ -29,26 +29,26 @@ class Complaint(click.ClickException):
 
 
 def run(command: click.Command, name: str) -> NoReturn:
-    """Carry out what was typed, and end the process without the slow teardown of what was imported."""
+    """Run the command and end the process, without the slow teardown of imported modules."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
-            reconfigure(errors="replace")  # a sign that the terminal's encoding lacks is no reason to fail
-    code = _outcome(command, name)
+            reconfigure(errors="replace")  # a sign that the terminal's encoding lacks must not fail
+    code = _run(command, name)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # whoever read it has gone, which is no news
+        except (OSError, ValueError):  # the reader has gone
             code = code or 1
     os._exit(code)
 
 
-def _outcome(command: click.Command, name: str) -> int:
+def _run(command: click.Command, name: str) -> int:
     try:
         result = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        return error.exit_code if isinstance(error, Complaint) else 2
+        return error.exit_code if isinstance(error, ReportedError) else 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         return STOPPED
@@ -57,13 +57,13 @@ def _outcome(command: click.Command, name: str) -> int:
     except BrokenPipeError:
         return 1
     except Exception as error:
-        click.echo(_apology(error), err=True)
+        click.echo(_report_unexpected(error), err=True)
         return OUR_FAULT
     return result if isinstance(result, int) else 0
 
 
-def _apology(error: Exception) -> str:
-    """What to say of an error that nobody foresaw. The traceback goes to a file."""
+def _report_unexpected(error: Exception) -> str:
+    """Write the traceback of an unexpected error to a file and return what to tell the user."""
     import platform
     import tempfile
     import traceback
@@ -74,7 +74,7 @@ def _apology(error: Exception) -> str:
         with open(handle, "w", encoding="utf-8", errors="replace") as log:  # noqa: PTH123  a descriptor
             log.write(f"{' '.join(sys.argv)}\n{platform.platform()}, Python {sys.version}\n\n")
             log.write("".join(traceback.format_exception(error)))
-    except OSError:  # no place to write: then the message alone
+    except OSError:  # nowhere to write
         pass
     what = f"This is our fault, not yours: the program met an unexpected error ({type(error).__name__}: {error})."
     next_step = "learn doctor; if it finds nothing, report this" + (" with the file above." if where else ".")

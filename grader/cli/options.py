@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-COURSE = "selfattend.course"  # the key in a context's meta data
+COURSE = "selfattend.course"  # key in a click context's meta data
 
 
 def _remember(ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
@@ -19,7 +19,7 @@ def _remember(ctx: click.Context, _parameter: click.Parameter, value: Path | Non
 
 
 def course_option(function: F) -> F:
-    """`--course DIR`, before or after the command's name."""
+    """Add `--course DIR`, before or after the command's name."""
     return click.option(
         "--course",
         type=click.Path(path_type=Path),
@@ -40,18 +40,18 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool)
 
 
 def version_option(function: F) -> F:
-    """`--version`, of both commands."""
+    """Add `--version`."""
     return click.option(
         "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
     )(function)
 
 
 def json_option(function: F) -> F:
-    """`--json`: one object on standard output and nothing else."""
+    """Add `--json`: one object on standard output and nothing else."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
 
 
 def pager_option(function: F) -> F:
-    """`--no-pager`."""
+    """Add `--no-pager`."""
     text = "Use a pager for a text longer than the terminal, or never."
     return click.option("--pager/--no-pager", default=True, help=text)(function)

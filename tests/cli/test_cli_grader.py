@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 from grader.cli.grader.group import COMMANDS, grader
-from grader.cli.grader.progress import Lines, duration
+from grader.cli.grader.progress import ProgressLines, duration
 from grader.record import Record
 
 SECONDS = 120
@@ -318,7 +318,7 @@ def read_from(terminal: int) -> bytes:
 )
 def test_a_log_is_not_flooded(capsys, clock, total, seconds, lines):
     """Without a terminal a class of any size has at most twenty lines, and never one right after the other."""
-    with Lines(total) as progress:
+    with ProgressLines(total) as progress:
         for number in range(total):
             clock.append(clock[-1] + seconds)
             trouble = "unreadable" if number < 2 else ""
@@ -338,12 +338,12 @@ def clock(monkeypatch):
 
 def test_no_time_is_promised_while_a_submission_hangs(clock):
     """The time that is left gets less by the clock; when it is over and nothing has come, that is said instead."""
-    with Lines(11) as progress:
-        assert progress.wait(100.0) == ""
+    with ProgressLines(11) as progress:
+        assert progress.time_left(100.0) == ""
         clock.append(120.0)
         for _ in range(10):
             progress.add(Record("a"))
-    waits = [progress.wait(now) for now in (120.0, 121.0, 135.0)]
+    waits = [progress.time_left(now) for now in (120.0, 121.0, 135.0)]
     assert waits == ["2 s left", "1 s left", "1 to go, nothing new for 15 s"]
 
 

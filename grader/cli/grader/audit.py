@@ -1,4 +1,4 @@
-"""`grader audit`: does every check of the course do its work?"""
+"""`grader audit`: prove that a course's checks do their work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import load_course
-from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
+from grader.cli.grader.lesson_option import choose_lessons, lessons_option
 from grader.cli.options import COURSE, course_option, json_option
 from grader.model import Course, Lesson
 from grader.reports.formats.audit_table import conclusion, head, lesson_column, quiz_conclusion, row, to_object
@@ -44,41 +44,44 @@ def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_jso
     if folder is not None:
         ctx.meta[COURSE] = folder
     the_course = load_course(ctx)
-    chosen = chosen_lessons(the_course, lessons)
-    clean = _as_json(the_course, chosen, not lessons) if as_json else _as_table(the_course, chosen, not lessons)
+    chosen = choose_lessons(the_course, lessons)
+    clean = _print_json(the_course, chosen, not lessons) if as_json else _print_table(the_course, chosen, not lessons)
     ctx.exit(0 if clean else 1)
 
 
-def _as_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
-    """Print the object; whether all is clean. `whole`: the questions too."""
+def _print_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
+    """Print the object; return True if all is clean. `whole`: audit the questions too."""
     from grader.reports.formats.to_json import dump
 
-    audits = list(_audited(course, lessons))
+    audits = list(_audit(course, lessons))
     questions = _questions(course) if whole else None
     click.echo(dump(to_object(audits, questions)))
     return all(report.clean for report in audits) and not (questions and questions.problems)
 
 
-def _as_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
-    """The table, a line as each lesson is done; then what is wrong, and the questions if `whole`."""
+def _print_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
+    """Print a line as each lesson is done, then the problems, and the questions if `whole`; return True if clean."""
     width = lesson_column([lesson.name for lesson in lessons])
     put(paint(head(width), "strong"))
     audits = []
-    for report in _audited(course, lessons):
+    for report in _audit(course, lessons):
         put(paint(row(report, width, signs()), "good" if report.clean else "bad"))
         audits.append(report)
     put()
     for report in [report for report in audits if not report.clean]:
         put(f"In {paint(report.lesson, 'strong')}:")
-        for problem in report.problems:
-            put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
+        _list_problems(report.problems)
     put(paint(conclusion(audits), "strong"))
     questions = _questions(course) if whole else None
     if questions:
         put(paint(quiz_conclusion(questions), "strong"))
-        for problem in questions.problems:
-            put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
+        _list_problems(questions.problems)
     return all(report.clean for report in audits) and not (questions and questions.problems)
+
+
+def _list_problems(problems: Sequence[str]) -> None:
+    for problem in problems:
+        put(f"  {paint(signs().failed, 'bad')} {wrap(problem, 4).lstrip()}")
 
 
 def _questions(course: Course) -> BankAudit | None:
@@ -88,7 +91,7 @@ def _questions(course: Course) -> BankAudit | None:
         return audit_bank(course.root / "lessons")
 
 
-def _audited(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
+def _audit(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
     from grader.judge.session import with_workers
 
     with with_workers(course, "cpu") as (launcher, _):

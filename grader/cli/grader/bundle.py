@@ -1,4 +1,4 @@
-"""`grader bundle`: the grader packed for another place."""
+"""`grader bundle`: pack the grader for another place."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from grader.cli.context import load_course, short_path
-from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
+from grader.cli.grader.lesson_option import choose_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.cli.version import version
 from grader.errors import UsageError
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
 
-MOST_MINUTES = 40  # that Gradescope allows
+MAX_MINUTES = 40  # that Gradescope allows
 
 
 @click.group("bundle")
@@ -56,7 +56,7 @@ def command() -> None:
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random inputs, the same for everybody.")
 @click.option(
     "--minutes",
-    type=click.IntRange(2, MOST_MINUTES),
+    type=click.IntRange(2, MAX_MINUTES),
     default=10,
     show_default=True,
     metavar="N",
@@ -85,7 +85,7 @@ def gradescope(
     from grader.judge.session import random_seed
 
     course = load_course(ctx)
-    chosen = chosen_lessons(course, lessons)
+    chosen = choose_lessons(course, lessons)
     if out.exists() and not force:
         raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
     settings = BundleSettings(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.reports.gradebook.fill_column import Filled
 
 FILE = click.Path(path_type=Path)
-MOST_LINES = 20  # of one list of people
+MAX_LINES = 20  # of one list of people
 IMPORT = {
     "canvas": "in Canvas: Grades, Import, and look at what it says will change",
     "moodle": 'in Moodle: "Upload grading worksheet" for a worksheet, Grades, Import, CSV file for a grade export',
@@ -79,7 +79,7 @@ def command(
     """
     platform, source = _source(canvas, moodle)
     _check_out(out, source, force)
-    filled, unfinished = _filled(
+    filled, unfinished = _fill(
         platform, source, results, lesson,
         {"from_points": from_points, "missing_as_zero": missing_as_zero},
         {"assignment": assignment, "out_of": out_of, "match_by": match_by, "keep": keep},
@@ -91,8 +91,9 @@ def command(
         click.echo(dump({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()}))
     else:
         if unfinished != 0:
-            warn(f"{_lacking(unfinished)}; their grades are not in the file (grader run ... --out {results} --resume)")
-        _say(filled, out, platform)
+            lacking = _unfinished_text(unfinished)
+            warn(f"{lacking}; their grades are not in the file (grader run ... --out {results} --resume)")
+        _print_report(filled, out, platform)
 
 
 def _source(canvas: Path | None, moodle: Path | None) -> tuple[str, Path]:
@@ -104,7 +105,7 @@ def _source(canvas: Path | None, moodle: Path | None) -> tuple[str, Path]:
 
 
 def _check_out(out: Path, source: Path, force: bool) -> None:
-    """Before the work, not after it. The file that was exported is never written to: it is what can be gone back to."""
+    """Refuse a bad --out before the work. The exported file is never overwritten, so that one can go back to it."""
     if out.resolve() == source.resolve():
         what = "--out is the file that was exported, which is kept as it is"
         raise UsageError(what, where=str(out), next_step="name another file with --out")
@@ -112,23 +113,23 @@ def _check_out(out: Path, source: Path, force: bool) -> None:
         raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
 
 
-def _filled(
+def _fill(
     platform: str, source: Path, results: Path, lesson: str | None, rule: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Filled, int | None]:
-    """The filled-in file; and how many submissions of the run were not graded yet, None where nobody knows."""
+    """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
     from grader.batch.results import read_results
     from grader.reports.gradebook.canvas import fill_canvas
     from grader.reports.gradebook.marks import Rule, make_marks
     from grader.reports.gradebook.moodle import fill_moodle
 
-    sheet = _sheet(source)
+    sheet = _read_sheet(source)
     head, records = read_results(results)
     unfinished = head.get("unfinished") if not head.get("complete", True) else 0
     if unfinished != 0 and rule["missing_as_zero"]:
-        what = f"{_lacking(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
+        what = f"{_unfinished_text(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
         raise UsageError(what, where=str(results), next_step=f"grader run ... --out {results} --resume")
     name = _lesson(lesson, head["lessons"])
-    # a column is perhaps called as the lesson or as the course is
+    # the column may be called like the lesson or like the course
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
     marks = make_marks(records, Rule(name, **rule), head["missing"])
@@ -136,12 +137,12 @@ def _filled(
     return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **options), unfinished
 
 
-def _lacking(unfinished: int | None) -> str:
+def _unfinished_text(unfinished: int | None) -> str:
     how_many = plural(unfinished, "submission") if unfinished else "some submissions"
     return f"this run is not finished: {how_many} {'is' if unfinished == 1 else 'are'} not graded yet"
 
 
-def _sheet(path: Path) -> Sheet:
+def _read_sheet(path: Path) -> Sheet:
     from grader.reports.gradebook.csv_sheet import Sheet
 
     try:
@@ -173,7 +174,7 @@ def _write(out: Path, content: bytes) -> None:
         raise UsageError(what, where=str(out), next_step="name another file with --out") from None
 
 
-def _say(filled: Filled, out: Path, platform: str) -> None:
+def _print_report(filled: Filled, out: Path, platform: str) -> None:
     worth = " or ".join(f"{points:g}" for points in filled.out_of) or "no"
     grades = plural(filled.filled + len(filled.replaced), "grade")
     put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
@@ -194,7 +195,7 @@ def _list(title: str, lines: Sequence[str]) -> None:
     if not lines:
         return
     put(f"{title} ({len(lines)}):")
-    for line in lines[:MOST_LINES]:
+    for line in lines[:MAX_LINES]:
         put(wrap(clean(line).replace("\n", " "), 2))
-    if len(lines) > MOST_LINES:
-        put(wrap(f"... and {len(lines) - MOST_LINES} more; --json lists all", 2))
+    if len(lines) > MAX_LINES:
+        put(wrap(f"... and {len(lines) - MAX_LINES} more; --json lists all", 2))

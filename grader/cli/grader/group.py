@@ -1,4 +1,4 @@
-"""The instructor's command."""
+"""`grader`, the instructor's program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def grader() -> None:
 
 
 def main() -> NoReturn:
-    """The entry point."""
+    """Run the program."""
     run(grader, "grader")
 
 

@@ -1,4 +1,4 @@
-"""`grader items`: what learners' answers say of the quiz's questions."""
+"""`grader items`: show what learners' answers say of the quiz's questions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
 
-WIDEST_NAME = 38
-MOST_TAGS = 4  # of one item in the terminal
+MAX_NAME_COLUMNS = 38
+MAX_TAGS = 4  # of one item
 
 
 @click.command("items")
 @click.argument("logs", metavar="LOGS...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Write the table as one page to FILE.")  # fmt: skip
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the table as one page to FILE.",
+)
 @json_option
 @course_option
 @click.pass_context
@@ -59,7 +64,7 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
 
 
 def _misconceptions(ctx: click.Context) -> Mapping[str, str]:
-    """What each tag says, if the course is at hand; the table does without."""
+    """Return the sentence of each misconception; {} without a course."""
     from grader.quiz.bank.bank import Bank
 
     try:
@@ -96,7 +101,7 @@ def _lines(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _items(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    longest = min(WIDEST_NAME, max((len(item["family"]) for item in items), default=8))
+    longest = min(MAX_NAME_COLUMNS, max((len(item["family"]) for item in items), default=8))
     head = f"{'question':<{longest}} {'n':>4} {'right':>5} {'p':>5} {'95%':>9} {'r':>5} {'sure':>4} {'s':>4}"
     yield paint(head, "quiet")
     for item in items:
@@ -116,7 +121,7 @@ def _items(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _findings(table: Mapping[str, Any]) -> Iterator[str]:
-    """What to look at, the key first."""
+    """List what to look at, the key first."""
     from grader.reports.statistics.quiz_item_analysis import FLAGS
 
     for flag, says in FLAGS.items():
@@ -140,15 +145,17 @@ def _because(item: Mapping[str, Any], flag: str) -> str:
         tags = few if flag == "distractor" else [tag for tag in item["tags"] if tag["tempting"]]
         return f"{item['family']}: " + ", ".join(f"{tag['tag']} ({tag['shown']} of {tag['of']})" for tag in tags)
     if flag == "variant":
-        found = [f"{each['value']} ({each['right']} of {each['n']} right, else {each['others_right']} of "
-                 f"{each['others']})" for each in item["variants"]]  # fmt: skip
+        found = [
+            f"{each['value']} ({each['right']} of {each['n']} right, else {each['others_right']} of {each['others']})"
+            for each in item["variants"]
+        ]
         return f"{item['family']}: " + ", ".join(found)
     value = f"p {item['p']:.2f}" if flag in ("hard", "easy") else f"r {item['rest']:.2f}"
     return f"{item['family']}: {value}, n {item['n']}"
 
 
 def _misconception_lines(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    shown_tags = [(item, [tag for tag in item["tags"] if tag["shown"]][:MOST_TAGS]) for item in items]
+    shown_tags = [(item, [tag for tag in item["tags"] if tag["shown"]][:MAX_TAGS]) for item in items]
     if any(tags for _, tags in shown_tags):
         yield from ("", paint("Misconceptions that showed", "strong"))
     for item, tags in shown_tags:
@@ -163,6 +170,6 @@ def _reliability(forms: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield wrap("None can be said: there is no form of which all learners answered the same questions.", 2)
     for form in forms:
         name = form["topic"] or "all questions"
-        yield wrap(f"{name}: {form['measure']} {form['value']:.2f} of {form['items']} items and {form['learners']} "
-                   f"learners; standard error of measurement {form['sem']:.2f} items, {form['sem_of_10']:.1f} of "
-                   "10.", 2)  # fmt: skip
+        measure = f"{form['measure']} {form['value']:.2f} of {form['items']} items and {form['learners']} learners"
+        error = f"standard error of measurement {form['sem']:.2f} items, {form['sem_of_10']:.1f} of 10."
+        yield wrap(f"{name}: {measure}; {error}", 2)

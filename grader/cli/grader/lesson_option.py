@@ -1,4 +1,4 @@
-"""`--lessons a,b`: some lessons of a course, in the course's order."""
+"""The option --lessons, which chooses lessons of a course."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def lessons_option(function: F) -> F:
-    """`--lessons a,b`; without it, all."""
+    """Add `--lessons a,b`."""
     return click.option("--lessons", metavar="A,B", help="Only these lessons, separated by commas.")(function)
 
 
-def chosen_lessons(course: Course, names: str | None) -> list[Lesson]:
-    """The lessons named, each once and in the course's order; all of them for None. Raises UsageError."""
+def choose_lessons(course: Course, names: str | None) -> list[Lesson]:
+    """Return the lessons named, in the course's order; all of them for None. Raises UsageError."""
     if names is None:
         return list(course.lessons.values())
     wanted = {find_lesson(course, name).name for name in names.split(",") if name.strip()}

@@ -1,4 +1,4 @@
-"""`grader merge`: the parts of a class to one set of results."""
+"""`grader merge`: join the parts of a class to one set of results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import load_course
-from grader.cli.grader.run_result import ending, some
+from grader.cli.grader.run_result import print_result, some_names
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import put, warn
 from grader.terminal.text import plural
@@ -49,22 +49,22 @@ def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool
         merge.results.finish(course if same else None)
         if not same:
             warn("the course here is not the one that was graded with: nobody was compared with anybody (--course)")
-        for text in _said(merged):
+        for text in _warnings(merged):
             warn(text)
         if not as_json:
             put(f"{plural(merged.parts, 'part')} joined, {plural(merged.added, 'result')} added.")
-        code = ending(merge.results, out, as_json)
+        code = print_result(merge.results, out, as_json)
     finally:
         merge.close()
     ctx.exit(code or (NOT_YET if merged.absent else 0))
 
 
-def _said(merged: MergeSummary) -> list[str]:
+def _warnings(merged: MergeSummary) -> list[str]:
     said = []
     if merged.absent:
-        said.append(f"parts that are not there: {some(merged.absent)}")
+        said.append(f"parts that are not there: {some_names(merged.absent)}")
     if merged.overlaps:
-        said.append(f"in several parts, of which the newest result counts: {some(merged.overlaps)}")
+        said.append(f"in several parts, of which the newest result counts: {some_names(merged.overlaps)}")
     if merged.lacking:
-        said.append(f"without a result: {some(merged.lacking)}")
+        said.append(f"without a result: {some_names(merged.lacking)}")
     return said

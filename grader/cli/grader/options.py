@@ -1,4 +1,4 @@
-"""The options of `grader run`, in groups: what is handed in, what is graded, where, and what is written."""
+"""The options of `grader run`, in groups."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ GROUPS = {
 
 
 class GroupedCommand(click.Command):
-    """Shows its options in GROUPS; one that is in none of them comes last."""
+    """Shows its options in GROUPS; the others come last."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """As click does, in groups."""
+        """List the options in groups."""
         given = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         left = {option.name: line for option in given if (line := option.get_help_record(ctx))}
         for title, names in GROUPS.items():
@@ -106,7 +106,7 @@ def _written(function: F) -> F:
 
 
 def options(function: F) -> F:
-    """All of them."""
+    """Add all options of `grader run`."""
     for group in (_written, _where, _again, _graded, _handed_in):
         function = group(function)
     return function

@@ -1,4 +1,4 @@
-"""`grader release`: the course for learners, without its solutions."""
+"""`grader release`: make the course for learners, without its solutions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import load_course, short_path
-from grader.cli.grader.lesson_option import chosen_lessons, lessons_option
+from grader.cli.grader.lesson_option import choose_lessons, lessons_option
 from grader.cli.options import course_option, json_option
 from grader.course.learner_copy import Release, public_answers, public_checks
 from grader.course.questions import topics_in
@@ -16,13 +16,13 @@ from grader.model import SCHEMA, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import plural
 
-MOST_SEEDS = 50
+MAX_SEEDS = 50
 
 
 @click.command("release")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="The folder to make.")
 @lessons_option
-@click.option("--seeds", type=click.IntRange(1, MOST_SEEDS), default=4, show_default=True, metavar="N",
+@click.option("--seeds", type=click.IntRange(1, MAX_SEEDS), default=4, show_default=True, metavar="N",
               help="How many different inputs of each check to record.")  # fmt: skip
 @click.option("--wheel", is_flag=True, help="Also make a wheel of the program that carries this release.")
 @click.option("--force", is_flag=True, help="Replace a release that is there.")
@@ -50,13 +50,13 @@ def command(
       grader release --out week-1 --lessons softmax,attention --wheel
     """
     course = load_course(ctx)
-    chosen = chosen_lessons(course, lessons)
+    chosen = choose_lessons(course, lessons)
     if not course.has_solutions:
         raise CourseError("this course has no solutions, so nothing can be recorded", where=str(course.root),
                           next_step="name the course itself with --course DIR, not a release of it")  # fmt: skip
     if wheel:
         _check_wheel(out, force)
-    release = _made(course, chosen, out, seeds, force, quiet=as_json)
+    release = _make(course, chosen, out, seeds, force, quiet=as_json)
     built = None
     if wheel:
         from grader.authoring.release.wheel import write_wheel
@@ -65,11 +65,11 @@ def command(
     if as_json:
         _print_object(out, chosen, release, built)
     else:
-        _say(out, chosen, release, built)
+        _print_report(out, chosen, release, built)
 
 
 def _check_wheel(out: Path, force: bool) -> None:
-    """Before the work, not after it: is there a wheel already, and can one be made at all?"""
+    """Find out before the work whether a wheel can be made."""
     from grader.authoring.release.wheel import wheel_name
 
     path = out.absolute().parent / wheel_name()
@@ -77,7 +77,7 @@ def _check_wheel(out: Path, force: bool) -> None:
         raise UsageError("there is a wheel here already", where=str(path), next_step="--force replaces it")
 
 
-def _made(course: Course, lessons: list[Lesson], out: Path, seeds: int, force: bool, quiet: bool) -> Release:
+def _make(course: Course, lessons: list[Lesson], out: Path, seeds: int, force: bool, quiet: bool) -> Release:
     from grader.judge.session import with_workers
     from grader.terminal.spinner import Spinner
 
@@ -103,7 +103,7 @@ def _prove_questions(released: Course) -> None:
 
 
 def _kilobytes(*paths: Path) -> int:
-    """How large files, and all files in folders, are together."""
+    """Return the size in kB of files, and of all files in folders."""
     files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])]
     return (sum(file.stat().st_size for file in files if file.is_file()) + 1023) // 1024
 
@@ -121,7 +121,7 @@ def _print_object(out: Path, lessons: list[Lesson], release: Release, wheel: Pat
                      "topics": list(topics_in(out / "lessons"))}))  # fmt: skip
 
 
-def _say(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
+def _print_report(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
     longest = max(len(lesson.name) for lesson in lessons)
     for lesson in lessons:
         public, every = release.checks[lesson.name]

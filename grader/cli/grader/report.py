@@ -1,4 +1,4 @@
-"""`grader report`: all files of a run anew."""
+"""`grader report`: write all files of a run anew."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.grader.run_result import ending
+from grader.cli.grader.run_result import print_result
 from grader.cli.options import json_option
 
 
@@ -32,6 +32,6 @@ def command(ctx: click.Context, out: Path, reveal: bool, as_json: bool) -> None:
     try:
         results.write_learners()
         results.write_class()
-        ctx.exit(ending(results, out, as_json))
+        ctx.exit(print_result(results, out, as_json))
     finally:
         results.close()

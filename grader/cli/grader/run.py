@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.context import load_course, short_path
-from grader.cli.grader.lesson_option import chosen_lessons
+from grader.cli.grader.lesson_option import choose_lessons
 from grader.cli.grader.options import GroupedCommand, options
-from grader.cli.grader.progress import progress_of
-from grader.cli.grader.run_result import ending, some
+from grader.cli.grader.progress import make_progress
+from grader.cli.grader.run_result import print_result, some_names
 from grader.cli.main import STOPPED
 from grader.cli.version import version
 from grader.errors import UsageError
@@ -59,7 +58,7 @@ def command(
       grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
     course = load_course(ctx)
-    chosen = chosen_lessons(course, lessons)
+    chosen = choose_lessons(course, lessons)
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
 
@@ -73,45 +72,42 @@ def command(
     try:
         _announce(run)
         code = _grade(run, summary)
-        ctx.exit(code or ending(run.results, out, as_json, summary))
+        ctx.exit(code or print_result(run.results, out, as_json, summary))
     finally:
         run.close()
 
 
 def _announce(run: Run) -> None:
-    """What is going to be done, on standard error: the results are not yet there."""
+    """Say on standard error what is going to be done."""
     settings, plan, found = run.settings, run.plan, run.found
     part = f", part {plan.shard} of the class" if plan.shard else ""
-    lines = [f"Grading {plural(len(run.todo), 'submission')} on {plural(len(settings.lessons), 'lesson')}, "
-             f"seed {settings.seed}{part}."]  # fmt: skip
+    what = f"{plural(len(run.todo), 'submission')} on {plural(len(settings.lessons), 'lesson')}"
+    lines = [f"Grading {what}, seed {settings.seed}{part}."]
     if run.before:
         lines.append(f"{plural(run.before, 'submission')} graded before, on the same hand-in and settings: kept.")
     if run.kept:
-        lines.append(f"{plural(len(run.kept), 'learner')} graded before {_are(run.kept)} not among these hand-ins: "
-                     f"{'their results are' if len(run.kept) > 1 else 'the result is'} kept.")  # fmt: skip
+        are, results = ("are", "their results are") if len(run.kept) > 1 else ("is", "the result is")
+        who = plural(len(run.kept), "learner")
+        lines.append(f"{who} graded before {are} not among these hand-ins: {results} kept.")
     if run.otherwise:
         before = plural(run.otherwise, "submission")
         lines.append(f"{before} graded before, with another course or other settings: again now, old scores are kept.")
     if run.results.put_aside:
         lines.append(f"Earlier results were put aside: {short_path(run.results.put_aside.absolute())}.")
     if run.changed:
-        lines.append(f"Changed since they were graded, and left out until --resume: {some(run.changed)}.")
+        lines.append(f"Changed since they were graded, and left out until --resume: {some_names(run.changed)}.")
     if found.ignored:
-        lines.append(f"Left out, being nothing that is handed in: {some(found.ignored)}.")
+        lines.append(f"Left out, being nothing that is handed in: {some_names(found.ignored)}.")
     if run.missing:
-        lines.append(f"Without a hand-in: {some([one['name'] or one['id'] for one in run.missing])}.")
+        lines.append(f"Without a hand-in: {some_names([one['name'] or one['id'] for one in run.missing])}.")
     if found.unlisted:
-        lines.append(f"Not on the roster: {some(found.unlisted)}.")
+        lines.append(f"Not on the roster: {some_names(found.unlisted)}.")
     for line in [*lines, *found.notes]:
         click.echo(line, err=True)
 
 
-def _are(names: Sequence[str]) -> str:
-    return "are" if len(names) > 1 else "is"
-
-
 def _grade(run: Run, summary: RunSummary) -> int:
-    progress = progress_of(len(run.todo))
+    progress = make_progress(len(run.todo))
 
     def add(record: Record) -> None:
         summary.compare(record)
@@ -133,5 +129,5 @@ def _grade(run: Run, summary: RunSummary) -> int:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """A cluster that takes a machine back says so with SIGTERM: as good a reason to stop in order as Ctrl-C."""
+    """Stop in order on SIGTERM, with which a cluster takes a machine back, as on Ctrl-C."""
     raise KeyboardInterrupt

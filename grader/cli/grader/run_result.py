@@ -1,4 +1,4 @@
-"""How the commands end that leave the results of a class: what it came to, on standard output."""
+"""Print what the results of a class come to, at the end of `run`, `merge` and `report`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from grader.terminal.text import clean
 if TYPE_CHECKING:
     from grader.batch.results import Results
 
-MOST_NAMES = 8  # in one line
+MAX_NAMES = 8  # in one line
 
 
-def ending(results: Results, out: Path, as_json: bool, summary: RunSummary | None = None) -> int:
-    """Say what all results come to; the exit status. `summary` may hold already what was graded again."""
+def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary | None = None) -> int:
+    """Print the results' summary and return the exit status; `summary` may hold what was graded again."""
     summary = summary or RunSummary(results.settings["seed"])
     if results.outputs is not None:  # of a part of a class, the rest is graded elsewhere
         summary.unfinished, summary.expected = results.unfinished()
@@ -60,8 +60,8 @@ def _where(results: Results, out: Path) -> str:
     return f"Results in {short_path(out.absolute())}: report.html, gradebook.csv, results.json, feedback/."
 
 
-def some(names: Sequence[str]) -> str:
-    """The first few of many names; between those that hold commas ("Hopper, Grace"), semicolons."""
-    more = len(names) - MOST_NAMES
-    between = "; " if any("," in name for name in names[:MOST_NAMES]) else ", "
-    return between.join(map(clean, names[:MOST_NAMES])) + (f" and {more} more" if more > 0 else "")
+def some_names(names: Sequence[str]) -> str:
+    """Join the first few names, by semicolons if they hold commas ("Hopper, Grace")."""
+    more = len(names) - MAX_NAMES
+    between = "; " if any("," in name for name in names[:MAX_NAMES]) else ", "
+    return between.join(map(clean, names[:MAX_NAMES])) + (f" and {more} more" if more > 0 else "")

@@ -137,7 +137,7 @@ def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) ->
         return list({lesson.name: lesson for name in lessons for lesson in [place.lesson(name)]}.values())
     if file is not None:
         return [_lesson_of(place, file)]
-    place.needed_workspace()  # elsewhere there is no lesson that one is at
+    place.require_workspace()  # elsewhere there is no lesson that one is at
     return [place.lesson(None, run.progress)]
 
 
@@ -230,7 +230,7 @@ def _store(run: CheckRun, result: LessonResult) -> None:
 
     source = next(submission.source for lesson, submission, _ in run.jobs if lesson.name == result.lesson)
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-    trouble = run.place.record(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
+    trouble = run.place.try_store(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
     run.troubles += filter(None, [trouble])
 
 

@@ -46,7 +46,7 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
     number = _limit_number(chosen, name, number, asked=rung is not None)
     trouble = ""
     if place.workspace is not None:
-        trouble = place.record(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
+        trouble = place.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
     _show(chosen, name, number, as_json, kept=place.workspace is not None and not trouble)
     if trouble:
         sys.stdout.flush()

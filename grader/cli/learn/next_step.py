@@ -52,13 +52,13 @@ def next_step(place: CourseContext, progress: dict[str, LessonProgress]) -> tupl
     """Return what to do next, and the command for it."""
     if place.workspace is None:
         return "make a workspace, here or in a new folder", "learn start my-transformer"
-    lesson = place.current(progress)
+    lesson = place.current_lesson(progress)
     if lesson is None:
         return "you have solved every lesson; see all of it at a glance", "learn progress"
     known = progress[lesson.name]
     if not place.workspace.exercise_path(lesson).is_file():
         return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"
-    if not place.edited(lesson):
+    if not place.edited_at(lesson):
         return _begin_lesson(place.course, lesson)
     return _continue_lesson(place, lesson, known)
 
@@ -74,7 +74,7 @@ def _continue_lesson(place: CourseContext, lesson: Lesson, known: LessonProgress
     file = f"{lesson.track}/{lesson.name}.py"
     if known.last_when is None:
         return f"you have begun {file}; check it", command
-    if place.edited(lesson) > known.last_when.timestamp():
+    if place.edited_at(lesson) > known.last_when.timestamp():
         return f"you have changed {file} since its last check ({score_text(known.last_score)}); check it again", command
     if known.last_mistakes:
         return f"{lesson.title}, {score_text(known.last_score)} of 10. {known.last_mistakes[0].says.splitlines()[0]}", (

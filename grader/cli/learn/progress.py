@@ -36,7 +36,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn progress --json
     """
     place = find_context(ctx)
-    workspace = place.needed_workspace()
+    workspace = place.require_workspace()
     progress = place.progress()
     with place.store() as store:
         named = store.recent_mistakes(SEARCHED_MISTAKES)
@@ -112,7 +112,7 @@ def _object(
     place: CourseContext, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
 ) -> dict[str, Any]:
     says, command_text = next_step(place, progress)
-    current = place.current(progress)
+    current = place.current_lesson(progress)
     return {
         "schema": SCHEMA,
         "course": place.course.id,

@@ -30,7 +30,7 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
     """
     place = find_context(ctx)
     chosen = place.lesson(lesson)
-    workspace = place.needed_workspace()
+    workspace = place.require_workspace()
     path = workspace.exercise_path(chosen)
     if not yes and not _confirm(short_path(path), chosen.name):
         put("Nothing was changed.")

@@ -40,7 +40,7 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
     trouble = ""
     if place.workspace is not None:
         now = datetime.now(UTC)
-        trouble = place.record(lambda store: store.record_solution_shown(chosen.name, gave_up=not solved, when=now))
+        trouble = place.try_store(lambda store: store.record_solution_shown(chosen.name, gave_up=not solved, when=now))
     from grader.terminal.markdown import source  # only now: it imports rich
 
     show_paged(source(read_file(chosen.solution_path)), pager)

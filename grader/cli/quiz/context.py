@@ -34,7 +34,7 @@ def read_bank(course: Course) -> Bank:
 def open_quiz(ctx: click.Context, as_json: bool, prove: bool = False) -> Iterator[QuizContext]:
     """Open the quiz of the learner's workspace. Raises WorkspaceError, CourseError, StoreError."""
     context = find_context(ctx)
-    context.needed_workspace()
+    context.require_workspace()
     bank = read_bank(context.course)
     with context.store() as store:
         try:

@@ -40,7 +40,7 @@ def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
       learn quiz log --out my-answers.jsonl
     """
     place = find_context(ctx)
-    place.needed_workspace()
+    place.require_workspace()
     bank = read_bank(place.course)
     with place.store() as store:
         log = QuizLog(store.database)

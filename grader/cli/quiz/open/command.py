@@ -59,7 +59,7 @@ def _print_prompt(context: CourseContext, number: str | None, as_json: bool) -> 
 
     if number is None or as_json:
         raise UsageError("--prompt needs the number or topic of a question, and no --json", next_step="learn quiz open")
-    context.needed_workspace()
+    context.require_workspace()
     bank = read_bank(context.course)
     topic = find_open_question(bank, number)
     assert topic.open is not None
