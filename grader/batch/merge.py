@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,16 +43,14 @@ class Merge:
         """Open *paths*, stores or folders with them. Raises UsageError for parts that do not belong together."""
         target = store_path(out)
         self.parts: list[ClassStore] = []
-        try:
+        with ExitStack() as stack:
             for path in _find_stores(paths, target):
-                self.parts.append(ClassStore.existing(path))
+                self.parts.append(stack.enter_context(closing(ClassStore.existing(path))))
             self.facts = [facts_of(part) for part in self.parts]
             _require_agreement(self.parts, self.facts)
             settings = self.facts[0]["settings"]
             self.results = Results(target, settings, Outputs(out, reveal=reveal), go_on=_has_settings(target, settings))
-        except BaseException:
-            self._close_parts()
-            raise
+            self._open = stack.pop_all()
 
     def join(self) -> MergeSummary:
         """Add every result that is newer than what is there; the class's files are not written yet."""
@@ -107,12 +106,8 @@ class Merge:
 
     def close(self) -> None:
         """Close the parts and the results."""
-        self._close_parts()
+        self._open.close()
         self.results.close()
-
-    def _close_parts(self) -> None:
-        for part in self.parts:
-            part.close()
 
 
 def _find_stores(paths: Sequence[Path], target: Path) -> list[Path]:

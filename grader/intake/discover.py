@@ -9,10 +9,10 @@ from pathlib import Path
 from grader.errors import SubmissionError, UsageError
 from grader.intake.folder_listing import list_entries, read_file
 from grader.intake.formats.class_zip import open_class
-from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADATA, Submission, read_metadata
+from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADATA, GradescopeSubmission, read_metadata
 from grader.intake.formats.repositories import is_list, read_list
 from grader.intake.group_attempts import find_missing, group_entries, match_roster, number_attempts
-from grader.intake.learner import Entry, Learner, printable
+from grader.intake.learner import Entry, Learner, join_some, printable
 from grader.intake.limits import ARCHIVE_SUFFIXES
 from grader.intake.name_patterns import NamePattern, guess_platform
 from grader.intake.roster import Roster
@@ -97,7 +97,7 @@ def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | No
     entries = list_entries(source, leave_out, names.matches_any if names else None)
     if outside := open_class(source).outside if source.is_file() else []:
         lead = "its name leads" if len(outside) == 1 else "their names lead"
-        found.notes = (f"Left out: {_join_some(outside)}: {lead} out of the archive.",)
+        found.notes = (f"Left out: {join_some(outside, MAX_NAMES_SHOWN)}: {lead} out of the archive.",)
     if names:
         return _read_names(entries, names, found)
     found.ignored = [printable(entry.name) for entry in entries if not entry.kind]
@@ -119,7 +119,7 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) 
     known = {entry.name for entry in owned} | ({METADATA} if metadata else set())
     found.ignored = [printable(entry.name) for entry in entries if entry.name not in known]
     if unread := [entry.name for entry in owned if not entry.kind]:
-        note = f"Left out of hand-ins, being no Python file, notebook or archive: {_join_some(unread)}."
+        note = f"Left out of hand-ins, being no Python file, notebook or archive: {join_some(unread, MAX_NAMES_SHOWN)}."
         found.notes = (*found.notes, note)
     if is_gradescope and not metadata:
         note = f"There is no {METADATA} beside the folders: ids are Gradescope's numbers of submissions."
@@ -127,12 +127,7 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) 
     return group_entries(owned)
 
 
-def _join_some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
-    return ", ".join(names[:MAX_NAMES_SHOWN]) + more
-
-
-def _read_gradescope(entries: Sequence[Entry]) -> dict[str, Submission]:
+def _read_gradescope(entries: Sequence[Entry]) -> dict[str, GradescopeSubmission]:
     """Read what Gradescope says of the folders, if its file lies among them."""
     entry = next((entry for entry in entries if entry.name == METADATA), None)
     try:
@@ -142,21 +137,21 @@ def _read_gradescope(entries: Sequence[Entry]) -> dict[str, Submission]:
     return read_metadata((raw or b"").decode("utf-8", "replace"))
 
 
-def _assign_submitters(entry: Entry, read: Entry | None, said: Submission | None) -> list[Entry]:
+def _assign_submitters(entry: Entry, read: Entry | None, info: GradescopeSubmission | None) -> list[Entry]:
     """Return an entry once for each person who handed it in, where Gradescope says who did."""
-    if said is None or not said.submitters:
+    if info is None or not info.submitters:
         return [read] if read else []
-    ids = [one.sid or one.email or one.name for one in said.submitters]
+    ids = [one.sid or one.email or one.name for one in info.submitters]
     return [
         Entry(
             entry.name,
             owner=own,
             owner_name=one.name,
             keys=tuple(filter(None, (one.sid, one.email))),
-            submitted=said.when,
+            submitted=info.submitted,
             together=tuple(other for other in ids if other != own),
         )
-        for own, one in zip(ids, said.submitters, strict=True)
+        for own, one in zip(ids, info.submitters, strict=True)
         if own
     ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.intake.folder_listing import open_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.zip_member import ArchiveError, is_own, list_members, member_name
-from grader.intake.learner import Learner, printable
+from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import MAX_DIRECTORY_BYTES, is_noise
 
 MAX_NAMES_SHOWN = 5
@@ -23,8 +23,7 @@ def explain_unreadable(learner: Learner, notes: Sequence[str]) -> str:
     names = list(dict.fromkeys(printable(name) for name in islice(_list_names(learner), MAX_NAMES_LISTED)))
     sentences = [NOTHING]
     if names:
-        more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
-        sentences.append(f"What there is: {', '.join(names[:MAX_NAMES_SHOWN])}{more}.")
+        sentences.append(f"What there is: {join_some(names, MAX_NAMES_SHOWN)}.")
     packed = sorted({suffix for name in names for suffix in OTHER_ARCHIVES if name.lower().endswith(suffix)})
     if packed:
         sentences.append(f"Archives are opened that are a .zip or a .tar.gz, no {' or '.join(packed)}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,11 @@ class Learner:
         entries = tuple(Entry(name, Path(path), *rest) for name, path, *rest in data["entries"])
         lists = {key: tuple(data.get(key, ())) for key in ("together", "notes")}
         return cls(**{**data, **lists, "entries": entries})
+
+
+def join_some(names: Sequence[str], limit: int) -> str:
+    """Return the first *limit* names, and how many more there are."""
+    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
 def printable(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from grader.similarity.course_corpus import CourseCorpus
 from grader.similarity.winnowing import Prints, unpack_prints
 
-NOT_ATTEMPTED = frozenset({"stub", "missing-function"})  # not a wrong answer of one's own
+NOT_ATTEMPTED = frozenset({"stub", "missing-function"})
 # what the judge can say of any lesson: that something was raised, for example, not which mistake caused it
 # fmt: off
 GENERIC_MISTAKES = frozenset({

@@ -49,9 +49,9 @@ def hash_runs(tokens: TokenList) -> list[int]:
     found = []
     for start in range(len(words) - RUN_LENGTH + 1):
         run = words[start : start + RUN_LENGTH]
-        for place, last in enumerate(before[start : start + RUN_LENGTH]):
+        for index, last in enumerate(before[start : start + RUN_LENGTH]):
             if last is not None and last < start:  # its last use is not in this run
-                run[place] = "#"
+                run[index] = "#"
         found.append(zlib.crc32(" ".join(run).encode("utf-8", "replace")))
     return found
 
@@ -63,13 +63,13 @@ def _relative_names(tokens: TokenList) -> tuple[list[str], list[int | None]]:
     """
     words: list[str] = []
     before: list[int | None] = []
-    stood: dict[str, int] = {}
-    for place, (word, own) in enumerate(zip(tokens.words, tokens.chosen, strict=True)):
-        last = stood.get(word, -1) if own else None
-        words.append(word if last is None else f"#{place - last}")
+    last_use: dict[str, int] = {}
+    for index, (word, own) in enumerate(zip(tokens.words, tokens.chosen, strict=True)):
+        last = last_use.get(word, -1) if own else None
+        words.append(word if last is None else f"#{index - last}")
         before.append(last)
         if own:
-            stood[word] = place
+            last_use[word] = index
     return words, before
 
 
@@ -79,8 +79,8 @@ def winnow(tokens: TokenList) -> Iterator[tuple[int, int, int, int]]:
     taken = -1
     for start in range(max(1, len(every) - WINDOW + 1) if every else 0):
         window = every[start : start + WINDOW]
-        place = start + len(window) - 1 - window[::-1].index(min(window))
-        if place != taken:
-            taken = place
-            first, last = tokens.lines[place], tokens.lines[place + RUN_LENGTH - 1]
-            yield every[place], place, min(first, 0xFFFF), min(last, 0xFFFF)
+        index = start + len(window) - 1 - window[::-1].index(min(window))
+        if index != taken:
+            taken = index
+            first, last = tokens.lines[index], tokens.lines[index + RUN_LENGTH - 1]
+            yield every[index], index, min(first, 0xFFFF), min(last, 0xFFFF)

@@ -1,4 +1,4 @@
-"""grader.batch, second half: scores, the results folder, whole runs and the processes that grade."""
+"""grader.batch: scores, the results folder, whole runs and grading processes."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_every_result_is_kept_as_it_comes(tmp_path):
 
 
 def test_results_of_a_run_that_begins_anew_are_put_aside(tmp_path):
-    """Without --resume nothing is gone on with, and nothing is lost: each earlier run has a folder of its own."""
+    """Without --resume a run starts again and loses nothing: each earlier run is moved to a folder."""
     for name in ("ann", "bob", "cy"):
         with opened(tmp_path) as run:
             run.add(learner(name), graded_as(name))

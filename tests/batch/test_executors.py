@@ -1,4 +1,4 @@
-"""Where a class is graded: on this machine by any executor, or by a cluster, here of two real node processes."""
+"""grader.batch: executors, of this machine and of a cluster with real Dask processes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_result_arrives_as_it_was_sent():
 
 
 def test_a_course_is_sent_whole(tmp_path):
-    """What a node unpacks is the course: it loads, and verdicts depend on the same content."""
+    """What a worker unpacks is the course: it loads, and verdicts depend on the same content."""
     import io
     import zipfile
 
@@ -82,8 +82,8 @@ def ask_for(where: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["slurm://x", "dask://", "somewhere", ""])
-def test_an_engine_that_there_is_not_is_said(where):
-    """With the two that there are."""
+def test_an_unknown_engine_is_refused(where):
+    """The message names the two that exist."""
     with pytest.raises(UsageError, match="no engine") as caught:
         ask_for(where)
     assert "dask://HOST" in caught.value.next_step
@@ -101,7 +101,7 @@ def test_a_cluster_without_its_library_is_said(monkeypatch):
 
 
 class Cluster:
-    """A scheduler and nodes, each a process of its own on this machine."""
+    """A scheduler and workers, each a process of this machine."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -114,7 +114,7 @@ class Cluster:
             assert self.scheduler.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
         self.address = json.loads(file.read_text())["address"]
-        self.nodes: list[subprocess.Popen[bytes]] = []
+        self.workers: list[subprocess.Popen[bytes]] = []
 
     def start(self, what: str, *options: str, **environment: str) -> subprocess.Popen[bytes]:
         log = (self.place / f"{what}-{time.monotonic_ns()}.log").open("wb")
@@ -125,17 +125,17 @@ class Cluster:
                 env={**os.environ, "TMPDIR": str(self.temporary), **environment},
             )  # fmt: skip
 
-    def add_nodes(self, count: int, **environment: str) -> None:
+    def add_workers(self, count: int, **environment: str) -> None:
         for _ in range(count):
             options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.place / "local")]
-            self.nodes.append(self.start("worker", self.address, *options, **environment))
+            self.workers.append(self.start("worker", self.address, *options, **environment))
 
     @property
     def url(self) -> str:
         return self.address.replace("tcp://", "dask://")
 
     def close(self) -> None:
-        for process in (*self.nodes, self.scheduler):
+        for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait(10)
 
@@ -190,9 +190,8 @@ def graded_here(hand_ins: Path, out: Path) -> str:
 
 
 def test_a_cluster_that_loses_a_node_gives_the_same_results(cluster, hand_ins, tmp_path):
-    """Two nodes grade as this machine does, and one of them killed in the middle changes nothing; each result comes by
-    itself, and no process and no file stays on the node that was killed."""
-    cluster.add_nodes(2)
+    """Two workers grade as this machine does, even if one is killed; it leaves no process and no file."""
+    cluster.add_workers(2)
     out = tmp_path / "out"
     process = subprocess.Popen(command(hand_ins, out, "--engine", cluster.url), stderr=subprocess.PIPE, text=True)
     try:
@@ -201,7 +200,7 @@ def test_a_cluster_that_loses_a_node_gives_the_same_results(cluster, hand_ins, t
             assert process.poll() is None, process.stderr.read()
             seen = len(list((out / "feedback").glob("*.json")))
             time.sleep(0.01)
-        busiest = max(cluster.nodes, key=lambda one: len(descendants(one.pid)))
+        busiest = max(cluster.workers, key=lambda one: len(descendants(one.pid)))
         children = descendants(busiest.pid)
         busiest.kill()
         assert all_end(children), "what a dead node has started lives on"
@@ -214,22 +213,22 @@ def test_a_cluster_that_loses_a_node_gives_the_same_results(cluster, hand_ins, t
     assert process.returncode == 0, said
     assert "Traceback" not in said
     assert results(out) == graded_here(hand_ins, tmp_path / "here")
-    alive = next(one for one in cluster.nodes if one is not busiest)
+    alive = next(one for one in cluster.workers if one is not busiest)
     assert all_end(descendants(alive.pid)), "grading processes stay on a node after the run"
     assert not [path for path in cluster.temporary.iterdir() if path.name.startswith("selfattend")]
 
 
 def test_a_cluster_whose_last_node_dies_waits_for_another(cluster, hand_ins, tmp_path):
     """Nodes may come and go: what none is left for is graded by the next one that comes."""
-    cluster.add_nodes(1)
+    cluster.add_workers(1)
     out = tmp_path / "out"
     process = subprocess.Popen(command(hand_ins, out, "--engine", cluster.url), stderr=subprocess.PIPE, text=True)
     try:
         while len(list((out / "feedback").glob("*.json"))) < 3:
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.01)
-        cluster.nodes[0].kill()
-        cluster.add_nodes(1)
+        cluster.workers[0].kill()
+        cluster.add_workers(1)
         _, said = process.communicate(timeout=SECONDS)
     finally:
         process.kill()
@@ -241,7 +240,7 @@ def test_a_cluster_whose_last_node_dies_waits_for_another(cluster, hand_ins, tmp
 
 def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_path):
     """The error says how to go on; --resume on this machine does the rest."""
-    cluster.add_nodes(1)
+    cluster.add_workers(1)
     out = tmp_path / "out"
     words = command(hand_ins, out, "--engine", cluster.url, patience=3.0)
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
@@ -265,7 +264,7 @@ def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_pa
 
 
 def test_a_cluster_that_cannot_be_used_is_said(cluster, hand_ins, tmp_path):
-    """No scheduler, no nodes, and nodes with another program: each is wrong usage, with what to do."""
+    """No scheduler, no workers, and workers with another program: each is wrong usage, with what to do."""
 
     def refused(url: str) -> str:
         words = command(hand_ins, tmp_path / "out", "--engine", url, patience=3.0)
@@ -278,7 +277,7 @@ def test_a_cluster_that_cannot_be_used_is_said(cluster, hand_ins, tmp_path):
     assert "has no nodes" in refused(cluster.url)
     other = write(tmp_path / "other", {"grader/batch/cluster/dask_task.py": changed_node(), "grader/__init__.py": "",
                                        "grader/batch/__init__.py": "", "grader/errors.py": ""})  # fmt: skip
-    cluster.add_nodes(1, PYTHONPATH=str(other))
+    cluster.add_workers(1, PYTHONPATH=str(other))
     assert "another version" in refused(cluster.url)
 
 
@@ -288,7 +287,7 @@ def changed_node() -> str:
 
 
 def test_content_is_read_where_the_files_are(tmp_path):
-    """A hand-in is sent as content: a node need not see the folder of submissions."""
+    """A hand-in is sent as content: a worker need not see the folder of submissions."""
     write(tmp_path, {"ann/moving_average.py": SUMS})
     hand_in = unpack(pack(read_hand_in(learner_of(tmp_path / "ann", "folder"))))
     assert hand_in.files == {"moving_average.py": SUMS.encode()}

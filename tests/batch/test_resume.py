@@ -1,4 +1,4 @@
-"""A run that is killed: nothing that was done is lost, nothing is done twice, and nothing is left behind."""
+"""grader.batch: a run that is killed loses nothing, grades nothing twice, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A class in parts: who is in which, how the parts are joined, and what is said of those that do not fit."""
+"""grader.batch: a class in parts, how they are joined, and what is said if they do not fit."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def learner(learner_id: str, owner: str = "") -> Learner:
 
 
 @given(IDS, st.integers(1, 9))
-def test_everybody_is_in_one_part_whoever_else_is_there(ids, of):
-    """The parts cover the class without overlap, and where a learner is depends on nobody else."""
+def test_every_learner_is_in_one_part_regardless_of_the_others(ids, of):
+    """The parts cover the class without overlap, and a learner's part depends on their id alone."""
     parts = [[one for one in ids if Shard(number, of).holds(learner(one))] for number in range(1, of + 1)]
 
     assert sorted(one for part in parts for one in part) == sorted(ids)
@@ -37,7 +37,7 @@ def test_everybody_is_in_one_part_whoever_else_is_there(ids, of):
 
 @given(st.text(min_size=1), st.integers(1, 9))
 def test_all_attempts_of_a_learner_are_in_one_part(name, of):
-    """Attempts have ids of their own, and belong to the part of their learner."""
+    """Attempts have different ids, and belong to the part of their learner."""
     attempts = [learner(f"{name}@{number}", name) for number in range(1, 5)]
     assert len({tuple(Shard(number, of).holds(one) for number in range(1, of + 1)) for one in attempts}) == 1
 
@@ -216,7 +216,7 @@ def test_a_learner_with_a_result_in_one_part_is_missing_in_none(course, parts, t
 
 
 def test_two_learners_with_one_file_name_keep_their_feedback(course, spread, tmp_path):
-    """Where parts come from different folders, nobody's feedback overwrites another's."""
+    """Parts from different folders do not overwrite each other's feedback."""
     grade(course, write(tmp_path / "in", {"S1.py": SUMS}), tmp_path / "other")
     merge(spread, tmp_path / "other", out=tmp_path / "out")
 
@@ -227,7 +227,7 @@ def test_two_learners_with_one_file_name_keep_their_feedback(course, spread, tmp
 
 
 def test_nothing_to_join_is_said(tmp_path, parts):
-    """A folder without results, and a file that is none, are wrong usage."""
+    """A folder without results, and a file that is no store, are wrong usage."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("x" * 5000)
 
@@ -244,7 +244,7 @@ def test_the_parts_of_a_class_need_one_seed(course, parts, tmp_path):
     grade(course, parts / "in", tmp_path / "out", shard=Shard(1, 3), seed=None, resume=True)
 
 
-def test_joining_with_another_course_compares_nobody(spread, tmp_path):
+def test_joining_with_another_course_compares_no_hand_ins(spread, tmp_path):
     """Whether hand-ins are alike can only be said with the course that they were graded with."""
     changed = shutil.copytree(TINY, tmp_path / "course")
     checks = changed / "solutions/basics/test_moving_average.py"

@@ -39,7 +39,7 @@ def test_what_is_made_is_python_in_other_names(lesson: str) -> None:
     rng = random.Random(1)
     changed = []
     for source in (source for kind in made.KINDS for source in made.sources(lesson, kind)):
-        for other in (made.renamed(source, rng), made.disguised(source, rng, {lesson})):
+        for other in (made.rename_locals(source, rng), made.disguise(source, rng, {lesson})):
             compile(other, lesson, "exec")
             changed.append(other != source)
 
@@ -55,7 +55,7 @@ def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, launcher: La
     def verdicts(judge: Judge) -> None:
         rng = random.Random(3)
         for source in [*made.sources(lesson, "right")[:4], *made.sources(lesson, "wrong")[5:12]]:
-            versions = (source, made.renamed(source, rng), made.disguised(source, rng, prescribed))
+            versions = (source, made.rename_locals(source, rng), made.disguise(source, rng, prescribed))
             results = [
                 judge.examine(course().lessons[lesson], Submission(lesson, f"{lesson}.py", version), SEED)
                 for version in versions

@@ -1,4 +1,4 @@
-"""grader.batch, first half: who handed in what, read without trusting anything that lies there."""
+"""grader.intake: who handed in what, read without trusting any of it."""
 
 from __future__ import annotations
 

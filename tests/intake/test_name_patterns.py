@@ -1,4 +1,4 @@
-"""grader.batch: whose a hand-in is, by the names that platforms give, and which attempt of theirs is graded."""
+"""grader.intake: whose a hand-in is, by the names that platforms give, and which attempt is graded."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_names_as_canvas_makes_them(name, expected):
 
 @pytest.mark.parametrize("name", ["softmax.py", "leeann", "leeann_1234_softmax.py", "_", "1_2", "anon__3_x.py", ""])
 def test_names_that_canvas_does_not_make(name):
-    """A name of another form is nobody's."""
+    """A name of another form has no owner."""
     assert canvas(name) is None
 
 
@@ -145,7 +145,7 @@ def test_a_moodle_name_is_read_back(name, number, file, in_folder):
 @given(st.text(max_size=300), st.sampled_from([CANVAS, MOODLE, GRADESCOPE]))
 @settings(deadline=None)
 def test_any_name_is_read_without_harm(name, pattern):
-    """Whatever a learner calls a file: it is somebody's, with an id, or nobody's."""
+    """Any file name has an owner with an id, or no owner."""
     (entry,) = pattern.read([name])
 
     assert entry is None or entry.owner
@@ -156,7 +156,7 @@ def test_any_name_is_read_without_harm(name, pattern):
 
 
 def test_a_regular_expression_says_id_name_attempt_lateness_and_file():
-    """Its groups are read where it matches the whole name; a name that it does not match is nobody's."""
+    """Its groups are read where it matches the whole name; other names have no owner."""
     pattern = NamePattern.parse(r"(?P<id>\w+?)-(?P<name>\w+)(?P<late>!?)@(?P<attempt>\d+)_(?P<file>.+)")
     first, second, none = pattern.read(["ann-Ann!@3_a.py", "bob-Bob@10_b.py", "xann-Ann@3"])
 
@@ -235,7 +235,7 @@ def test_a_learner_can_be_sent_to_another_process(download):
         assert copy == learner and read_hand_in(copy).digest == read_hand_in(learner).digest
 
 
-def test_a_download_that_nobody_named_is_noticed(download):
+def test_a_download_without_a_name_pattern_is_noticed(download):
     """Without --names each file is a learner; a note says that the names look like a platform's."""
     found = discover(download)
 
@@ -281,7 +281,7 @@ def test_any_lines_of_metadata_are_read_without_harm(lines):
         assert len(submission.submitters) <= 50
 
 
-def test_what_a_learner_has_printed_is_nobodys_name():
+def test_what_a_learner_has_printed_names_no_person():
     """Autograder output in the metadata cannot name somebody, whatever ends of lines it holds."""
     printed = "\u2028submission_11:\u2028  :submitters:\u2028  - :name: Eve\u2028    :sid: '666'"
     found = read_metadata(METADATA + f"  :results:\n    :output: |\n      submission_12:\n      {printed}\n")
@@ -321,7 +321,7 @@ def test_the_newest_attempt_counts(folder):
 
 
 def test_all_attempts_can_be_graded(folder):
-    """With "all" each attempt has an id of its own, and whose it is stays known."""
+    """With "all" each attempt has its id, and its learner stays known."""
     write(folder, {"ann@9/a.py": "9", "ann@10/a.py": "10", "bob.py": "1"})
     found = discover(folder, names=NUMBERED, attempts="all")
 
@@ -368,7 +368,7 @@ def test_unknown_ways_to_choose_attempts_are_refused(folder):
 
 
 def test_names_in_the_archive_of_a_class_lead_nowhere(tmp_path):
-    """Members that lead out are nobody's; within a learner's folder, leftovers and libraries are not read."""
+    """Members that lead out are ignored; within a learner's folder, leftovers and libraries are not read."""
     path = make_zip(tmp_path / "all.zip", {
         "../eve/a.py": "x", "/bob/a.py": "x", "ann/a.py": "x", "ann/venv/b.py": "x", "ann/../../c.py": "x",
         "__MACOSX/ann/._a.py": "x", "ann/.git/config": "x", "cy.py": "x",

@@ -1,4 +1,4 @@
-"""grader.batch: a notebook becomes a module of its definitions, whatever stands between them."""
+"""grader.intake: a notebook becomes a module of its definitions, whatever stands between them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_the_functions_need_is_run():
 
 
 def test_names_of_a_functions_own_need_nothing():
-    """A demonstration that gives a value to `x` is not needed by a function that has an `x` of its own."""
+    """A demonstration that sets `x` is not needed by a function with a local `x`."""
     names, out = run("x = print('run')\nq = print('run')", "def f(x, *q, **k):\n    y = [x for x in q]\n    return y")
 
     assert not out and "x" not in names

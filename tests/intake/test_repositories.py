@@ -1,4 +1,4 @@
-"""grader.batch: hand-ins in git, read from clones that may be hostile; nothing of theirs is run."""
+"""grader.intake: hand-ins in git, read from clones that may be hostile; none of their code is run."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_git_is_given_a_limited_time(repository, monkeypatch):
 
 @pytest.mark.parametrize("damage", ["objects", "HEAD", "config", "index"])
 def test_a_damaged_repository_is_a_problem_and_no_accident(repository, damage):
-    """Whatever is wrong with a repository, its author has a problem or the files, and nobody else anything."""
+    """A faulty repository gives its author a problem or files, and affects no other learner."""
     path = repository / ".git" / damage
     if path.is_dir():
         for file in path.rglob("??/*"):

@@ -1,4 +1,4 @@
-"""grader.batch: a class list joins hand-ins to people, and says who is missing."""
+"""grader.intake: a class list matches hand-ins with people, and shows who is missing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def roster(tmp_path):
     ("login|section\nann|1\n", [("ann", "", "1")]),
 ])  # fmt: skip
 def test_exports_of_platforms_are_rosters(roster, text, people):
-    """Columns are found by their headings, whatever stands between them; lines of nobody are passed over in silence."""
+    """Columns are found by their headings, whatever stands between them; lines without a person are skipped."""
     found = roster(text)
 
     assert [(one.id, one.name, one.section) for one in found.people] == people
@@ -123,7 +123,7 @@ def test_any_bytes_are_a_roster_or_an_error(tmp_path_factory, raw):
 
 @given(st.text(max_size=20))
 @settings(deadline=None)
-def test_ids_are_compared_without_what_nobody_means(text):
+def test_ids_are_compared_without_meaningless_differences(text):
     """Comparing is stable, and capitals make no difference."""
     assert fold_id(fold_id(text)) == fold_id(text)
     assert (
@@ -167,7 +167,7 @@ def test_a_platforms_gradebook_names_the_people_of_its_download(folder, roster, 
     assert not found.missing and not found.unlisted and not found.notes
 
 
-def test_a_name_that_two_people_have_joins_nobody(folder, roster):
+def test_a_name_that_two_people_have_matches_neither(folder, roster):
     """By a name alone a hand-in is joined only where one person and one hand-in have it."""
     pattern = NamePattern.parse("moodle")
     write(folder, {"Ann Lee_12_assignsubmission_file_/a.py": "", "Ann Lee_13_assignsubmission_file_/a.py": "",

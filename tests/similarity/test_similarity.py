@@ -223,8 +223,8 @@ def words_of(lesson: str) -> frozenset[str]:
 
 WAYS: dict[str, Callable[[str, random.Random, str], str]] = {
     "as it stands": lambda source, rng, lesson: source,
-    "other local names": lambda source, rng, lesson: made.renamed(source, rng),
-    "disguised": lambda source, rng, lesson: made.disguised(source, rng, words_of(lesson)),
+    "other local names": lambda source, rng, lesson: made.rename_locals(source, rng),
+    "disguised": lambda source, rng, lesson: made.disguise(source, rng, words_of(lesson)),
 }
 
 
@@ -287,7 +287,7 @@ def softmax(x, dim=-1):
 
 def test_a_rare_detour_is_found_under_other_names_even_in_a_class_of_three() -> None:
     """Two learners who share a detour of fifteen lines are shown, with where it stands in each."""
-    copy = "# my own work\n\n" + made.disguised(DETOUR, random.Random(5), {"softmax"})
+    copy = "# my own work\n\n" + made.disguise(DETOUR, random.Random(5), {"softmax"})
     members = [lesson_item("ada", "softmax", DETOUR, RIGHT), lesson_item("ben", "softmax", copy, RIGHT)]
     (pair,) = find_similar(course(), [*members, item(CORPUS["softmax"][3])])
 
@@ -312,7 +312,7 @@ def softmax(x, dim=-1):
 
 
 def test_the_same_odd_wrong_answer_in_the_same_odd_names_is_found_though_short() -> None:
-    """Three lines are enough when they are wrong in a way of their own, in names of their own; right, they are not."""
+    """Three lines are enough if they are wrong in an unusual way, in unusual names; right ones are not."""
     rest = [item(path) for path in CORPUS["softmax"][:20]]
 
     def shown(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -327,7 +327,7 @@ def test_the_same_odd_wrong_answer_in_the_same_odd_names_is_found_though_short()
 
 def test_the_same_wrong_answer_makes_weak_evidence_strong() -> None:
     """Renamed code that would not be shown were it right is shown when both return the same unusual values."""
-    renamed = made.renamed(ODD, random.Random(1))
+    renamed = made.rename_locals(ODD, random.Random(1))
     rest = [item(path) for path in CORPUS["softmax"][:30]]
 
     def count(mine: str, theirs: str) -> int:
@@ -339,14 +339,14 @@ def test_the_same_wrong_answer_makes_weak_evidence_strong() -> None:
 
 
 def test_equal_comments_count() -> None:
-    """A comment of several words that two alone have is a clue; the same comment in half the class is none."""
+    """A comment of several words that only two have is evidence; the same comment in half the class is not."""
     source = said_and_source(next(path for path in CORPUS["softmax"] if path.stem == "right_functional"))[1]
     others = [said_and_source(path)[1] for path in CORPUS["softmax"][:30]]
     comment = "# we do not want tiny denominators here\n"
 
     def notes(commented: int) -> list[str]:
         sources = [text + comment * (place < commented) for place, text in enumerate(others)]
-        sources += [source + comment, made.renamed(source, random.Random(2)) + comment]
+        sources += [source + comment, made.rename_locals(source, random.Random(2)) + comment]
         members = [lesson_item(str(place), "softmax", text, RIGHT) for place, text in enumerate(sources)]
         return [pair["note"] for pair in find_similar(course(), members) if "1 equal comment" in pair["note"]]
 
@@ -357,7 +357,7 @@ def test_a_ring_of_copies_is_found_in_a_large_class() -> None:
     """Thirty of three hundred with one text, renamed: each of them is in a pair."""
     rng = random.Random(3)
     path = next(path for path in CORPUS["block"] if path.stem == "right_cs336")
-    ring = [item(path, made.renamed(said_and_source(path)[1], rng), id=f"ring-{number}") for number in range(30)]
+    ring = [item(path, made.rename_locals(said_and_source(path)[1], rng), id=f"ring-{number}") for number in range(30)]
     others = [item(other) for other in CORPUS["block"] if other != path]
     others += [lesson_item(f"own-{number}", "block", f"def own_{number}(): pass\n", RIGHT) for number in range(205)]
     shown = between(find_similar(course(), [*others, *ring]))
@@ -381,7 +381,7 @@ def test_names_layout_comments_and_imports_leave_no_print(lesson: str) -> None:
     """Every answer of the corpus has the same prints under other names, with comments and blank lines in it."""
     for path in CORPUS[lesson]:
         source = said_and_source(path)[1]
-        plain, renamed = ast.unparse(ast.parse(source)), made.renamed(source, random.Random(1))
+        plain, renamed = ast.unparse(ast.parse(source)), made.rename_locals(source, random.Random(1))
         ends = {token.end[0] for token in tokens(renamed) if token.type == tokenize.NEWLINE}
         lines = [f"{line}  # why is this here\n\n" if number in ends else line
                  for number, line in enumerate(renamed.splitlines(), 1)]  # fmt: skip

@@ -1,9 +1,9 @@
-"""Makes classes of any size out of the reference solutions and of right and wrong answers as learners write them.
+"""Make classes of any size from the reference solutions, and from right and wrong answers as learners write them.
 
     python tests/support/class_submissions.py FOLDER 200 [SEED]
 
-Each learner hands in a folder with a file for every lesson: the reference, another right answer or a known mistake, its
-local names exchanged. The same seed makes the same class. `disguised` is what a copier does who goes to some trouble.
+Each learner hands in a folder with a file for every lesson: the reference, another right answer or a known mistake,
+with other local names. The same seed makes the same class. `disguise` does what a careful plagiarist does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def make_class(folder: Path, count: int, seed: int = 1) -> list[Path]:
-    """Write the hand-ins of `count` learners below `folder`; where each lies."""
+    """Write the hand-ins of *count* learners below *folder*, and return their folders."""
     made = []
     for number in range(count):
         rng = random.Random(f"{seed}/{number}")
@@ -36,47 +36,55 @@ def make_class(folder: Path, count: int, seed: int = 1) -> list[Path]:
         learner.mkdir(parents=True)
         for lesson in LESSONS:
             kind = rng.choices(list(KINDS), list(KINDS.values()))[0]
-            (learner / f"{lesson}.py").write_text(renamed(rng.choice(sources(lesson, kind)), rng), encoding="utf-8")
+            (learner / f"{lesson}.py").write_text(
+                rename_locals(rng.choice(sources(lesson, kind)), rng), encoding="utf-8"
+            )
         made.append(learner)
     return made
 
 
 @cache
 def sources(lesson: str, kind: str) -> tuple[str, ...]:
-    """The sources to choose from; an answer's first line, which says what it is, is left out."""
+    """Return the sources to choose from, without the first line of an answer, which says what it is."""
     if kind == "reference":
         return ((ROOT / "solutions" / "core" / f"{lesson}.py").read_text(encoding="utf-8"),)
     found = sorted((ANSWERS / lesson).glob(f"{kind}_*.py"))
     return tuple(path.read_text(encoding="utf-8").split("\n", 1)[1] for path in found)
 
 
-def renamed(source: str, rng: random.Random) -> str:
-    """The same program with other names for what is local to its functions. Comments and layout are lost."""
+def rename_locals(source: str, rng: random.Random) -> str:
+    """Return the same program with other local names, without comments and layout."""
     tree = ast.parse(source)
-    locals_ = _assigned(tree) - _spoken_of(tree)
-    return ast.unparse(_Renamer(_new_names(locals_, rng)).visit(tree)) + "\n"
+    locals_ = _assigned_names(tree) - _fixed_names(tree)
+    return ast.unparse(_Renamer(_make_names(locals_, rng)).visit(tree)) + "\n"
 
 
-def disguised(source: str, rng: random.Random, prescribed: Iterable[str]) -> str:
-    """A copy made to look different: every name that is not `prescribed` exchanged, definitions and independent lines
-    in another order, laid out anew, with comments of its own."""
+def disguise(source: str, rng: random.Random, prescribed: Iterable[str]) -> str:
+    """Return a copy that looks different: new names, order of definitions and lines, layout and comments.
+
+    The *prescribed* names stay.
+    """
     tree = ast.parse(source)
-    own = {node.name for node in ast.walk(tree) if isinstance(node, Function | ast.ClassDef)} - _inherited(tree)
-    own |= _assigned(tree) | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)} | _attributes(tree)
+    own = {node.name for node in ast.walk(tree) if isinstance(node, Function | ast.ClassDef)} - _inherited_methods(tree)
+    own |= (
+        _assigned_names(tree)
+        | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        | _own_attributes(tree)
+    )
     keywords = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg}
-    fixed = {*prescribed, *keywords, *_imported(tree), *dir(builtins), "self"}
+    fixed = {*prescribed, *keywords, *_imported_names(tree), *dir(builtins), "self"}
     kept = {name for name in own if name in fixed or name.startswith("__")}
-    tree = _Renamer(_new_names(own - kept, rng), attributes=True).visit(tree)
+    tree = _Renamer(_make_names(own - kept, rng), attributes=True).visit(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef):
-            node.body = _shuffled(node.body, rng)
+            node.body = _shuffle_functions(node.body, rng)
         elif isinstance(node, Function):
-            node.body = _swapped(node.body, rng)
-    return _commented(ast.unparse(tree), rng)
+            node.body = _swap_assignments(node.body, rng)
+    return _add_comments(ast.unparse(tree), rng)
 
 
 class _Renamer(ast.NodeTransformer):
-    """Exchanges names wherever they stand; those of attributes too if they are the author's own."""
+    """Replaces names, and with `attributes` those of attributes of `self`."""
 
     def __init__(self, names: dict[str, str], *, attributes: bool = False) -> None:
         self.names, self.attributes = names, attributes
@@ -103,18 +111,18 @@ class _Renamer(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def _assigned(tree: ast.Module) -> set[str]:
+def _assigned_names(tree: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def _inherited(tree: ast.Module) -> set[str]:
-    """Methods of classes that derive from others: `forward`, say, which somebody else calls."""
+def _inherited_methods(tree: ast.Module) -> set[str]:
+    """Return the methods of derived classes, such as `forward`, which the base class calls."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
     return {method.name for node in classes for method in node.body if isinstance(method, Function)}
 
 
-def _attributes(tree: ast.Module) -> set[str]:
-    """The names of attributes that the author sets on `self`."""
+def _own_attributes(tree: ast.Module) -> set[str]:
+    """Return the names of attributes that the author sets on `self`."""
     return {
         node.attr
         for node in ast.walk(tree)
@@ -122,14 +130,14 @@ def _attributes(tree: ast.Module) -> set[str]:
     }
 
 
-def _imported(tree: ast.Module) -> set[str]:
+def _imported_names(tree: ast.Module) -> set[str]:
     found = [alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
     return {(alias.asname or alias.name).split(".")[0] for alias in found}
 
 
-def _spoken_of(tree: ast.Module) -> set[str]:
-    """Names that mean more than something local: at the top level, in a class, as parameters, keywords, attributes."""
-    found = _imported(tree) | set(dir(builtins))
+def _fixed_names(tree: ast.Module) -> set[str]:
+    """Return names that are not local: at the top level, in a class, of parameters, keywords and attributes."""
+    found = _imported_names(tree) | set(dir(builtins))
     for node in ast.walk(tree):
         if isinstance(node, Function | ast.ClassDef):
             found.add(node.name)
@@ -141,12 +149,12 @@ def _spoken_of(tree: ast.Module) -> set[str]:
             found.update(node.names)
         if isinstance(node, ast.Module | ast.ClassDef):
             found |= {name for statement in node.body if not isinstance(statement, Function | ast.ClassDef)
-                      for name in _assigned(ast.Module([statement], []))}  # fmt: skip
+                      for name in _assigned_names(ast.Module([statement], []))}  # fmt: skip
     return found
 
 
-def _new_names(names: Iterable[str], rng: random.Random) -> dict[str, str]:
-    """Each name's new one, made up."""
+def _make_names(names: Iterable[str], rng: random.Random) -> dict[str, str]:
+    """Return an invented name for each name."""
     chosen: dict[str, str] = {}
     for name in sorted(names):
         new = "_".join("".join(rng.choices(SYLLABLES, k=2)) for _ in range(rng.choice((1, 1, 2))))
@@ -156,8 +164,8 @@ def _new_names(names: Iterable[str], rng: random.Random) -> dict[str, str]:
     return chosen
 
 
-def _shuffled(body: list[ast.stmt], rng: random.Random) -> list[ast.stmt]:
-    """Functions in another order, in the places that functions had."""
+def _shuffle_functions(body: list[ast.stmt], rng: random.Random) -> list[ast.stmt]:
+    """Return a body with its functions in another order."""
     places = [index for index, node in enumerate(body) if isinstance(node, Function) and not node.decorator_list]
     order = rng.sample(places, len(places))
     moved = list(body)
@@ -166,26 +174,26 @@ def _shuffled(body: list[ast.stmt], rng: random.Random) -> list[ast.stmt]:
     return moved
 
 
-def _swapped(body: list[ast.stmt], rng: random.Random) -> list[ast.stmt]:
-    """Neighbouring assignments that do not need each other, now and then exchanged."""
+def _swap_assignments(body: list[ast.stmt], rng: random.Random) -> list[ast.stmt]:
+    """Return a body in which some independent neighbouring assignments are swapped."""
     moved = list(body)
     for index in range(len(moved) - 1):
         first, second = moved[index], moved[index + 1]
         if isinstance(first, ast.Assign) and isinstance(second, ast.Assign) and rng.random() < 0.7:
-            written, read = _uses(first), _uses(second)
+            written, read = _find_uses(first), _find_uses(second)
             if not written[0] & (read[0] | read[1]) and not read[0] & written[1]:
                 moved[index : index + 2] = [second, first]
     return moved
 
 
-def _uses(node: ast.stmt) -> tuple[set[str], set[str]]:
-    """What a statement writes, and all that it speaks of."""
+def _find_uses(node: ast.stmt) -> tuple[set[str], set[str]]:
+    """Return what a statement assigns, and all names in it."""
     written = {ast.unparse(target) for target in getattr(node, "targets", ())}
-    written |= _assigned(ast.Module([node], []))
+    written |= _assigned_names(ast.Module([node], []))
     return written, {ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}
 
 
-def _commented(source: str, rng: random.Random) -> str:
+def _add_comments(source: str, rng: random.Random) -> str:
     lines = []
     for line in source.splitlines():
         if rng.random() < 0.2 and re.match(r" +\w", line):

@@ -33,7 +33,7 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def make_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """An archive with these members, whatever their names."""
+    """Make an archive with these members, whatever their names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -42,7 +42,7 @@ def make_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def make_tar(path: Path, files: Mapping[str, str | bytes], form: int = tarfile.PAX_FORMAT) -> Path:
-    """A .tar, packed if its name says so, with these members."""
+    """Make a .tar, packed if its name says so, with these members."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w" if path.suffix == ".tar" else "w:gz", format=form) as archive:
         for name, content in files.items():
@@ -58,7 +58,7 @@ def add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 
 
 def make_notebook(*cells: str, **metadata: object) -> str:
-    """A notebook of a text cell and these code cells."""
+    """Make a notebook of a text cell and these code cells."""
     listed = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
     return json.dumps(
         {"nbformat": 4, "metadata": metadata, "cells": [{"cell_type": "markdown", "source": "#"}, *listed]}
@@ -66,5 +66,5 @@ def make_notebook(*cells: str, **metadata: object) -> str:
 
 
 def learner_of(path: Path, kind: str) -> Learner:
-    """The learner who handed in what lies at `path`."""
+    """Make the learner who handed in the file or folder at *path*."""
     return Learner(path.stem, (Entry(path.name, path, kind),), path.stem)

@@ -29,10 +29,9 @@ from grader.batch.cluster.dask_task import (
     pack_course,
 )
 from grader.batch.make_record import GradedHandIn, make_failed
-from grader.batch.processes.serialize import pack
 from grader.batch.settings import Settings
 from grader.errors import GraderError, SelfattendError, UsageError
-from grader.intake.hand_in import read_hand_in
+from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner
 from grader.model import Course
 
@@ -94,7 +93,7 @@ class DaskExecutor:
 
     def _submit(self, coming: deque[Learner], limit: int) -> None:
         chosen: list[Learner] = []
-        hand_ins: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        hand_ins: list[HandIn] = []
         size = 0
         while coming and len(chosen) < limit and (size < MAX_PARCEL_BYTES or not chosen):
             if self._tries.get(coming[0].id):  # one that failed goes alone: it may have made the others fail
@@ -105,11 +104,10 @@ class DaskExecutor:
             hand_in = read_hand_in(learner)
             size += sum(map(len, hand_in.files.values()))
             chosen.append(learner)
-            hand_ins.append((learner.to_dict(), pack(hand_in)))
+            hand_ins.append(hand_in)
         self._number += 1
-        parcel = Parcel(
-            self.run, self._number, code_digest(), self.settings, self.course, self.seconds, tuple(hand_ins)
-        )
+        pairs = tuple(zip(chosen, hand_ins, strict=True))
+        parcel = Parcel(self.run, self._number, code_digest(), self.settings, self.course, self.seconds, pairs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about large parcels: they are as large as what was handed in
             self._waiting[self._executor.submit(grade_parcel, parcel)] = chosen

@@ -22,10 +22,10 @@ from typing import Any
 
 from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.process_pool import ProcessPool
-from grader.batch.processes.serialize import unpack
 from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
 from grader.errors import GraderError
+from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.model import Course
 
@@ -37,10 +37,7 @@ STOP = "{}-stop"  # the name of the event that ends a run
 
 @dataclass(frozen=True)
 class Parcel:
-    """What one task grades. `hand_ins` are (Learner.to_dict(), pack(hand-in)).
-
-    `run` names the queue for results, `number` the parcel in the run; `course` is a zip.
-    """
+    """What one task grades. `run` names the queue for results, `number` the parcel in the run; `course` is a zip."""
 
     run: str
     number: int
@@ -48,7 +45,7 @@ class Parcel:
     settings: Settings
     course: bytes
     seconds: float
-    hand_ins: tuple[tuple[dict[str, Any], dict[str, Any]], ...]
+    hand_ins: tuple[tuple[Learner, HandIn], ...]
 
 
 def distributed() -> Any:
@@ -104,8 +101,7 @@ def grade_parcel(parcel: Parcel) -> int:
         for learner, hand_in in parcel.hand_ins[done:]:
             if stop.is_set():
                 break
-            graded = pool.grade(Learner.from_dict(learner), unpack(hand_in))
-            queue.put(to_message(learner["id"], graded))
+            queue.put(to_message(learner.id, pool.grade(learner, hand_in)))
             done += 1
             client.set_metadata(progress, done)
     return done

@@ -35,22 +35,22 @@ class Submitter:
 
 
 @dataclass
-class Submission:
+class GradescopeSubmission:
     """A folder of the export: who handed it in, and when, in seconds since 1970."""
 
     submitters: list[Submitter]
-    when: float | None = None
+    submitted: float | None = None
 
 
-def read_metadata(text: str) -> dict[str, Submission]:
+def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
     """Return each folder's submission; lines that are not understood are skipped."""
-    found: dict[str, Submission] = {}
-    current, inside, fields = Submission([]), False, dict[str, str]()
+    found: dict[str, GradescopeSubmission] = {}
+    current, inside, fields = GradescopeSubmission([]), False, dict[str, str]()
     for line in text.split("\n"):  # splitlines() knows other line ends, which may stand in what a learner has printed
         line = line.rstrip("\r")
         if folder := _FOLDER.match(line):
             _close(current, fields)
-            current, inside = found.setdefault(folder[1].strip("'\""), Submission([])), False
+            current, inside = found.setdefault(folder[1].strip("'\""), GradescopeSubmission([])), False
             continue
         key = _KEY.match(line)
         if key is None:
@@ -60,7 +60,7 @@ def read_metadata(text: str) -> dict[str, Submission]:
             _close(current, fields)
             inside = name == "submitters"
             if name == "created_at":
-                current.when = _seconds(_scalar(value))
+                current.submitted = _seconds(_scalar(value))
         elif inside and (dash or fields):
             if dash:
                 _close(current, fields)
@@ -70,7 +70,7 @@ def read_metadata(text: str) -> dict[str, Submission]:
     return found
 
 
-def _close(current: Submission, fields: dict[str, str]) -> None:
+def _close(current: GradescopeSubmission, fields: dict[str, str]) -> None:
     """Add the submitter whose lines have ended."""
     if fields and len(current.submitters) < MAX_SUBMITTERS:
         current.submitters.append(Submitter(**fields))
