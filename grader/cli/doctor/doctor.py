@@ -74,14 +74,14 @@ def _show(finding: Finding) -> None:
 
 def _examine(ctx: click.Context) -> Iterator[Finding]:
     yield from _programs()
-    places: list[CourseContext] = []
-    yield _try("course", lambda: _course(ctx, places))
-    if places:
+    contexts: list[CourseContext] = []
+    yield _try("course", lambda: _course(ctx, contexts))
+    if contexts:
         from grader.cli.doctor.isolation import findings
 
-        yield from findings(places[0].course, for_class=ctx.find_root().info_name == "grader")
-        yield _workspace(places[0])
-        yield _try("progress", lambda: _progress(places[0]))
+        yield from findings(contexts[0].course, for_class=ctx.find_root().info_name == "grader")
+        yield _workspace(contexts[0])
+        yield _try("progress", lambda: _progress(contexts[0]))
 
 
 def _try(name: str, look: Callable[[], Finding]) -> Finding:
@@ -113,10 +113,10 @@ def _programs() -> Iterator[Finding]:
 # --- the course and the learner's own ---------------------------------------------------------------------------------
 
 
-def _course(ctx: click.Context, places: list[CourseContext]) -> Finding:
-    place = find_context(ctx)
-    places.append(place)
-    course = place.course
+def _course(ctx: click.Context, contexts: list[CourseContext]) -> Finding:
+    context = find_context(ctx)
+    contexts.append(context)
+    course = context.course
     says = f"{course.title}, {course.version}, {plural(len(course.lessons), 'lesson')} ({course.root})"
     if release := release_of(course):
         inputs = plural(len(release.seeds), "recorded input")
@@ -127,16 +127,16 @@ def _course(ctx: click.Context, places: list[CourseContext]) -> Finding:
     return Finding("course", "ok", says)
 
 
-def _workspace(place: CourseContext) -> Finding:
-    if place.workspace is None:
+def _workspace(context: CourseContext) -> Finding:
+    if context.workspace is None:
         return Finding("workspace", "note", "this folder is not a workspace", "learn start")
-    if place.workspace.course_version != place.course.version:
-        return Finding("workspace", "note", f"{place.workspace.root}: the course is newer", "learn start")
-    return Finding("workspace", "ok", str(place.workspace.root))
+    if context.workspace.course_version != context.course.version:
+        return Finding("workspace", "note", f"{context.workspace.root}: the course is newer", "learn start")
+    return Finding("workspace", "ok", str(context.workspace.root))
 
 
-def _progress(place: CourseContext) -> Finding:
-    if place.workspace is None:
+def _progress(context: CourseContext) -> Finding:
+    if context.workspace is None:
         return Finding("progress", "note", "kept only in a workspace")
-    attempts = sum(known.attempts for known in place.progress().values())
-    return Finding("progress", "ok", f"{plural(attempts, 'attempt')} kept ({place.workspace.store_path})")
+    attempts = sum(known.attempts for known in context.progress().values())
+    return Finding("progress", "ok", f"{plural(attempts, 'attempt')} kept ({context.workspace.store_path})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
-from grader.cli.learn.next_step import show_worth
+from grader.cli.learn.show_results import CheckRun, show_results
 from grader.cli.lesson_argument import lesson_argument
 from grader.cli.main import OUR_FAULT
 from grader.cli.options import course_option, json_option
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
-from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
+from grader.model import Lesson, LessonResult
 from grader.submission import read_submission
-from grader.terminal.console import is_terminal, make_layout, put, warn, wrap
+from grader.terminal.console import is_terminal, put, wrap
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
@@ -30,28 +30,6 @@ NOT_YET = 1
 MISSING = 2
 DEVICE = click.Choice(["auto", "cpu", "cuda"])
 DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
-
-
-@dataclass(frozen=True)
-class Request:
-    """The options of a check."""
-
-    device: str
-    seed: int
-    as_json: bool
-    verbose: bool
-
-
-@dataclass
-class CheckRun:
-    """One run of the command: what is checked, and the results."""
-
-    place: CourseContext
-    request: Request
-    progress: dict[str, LessonProgress]
-    jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
-    results: list[LessonResult] = field(default_factory=list)
-    troubles: list[str] = field(default_factory=list)  # why a result could not be kept
 
 
 @click.command("check")
@@ -93,12 +71,11 @@ def command(
       learn check --all
     """
     _refuse_contradictions(lessons, file, everything, debug, as_json)
-    place = find_context(ctx)
-    request = Request(device, _seed(place, seed), as_json, verbose)
-    run = CheckRun(place, request, place.progress())
-    chosen = list(place.course.lessons.values()) if everything else _choose_lessons(run, lessons, file)
+    context = find_context(ctx)
+    run = CheckRun(context, context.progress(), device, _choose_seed(context, seed), as_json, verbose)
+    chosen = list(context.course.lessons.values()) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
-        _add(run, lesson, _file_of(place, lesson, file, lessons), several=len(chosen) > 1)
+        _add(run, lesson, _file_of(context, lesson, file, lessons), several=len(chosen) > 1)
     _check(run, several=len(chosen) > 1)
     if debug:
         _debug(run)
@@ -118,9 +95,9 @@ def _refuse_contradictions(
         raise click.UsageError("--pdb needs a terminal: the debugger asks what to do.")
 
 
-def _seed(place: CourseContext, asked: int | None) -> int:
+def _choose_seed(context: CourseContext, asked: int | None) -> int:
     """Return the seed asked for, or a random one; a release for learners has its own. Raises UsageError."""
-    release = release_of(place.course)
+    release = release_of(context.course)
     if release is not None:
         return release.seed(asked)
     from grader.judge.session import random_seed
@@ -132,19 +109,19 @@ def _seed(place: CourseContext, asked: int | None) -> int:
 
 
 def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) -> list[Lesson]:
-    place = run.place
+    context = run.context
     if lessons:
-        return list({lesson.name: lesson for name in lessons for lesson in [place.lesson(name)]}.values())
+        return list({lesson.name: lesson for name in lessons for lesson in [context.lesson(name)]}.values())
     if file is not None:
-        return [_lesson_of(place, file)]
-    place.require_workspace()  # elsewhere there is no lesson that one is at
-    return [place.lesson(None, run.progress)]
+        return [_lesson_of(context, file)]
+    context.require_workspace()  # elsewhere there is no lesson that one is at
+    return [context.lesson(None, run.progress)]
 
 
-def _lesson_of(place: CourseContext, file: Path) -> Lesson:
+def _lesson_of(context: CourseContext, file: Path) -> Lesson:
     """Find the lesson that a file is named after. Raises UsageError."""
     try:
-        return place.lesson(file.name)
+        return context.lesson(file.name)
     except UnknownLesson:
         raise UsageError(
             f'"{file.name}" is not named after a lesson: say which lesson it is your work on',
@@ -152,40 +129,35 @@ def _lesson_of(place: CourseContext, file: Path) -> Lesson:
         ) from None
 
 
-def _file_of(place: CourseContext, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
+def _file_of(context: CourseContext, lesson: Lesson, file: Path | None, lessons: Sequence[str]) -> Path:
     """Return the file given, else the lesson if that was a file's path, else the workspace's file."""
     if file is not None:
         return file
-    named = [Path(name) for name in lessons if name.endswith(".py") and place.lesson(name) is lesson]
+    named = [Path(name) for name in lessons if name.endswith(".py") and context.lesson(name) is lesson]
     if named and named[0].is_file():
         return named[0]
-    if place.workspace is None:
+    if context.workspace is None:
         raise WorkspaceError(
             "this folder is not in a workspace",
             where=str(current_folder()),
             next_step=f"learn start, or learn check {lesson.name} --file YOUR_FILE.py",
         )
-    return Path(short_path(place.workspace.exercise_path(lesson)))
+    return Path(short_path(context.workspace.exercise_path(lesson)))
 
 
 def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     """Read a file to check. Of several lessons, one whose file is missing does not stop the others."""
-    root = run.place.workspace.root if run.place.workspace else None
+    root = run.context.workspace.root if run.context.workspace else None
     within = root if root and path.absolute().is_relative_to(root) else None
     try:
-        submission = read_submission(path, lesson, run.place.course, within)
+        submission = read_submission(path, lesson, run.context.course, within)
     except SubmissionError as error:
         if not several:
             raise
-        run.results.append(_missing_result(lesson, run.request, str(path), error))
+        missing = LessonResult(lesson.name, "missing", None, False, "cpu", run.seed, 0.0, weaknesses=(error.what,))
+        run.results.append(replace(missing, file=str(path)))
         return
     run.jobs.append((lesson, submission, run.progress[lesson.name].hints_used))
-
-
-def _missing_result(lesson: Lesson, request: Request, path: str, error: SubmissionError) -> LessonResult:
-    return LessonResult(
-        lesson.name, "missing", None, False, "cpu", request.seed, 0.0, weaknesses=(error.what,), file=path
-    )
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -196,103 +168,42 @@ def _check(run: CheckRun, several: bool) -> None:
     from grader.terminal.spinner import Spinner
 
     chosen = {lesson.name: lesson for lesson, _, _ in run.jobs}.values()
-    with Spinner("Starting PyTorch" if run.place.course.arrays == "torch" else "Starting") as working:
+    with Spinner("Starting PyTorch" if run.context.course.arrays == "torch" else "Starting") as working:
 
         def take(result: LessonResult) -> None:
             run.results.append(result)
             _store(run, result)
             if not several:
                 working.stop()
-                _show(run, several)
+                show_results(run, several)
 
         def drive(judge: Judge) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
-                result = judge.examine(lesson, submission, run.request.seed, hints_used)
+                result = judge.examine(lesson, submission, run.seed, hints_used)
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
                 take(result)
 
         if run.jobs:
-            judge_with(run.place.course, chosen, drive, device=run.request.device)
+            judge_with(run.context.course, chosen, drive, device=run.device)
     if several:
-        order = list(run.place.course.lessons)
+        order = list(run.context.course.lessons)
         run.results.sort(key=lambda result: order.index(result.lesson))
-        _show(run, several)
+        show_results(run, several)
 
 
 def _store(run: CheckRun, result: LessonResult) -> None:
     """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
-    if run.place.workspace is None or result.state == "grader-error":
+    if run.context.workspace is None or result.state == "grader-error":
         return
     import hashlib
 
     source = next(submission.source for lesson, submission, _ in run.jobs if lesson.name == result.lesson)
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-    trouble = run.place.try_store(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
+    trouble = run.context.try_store(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
     run.troubles += filter(None, [trouble])
-
-
-def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
-    """Suggest the first unsolved lesson after a result that passed.
-
-    The judge does not know the learner's progress: it suggests the next lesson of the syllabus.
-    """
-    if run.place.workspace is None or not result.passed:
-        return result
-    solved = {name for name, known in run.progress.items() if known.solved}
-    solved |= {other.lesson for other in run.results if other.passed}
-    name = next((name for name in run.place.course.lessons if name not in solved), None)
-    first = Suggestion("Every lesson is solved. See where you stand.", "learn progress")
-    if name is not None:
-        first = Suggestion(f"Go on with {name}.", f"learn read {name}")
-    return replace(result, suggestions=(first, *result.suggestions[1:]))
-
-
-def _show(run: CheckRun, several: bool) -> None:
-    run.results = [_suggest_next_lesson(run, result) for result in run.results]
-    if run.request.as_json:
-        from grader.reports.formats.to_json import lessons_to_json, to_json
-
-        click.echo(lessons_to_json(run.results) if several else to_json(run.results[0]))
-    elif several:
-        _show_summary(run)
-    else:
-        _show_result(run, run.results[0])
-    sys.stdout.flush()
-    for trouble in run.troubles:
-        warn(trouble)
-
-
-def _show_summary(run: CheckRun) -> None:
-    from grader.reports.formats.to_terminal import assessment, summary
-
-    look = make_layout(run.request.verbose)
-    if run.request.verbose:
-        for result in run.results:
-            title = run.place.course.lessons[result.lesson].title
-            click.echo(assessment(result, look, title=title), color=True)
-    click.echo(summary(run.results, look), nl=False, color=True)
-    put()
-    solved = sum(result.passed for result in run.results)
-    what = " the public checks" if any(result.public for result in run.results) else ""
-    put(f"{solved} of {len(run.results)} lessons passed{what}. Seed {run.request.seed}.")
-    show_worth(run.place.course)
-
-
-def _show_result(run: CheckRun, result: LessonResult) -> None:
-    from grader.reports.formats.to_terminal import assessment
-
-    lesson = run.place.course.lessons[result.lesson]
-    known = run.progress[lesson.name]
-    text = assessment(result, make_layout(run.request.verbose), title=lesson.title, before=known.last_score)
-    click.echo(text, nl=False, color=True)
-    if result.passed and not known.solved and run.place.workspace is not None:
-        solved = 1 + sum(other.solved for other in run.progress.values())
-        put()
-        word = "Public checks passed" if result.public else "Solved"
-        put(f"{word}: {solved} of {len(run.progress)} lessons.")
 
 
 def _exit_code(results: Sequence[LessonResult]) -> int:
@@ -315,4 +226,4 @@ def _debug(run: CheckRun) -> None:
         put("\nEvery check passed: there is no failing call to debug.")
         return
     put()
-    debug_first_failure(run.place.course, lesson, submission, run.request.seed, say=lambda text: put(wrap(text)))
+    debug_first_failure(run.context.course, lesson, submission, run.seed, say=lambda text: put(wrap(text)))

@@ -35,19 +35,19 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
       learn hint softmax
       learn hint multi-head --function merge_heads
     """
-    place = find_context(ctx)
-    chosen = place.lesson(lesson)
+    context = find_context(ctx)
+    chosen = context.lesson(lesson)
     ladders = {name: ladder for name, ladder in chosen.hints.items() if ladder}
     if not ladders:
         raise UsageError(f'the lesson "{chosen.name}" has no hints', next_step=f"learn read {chosen.name}")
     if function is not None and function not in ladders:
         raise _unknown_function(chosen, function, list(ladders))
-    name, number = _next(place, chosen, function, rung)
+    name, number = _next(context, chosen, function, rung)
     number = _limit_number(chosen, name, number, asked=rung is not None)
     trouble = ""
-    if place.workspace is not None:
-        trouble = place.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
-    _show(chosen, name, number, as_json, kept=place.workspace is not None and not trouble)
+    if context.workspace is not None:
+        trouble = context.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
+    _show(chosen, name, number, as_json, kept=context.workspace is not None and not trouble)
     if trouble:
         sys.stdout.flush()
         warn(trouble)
@@ -64,11 +64,11 @@ def _limit_number(lesson: Lesson, function: str, number: int, *, asked: bool) ->
     return min(number, last)
 
 
-def _next(place: CourseContext, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
+def _next(context: CourseContext, lesson: Lesson, function: str | None, rung: int | None) -> tuple[str, int]:
     """Return the function and rung to show: those asked for, else the next ones."""
-    if place.workspace is None:
+    if context.workspace is None:
         return function or next(iter(lesson.hints)), rung or 1
-    with place.store() as store:
+    with context.store() as store:
         name = function or _choose_function(lesson, store)
         return name, rung or store.next_hint(lesson.name, name)
 

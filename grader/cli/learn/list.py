@@ -27,25 +27,25 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn list
       learn list --json
     """
-    place = find_context(ctx)
-    progress = place.progress()
+    context = find_context(ctx)
+    progress = context.progress()
     if as_json:
         from grader.reports.formats.to_json import dump
 
-        lessons = [_object(place, lesson, progress[name]) for name, lesson in place.course.lessons.items()]
-        click.echo(dump({"schema": SCHEMA, "course": place.course.id, "lessons": lessons}))
+        lessons = [_object(context, lesson, progress[name]) for name, lesson in context.course.lessons.items()]
+        click.echo(dump({"schema": SCHEMA, "course": context.course.id, "lessons": lessons}))
         return
-    for number, track in enumerate(place.course.tracks):
+    for number, track in enumerate(context.course.tracks):
         if number:
             put()
         put(paint(track.title, "strong"))
         for name in track.lessons:
-            put(_line(place.course, place.course.lessons[name], progress))
-    show_worth(place.course)
-    show_next(*next_step(place, progress))
+            put(_line(context.course, context.course.lessons[name], progress))
+    show_worth(context.course)
+    show_next(*next_step(context, progress))
 
 
-def _object(place: CourseContext, lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
+def _object(context: CourseContext, lesson: Lesson, known: LessonProgress) -> dict[str, Any]:
     return {
         "lesson": lesson.name,
         "track": lesson.track,
@@ -54,7 +54,7 @@ def _object(place: CourseContext, lesson: Lesson, known: LessonProgress) -> dict
         "needs": list(lesson.needs),
         "concepts": list(lesson.concepts),
         "functions": [function.name for function in lesson.functions],
-        "file": str(place.workspace.exercise_path(lesson)) if place.workspace else None,
+        "file": str(context.workspace.exercise_path(lesson)) if context.workspace else None,
         "solved": known.solved,
         "attempts": known.attempts,
         "best_score": known.best_score,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from grader.cli.context import CourseContext, find_context
@@ -13,24 +15,24 @@ from grader.terminal.text import bar, plural, score_text
 
 def show_position(ctx: click.Context) -> None:
     """Print the learner's position and the next step."""
-    place = find_context(ctx)
-    progress = place.progress()
-    put(paint(place.course.title, "strong"))
-    if place.workspace is None:
-        total = len(place.course.lessons)
+    context = find_context(ctx)
+    progress = context.progress()
+    put(paint(context.course.title, "strong"))
+    if context.workspace is None:
+        total = len(context.course.lessons)
         put(
             wrap(
                 f"{plural(total, 'lesson')}. This folder is not a workspace yet: that is where your work will be kept."
             )
         )
-        show_next(*next_step(place, progress))
+        show_next(*next_step(context, progress))
         return
     solved = sum(known.solved for known in progress.values())
     put(f"{bar(solved / len(progress), 20, signs())}  {solved} of {plural(len(progress), 'lesson')} solved")
-    says, command = next_step(place, progress)
+    says, command = next_step(context, progress)
     show_next(says, command)
-    if place.workspace.course_version != place.course.version:
-        put(wrap(f"The course has a new version, {place.course.version}: `learn start` adds what is new in it."))
+    if context.workspace.course_version != context.course.version:
+        put(wrap(f"The course has a new version, {context.course.version}: `learn start` adds what is new in it."))
 
 
 def show_next(says: str, command: str) -> None:
@@ -38,6 +40,12 @@ def show_next(says: str, command: str) -> None:
     put()
     put("Next  " + wrap(says, 6).lstrip())
     put("      " + paint(command, "command"))
+
+
+def section(title: str, lines: Iterable[str]) -> list[str]:
+    """Put an empty line and a heading before lines; nothing where there are none."""
+    found = list(lines)
+    return ["", paint(title, "strong"), *found] if found else []
 
 
 def show_worth(course: Course) -> None:
@@ -48,19 +56,19 @@ def show_worth(course: Course) -> None:
         put(wrap(release.worth))
 
 
-def next_step(place: CourseContext, progress: dict[str, LessonProgress]) -> tuple[str, str]:
+def next_step(context: CourseContext, progress: dict[str, LessonProgress]) -> tuple[str, str]:
     """Return what to do next, and the command for it."""
-    if place.workspace is None:
+    if context.workspace is None:
         return "make a workspace, here or in a new folder", "learn start my-transformer"
-    lesson = place.current_lesson(progress)
+    lesson = context.current_lesson(progress)
     if lesson is None:
         return "you have solved every lesson; see all of it at a glance", "learn progress"
     known = progress[lesson.name]
-    if not place.workspace.exercise_path(lesson).is_file():
+    if not context.workspace.exercise_path(lesson).is_file():
         return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"
-    if not place.edited_at(lesson):
-        return _begin_lesson(place.course, lesson)
-    return _continue_lesson(place, lesson, known)
+    if not context.edited_at(lesson):
+        return _begin_lesson(context.course, lesson)
+    return _continue_lesson(context, lesson, known)
 
 
 def _begin_lesson(course: Course, lesson: Lesson) -> tuple[str, str]:
@@ -69,12 +77,12 @@ def _begin_lesson(course: Course, lesson: Lesson) -> tuple[str, str]:
     return f"{what}: read it, then write {lesson.track}/{lesson.name}.py", f"learn read {lesson.name}"
 
 
-def _continue_lesson(place: CourseContext, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
+def _continue_lesson(context: CourseContext, lesson: Lesson, known: LessonProgress) -> tuple[str, str]:
     command = f"learn check {lesson.name}"
     file = f"{lesson.track}/{lesson.name}.py"
     if known.last_when is None:
         return f"you have begun {file}; check it", command
-    if place.edited_at(lesson) > known.last_when.timestamp():
+    if context.edited_at(lesson) > known.last_when.timestamp():
         return f"you have changed {file} since its last check ({score_text(known.last_score)}); check it again", command
     if known.last_mistakes:
         return f"{lesson.title}, {score_text(known.last_score)} of 10. {known.last_mistakes[0].says.splitlines()[0]}", (

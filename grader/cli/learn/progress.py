@@ -35,27 +35,27 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn progress
       learn progress --json
     """
-    place = find_context(ctx)
-    workspace = place.require_workspace()
-    progress = place.progress()
-    with place.store() as store:
+    context = find_context(ctx)
+    workspace = context.require_workspace()
+    progress = context.progress()
+    with context.store() as store:
         named = store.recent_mistakes(SEARCHED_MISTAKES)
-        quiz = quiz_state(place, store, progress)
+        quiz = quiz_state(context, store, progress)
     mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:SHOWN_MISTAKES]
     if as_json:
         from grader.reports.formats.to_json import dump
 
-        click.echo(dump(_object(place, workspace, progress, mistakes) | {"quiz": quiz}))
+        click.echo(dump(_object(context, workspace, progress, mistakes) | {"quiz": quiz}))
         return
-    for number, track in enumerate(place.course.tracks):
+    for number, track in enumerate(context.course.tracks):
         if number:
             put()
-        _show_track(place, track, progress)
-    show_worth(place.course)
+        _show_track(context, track, progress)
+    show_worth(context.course)
     _show_mistakes(mistakes)
     for line in quiz_lines(quiz):
         put(line)
-    show_next(*next_step(place, progress))
+    show_next(*next_step(context, progress))
 
 
 def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
@@ -64,7 +64,7 @@ def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
     return name != "stub" and lesson in progress and not progress[lesson].solved
 
 
-def _show_track(place: CourseContext, track: Track, progress: dict[str, LessonProgress]) -> None:
+def _show_track(context: CourseContext, track: Track, progress: dict[str, LessonProgress]) -> None:
     solved = sum(progress[name].solved for name in track.lessons)
     filled = bar(solved / len(track.lessons), 20, signs()) if track.lessons else ""
     put(paint(track.title, "strong"))
@@ -74,7 +74,7 @@ def _show_track(place: CourseContext, track: Track, progress: dict[str, LessonPr
     bars, hints = (" " * 12, "  hints") if width() >= NARROW else ("", "")
     put(paint(f"    {'lesson':<{longest}}  {'best':>4}{bars}  tries{hints}  last try", "quiet"))
     for name in track.lessons:
-        put(_line(place.course.lessons[name], progress[name], longest))
+        put(_line(context.course.lessons[name], progress[name], longest))
 
 
 def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
@@ -109,13 +109,13 @@ def _show_mistakes(mistakes: list[Mistake]) -> None:
 
 
 def _object(
-    place: CourseContext, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
+    context: CourseContext, workspace: Workspace, progress: dict[str, LessonProgress], mistakes: list[Mistake]
 ) -> dict[str, Any]:
-    says, command_text = next_step(place, progress)
-    current = place.current_lesson(progress)
+    says, command_text = next_step(context, progress)
+    current = context.current_lesson(progress)
     return {
         "schema": SCHEMA,
-        "course": place.course.id,
+        "course": context.course.id,
         "workspace": str(workspace.root),
         "solved": sum(known.solved for known in progress.values()),
         "total": len(progress),
@@ -126,9 +126,9 @@ def _object(
                 "solved": sum(progress[name].solved for name in track.lessons),
                 "total": len(track.lessons),
             }
-            for track in place.course.tracks
+            for track in context.course.tracks
         ],
-        "lessons": [_lesson_object(lesson, progress[name]) for name, lesson in place.course.lessons.items()],
+        "lessons": [_lesson_object(lesson, progress[name]) for name, lesson in context.course.lessons.items()],
         "mistakes": [
             {"lesson": lesson, "id": name, "says": text, "when": when.isoformat()}
             for lesson, name, text, when in mistakes

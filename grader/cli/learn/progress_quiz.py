@@ -15,7 +15,7 @@ from grader.terminal.text import bar, plural
 TREND = 5  # sessions
 
 
-def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
+def quiz_state(context: CourseContext, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
     """Summarize the learner's quizzes; None before the first answer, which does not import the quiz.
 
     Returns:
@@ -33,7 +33,7 @@ def quiz_state(place: CourseContext, store: Store, progress: dict[str, LessonPro
     from grader.quiz.session.schedule import due, missed, next_due
 
     now = datetime.now().astimezone()
-    bank = Bank(place.course.root / "lessons")
+    bank = Bank(context.course.root / "lessons")
     claims = marked_claims(bank, log.claims(), log.written())
     assessment = assess(bank, LearnerLog(answers, claims, log.sessions(), progress))
     coming = next_due(answers, now)

@@ -27,13 +27,13 @@ def command(ctx: click.Context, lesson: str | None, pager: bool) -> None:
     from grader.course import read_text
     from grader.terminal.markdown import markdown
 
-    place = find_context(ctx)
-    chosen = place.lesson(lesson)
-    show_paged(f"{markdown(read_text(chosen))}\n{_footer(place, chosen)}", pager)
+    context = find_context(ctx)
+    chosen = context.lesson(lesson)
+    show_paged(f"{markdown(read_text(chosen))}\n{_footer(context, chosen)}", pager)
 
 
-def _footer(place: CourseContext, lesson: Lesson) -> str:
+def _footer(context: CourseContext, lesson: Lesson) -> str:
     """Say where to write, and how to check it."""
-    if place.workspace is None:
+    if context.workspace is None:
         return f"Your own copy of the exercise:  learn start\nYour work, assessed:  learn check {lesson.name}\n"
-    return f"Your file:  {short_path(place.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"
+    return f"Your file:  {short_path(context.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from grader.cli.context import find_context, short_path
-from grader.cli.learn.next_step import show_worth
+from grader.cli.learn.next_step import section, show_worth
 from grader.cli.learn.report_explained import explain_lines
 from grader.cli.options import course_option, json_option
+from grader.cli.output_file import FILE, write_file
 from grader.cli.quiz.context import read_bank
-from grader.errors import UsageError
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
@@ -23,7 +23,6 @@ from grader.terminal.text import bar, plural
 
 Assessment = Mapping[str, Any]
 
-HTML_FILE = click.Path(path_type=Path, dir_okay=False)
 MAX_WEAKNESSES = 5
 MAX_DOUBTS = 3
 MIN_BIAS = 0.05  # points, below which a bias is not mentioned
@@ -31,7 +30,7 @@ MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 
 @click.command("report")
 @click.option("--explain", is_flag=True, help="Show every mark, and all the arithmetic.")
-@click.option("--html", "page", type=HTML_FILE, metavar="FILE", help="Write the report as one page to FILE.")
+@click.option("--html", "page", type=FILE, metavar="FILE", help="Write the report as one page to FILE.")
 @json_option
 @course_option
 @click.pass_context
@@ -48,15 +47,15 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
       learn report --explain
       learn report --html report.html
     """
-    place = find_context(ctx)
-    bank = read_bank(place.course)
-    progress = place.progress()
-    with place.store() as store:
+    context = find_context(ctx)
+    bank = read_bank(context.course)
+    progress = context.progress()
+    with context.store() as store:
         log = QuizLog(store.database)
         claims = marked_claims(bank, log.claims(), log.written())
         assessment = assess(bank, LearnerLog(log.answers(), claims, log.sessions(), progress))
     if page:
-        _write_page(page, assessment, place.course.title)
+        _write_page(page, assessment, context.course.title)
     if as_json:
         from grader.reports.formats.to_json import dump
 
@@ -64,7 +63,7 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
         return
     for line in explain_lines(assessment) if explain else _lines(assessment):
         put(line)
-    show_worth(place.course)
+    show_worth(context.course)
     if page:
         put(f"Written to {short_path(page.absolute())}.")
 
@@ -72,20 +71,17 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
 def _write_page(page: Path, assessment: Assessment, course: str) -> None:
     from grader.reports.pages.assessment_page import assessment_page
 
-    try:
-        page.write_text(assessment_page(assessment, course), encoding="utf-8")
-    except OSError as error:
-        what = f"the page cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(page), next_step="learn report --html report.html") from None
+    write_file(page, assessment_page(assessment, course), "the page", next_step="learn report --html report.html")
 
 
 def _lines(assessment: Assessment) -> Iterator[str]:
     yield from _numbers(assessment)
-    yield from _topics(assessment)
-    yield from _strengths(assessment["strengths"])
-    yield from _weaknesses(assessment)
-    yield from _certainty(assessment)
-    yield from _next(assessment["suggestions"])
+    yield from section("Topics", _topics(assessment))
+    passed = paint(signs().passed, "good")
+    yield from section("Strengths", (f"  {passed} {wrap(each, 4).lstrip()}" for each in assessment["strengths"]))
+    yield from section("Weaknesses", _weaknesses(assessment))
+    yield from section("Certainty", _certainty(assessment))
+    yield from section("Next", _next(assessment["suggestions"]))
 
 
 def _numbers(assessment: Assessment) -> Iterator[str]:
@@ -122,11 +118,7 @@ def _number(name: str, value: float | None, says: str, style: str = "") -> str:
 
 def _topics(assessment: Assessment) -> Iterator[str]:
     topics = [topic for topic in (*assessment["topics"], *assessment["also"]) if topic["items"]]
-    if not topics:
-        return
-    yield ""
-    yield paint("Topics", "strong")
-    longest = max(len(topic["title"]) for topic in topics)
+    longest = max((len(topic["title"]) for topic in topics), default=0)
     for topic in topics:
         yield _topic(topic, longest)
 
@@ -141,20 +133,8 @@ def _topic(topic: Mapping[str, Any], longest: int) -> str:
     return f"  {topic['title']:<{longest}}  {number}  {counts:>9}  {paint(text, style)}"
 
 
-def _strengths(strengths: Sequence[str]) -> Iterator[str]:
-    if strengths:
-        yield ""
-        yield paint("Strengths", "strong")
-        for strength in strengths:
-            yield f"  {paint(signs().passed, 'good')} {wrap(strength, 4).lstrip()}"
-
-
 def _weaknesses(assessment: Assessment) -> Iterator[str]:
-    weak, doubts = assessment["weaknesses"], assessment["contradicted"]
-    if not weak and not doubts:
-        return
-    yield ""
-    yield paint("Weaknesses", "strong")
+    weak = assessment["weaknesses"]
     for each in weak[:MAX_WEAKNESSES]:
         sure = {0: "", 1: ", and were sure"}.get(each["sure"], f", and were sure {each['sure']} times")
         times = f", {len(each['families'])} times" if len(each["families"]) > 1 else ""
@@ -163,32 +143,24 @@ def _weaknesses(assessment: Assessment) -> Iterator[str]:
         yield paint(wrap(", ".join(each["families"]), 4), "quiet")
     if len(weak) > MAX_WEAKNESSES:
         yield f"    ... and {len(weak) - MAX_WEAKNESSES} more: learn report --explain"
-    for each in doubts[:MAX_DOUBTS]:
+    for each in assessment["contradicted"][:MAX_DOUBTS]:
         says = f"Check this again: you marked that your answer {each['says']}, and missed a question on it."
         yield f"  {paint(signs().trouble, 'strong')} {wrap(says, 4).lstrip()}"
 
 
 def _certainty(assessment: Assessment) -> Iterator[str]:
     rows = [row for row in assessment["certainty"] if row["answers"]]
-    if not rows:
-        return
-    yield ""
-    yield paint("Certainty", "strong")
     for row in rows:
         share = row["right"] / row["answers"]
         yield f"  {row['certainty']:<7} right {row['right']:>3} of {row['answers']:<3} {share:>4.0%}"
-    if assessment["brier"] is None:
+    if rows and assessment["brier"] is None:
         yield paint("  too few answers to say how good your certainty is", "quiet")
-    else:
+    elif rows:
         score = f"Brier score {assessment['brier']:.2f}"
         yield wrap(f"{score}. Lower is better: 0 is perfect, and whoever always says one half has 0.25.", 2)
 
 
 def _next(suggestions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if not suggestions:
-        return
-    yield ""
-    yield paint("Next", "strong")
     for number, each in enumerate(suggestions, 1):
         says = f"{each['says'][:1].upper()}{each['says'][1:]}."
         yield f"  {number} {wrap(says, 4).lstrip()}"

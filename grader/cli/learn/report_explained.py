@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from grader.cli.learn.next_step import section
 from grader.quiz.assessment.evidence import EXERCISE_ITEMS
 from grader.quiz.assessment.scoring import FEWEST_ITEMS, SCALE, SLIP, Z90
 from grader.terminal.console import paint, wrap
@@ -35,9 +36,9 @@ def explain_lines(assessment: Mapping[str, Any]) -> Iterator[str]:
         yield from _topic(topic)
     yield ""
     yield from _overall(assessment)
-    yield from _claims(assessment)
-    yield from _certainty(assessment)
-    yield from _weaknesses(assessment["weaknesses"])
+    yield from section("Claimed", _claims(assessment))
+    yield from section("Certainty", _certainty(assessment))
+    yield from section("Misconceptions shown by the latest answers", _weaknesses(assessment["weaknesses"]))
 
 
 def _topic(topic: Topic) -> Iterator[str]:
@@ -74,25 +75,17 @@ def _overall(assessment: Mapping[str, Any]) -> Iterator[str]:
 
 def _claims(assessment: Mapping[str, Any]) -> Iterator[str]:
     """Explain how the marks of open answers make the claimed score."""
-    if not assessment["claims"]:
-        return
-    yield ""
-    yield paint("Claimed", "strong")
     for each in assessment["claims"]:
         marks = f"{each['yes']} yes, {each['partly']} partly, {each['no']} no"
         yield wrap(f"{each['topic']}: {marks}: {each['share']:.4f}", 2)
-    shares = [each["share"] for each in assessment["claims"]]
-    answers = f"{plural(len(shares), 'open answer')} that you marked to the end"
-    mean = f"{sum(shares) / len(shares):.4f}; times {SCALE:g}: {assessment['claimed']:.1f}"
-    yield wrap(f"the mean over {answers}: {mean}", 2)
+    if shares := [each["share"] for each in assessment["claims"]]:
+        answers = f"{plural(len(shares), 'open answer')} that you marked to the end"
+        mean = f"{sum(shares) / len(shares):.4f}; times {SCALE:g}: {assessment['claimed']:.1f}"
+        yield wrap(f"the mean over {answers}: {mean}", 2)
 
 
 def _certainty(assessment: Mapping[str, Any]) -> Iterator[str]:
     rows = [row for row in assessment["certainty"] if row["answers"]]
-    if not rows:
-        return
-    yield ""
-    yield paint("Certainty", "strong")
     for row in rows:
         p, n, right = row["meant"], row["answers"], row["right"]
         errors = f"{right} x {(p - 1) ** 2:.4f} + {n - right} x {p**2:.4f}"
@@ -103,10 +96,6 @@ def _certainty(assessment: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _weaknesses(weak: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if not weak:
-        return
-    yield ""
-    yield paint("Misconceptions shown by the latest answers", "strong")
     for each in weak:
         sure = f", {each['sure']} with certainty" if each["sure"] else ""
         yield wrap(f"{each['id']}: you {each['says']} ({', '.join(each['families'])}{sure})", 2)

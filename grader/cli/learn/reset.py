@@ -28,9 +28,9 @@ def command(ctx: click.Context, lesson: str, yes: bool) -> None:
       learn reset softmax
       learn reset softmax --yes
     """
-    place = find_context(ctx)
-    chosen = place.lesson(lesson)
-    workspace = place.require_workspace()
+    context = find_context(ctx)
+    chosen = context.lesson(lesson)
+    workspace = context.require_workspace()
     path = workspace.exercise_path(chosen)
     if not yes and not _confirm(short_path(path), chosen.name):
         put("Nothing was changed.")

@@ -31,16 +31,16 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
       learn solution softmax
       learn solution softmax --give-up
     """
-    place = find_context(ctx)
-    chosen = place.lesson(lesson)
+    context = find_context(ctx)
+    chosen = context.lesson(lesson)
     if not is_file(chosen.solution_path):
-        who = "; your instructor has them" if release_of(place.course) else ""
+        who = "; your instructor has them" if release_of(context.course) else ""
         raise UsageError(f"this copy of the course has no solutions in it{who}", next_step=f"learn hint {chosen.name}")
-    solved = _require_permission(place, chosen, give_up)
+    solved = _require_permission(context, chosen, give_up)
     trouble = ""
-    if place.workspace is not None:
-        now = datetime.now(UTC)
-        trouble = place.try_store(lambda store: store.record_solution_shown(chosen.name, gave_up=not solved, when=now))
+    if context.workspace is not None:
+        now, gave_up = datetime.now(UTC), not solved
+        trouble = context.try_store(lambda store: store.record_solution_shown(chosen.name, gave_up, now))
     from grader.terminal.markdown import source  # only now: it imports rich
 
     show_paged(source(read_file(chosen.solution_path)), pager)
@@ -49,9 +49,9 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
         warn(trouble)
 
 
-def _require_permission(place: CourseContext, lesson: Lesson, give_up: bool) -> bool:
+def _require_permission(context: CourseContext, lesson: Lesson, give_up: bool) -> bool:
     """Return True if the lesson is solved. Raises UsageError if it is not, and the learner has not given up."""
-    known = place.progress()[lesson.name]
+    known = context.progress()[lesson.name]
     if not known.solved and not known.gave_up and not give_up:
         raise UsageError(
             f'you have not solved "{lesson.name}" yet; the reference would spoil it',

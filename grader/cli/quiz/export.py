@@ -8,15 +8,13 @@ import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
+from grader.cli.output_file import out_option, write_file
 from grader.cli.quiz.context import read_bank
-from grader.errors import UsageError
 from grader.quiz.export import FORMATS, export
-from grader.quiz.export.cards import Export
 from grader.quiz.session.plan import find_topic
 from grader.terminal.console import put, warn, wrap
 from grader.terminal.text import plural
 
-OUT_FILE = click.Path(path_type=Path, dir_okay=False)
 VARIANTS = click.IntRange(1, 50)
 VARIANTS_HELP = "How often each question comes, with other numbers each time."
 
@@ -24,7 +22,7 @@ VARIANTS_HELP = "How often each question comes, with other numbers each time."
 @click.command("export")
 @click.argument("topics", metavar="[TOPIC]...", nargs=-1)
 @click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="What to write.")
-@click.option("--out", type=OUT_FILE, metavar="FILE", help="The file to write; without it, standard output.")
+@out_option
 @click.option("--variants", type=VARIANTS, default=1, show_default=True, metavar="N", help=VARIANTS_HELP)
 @course_option
 @click.pass_context
@@ -53,15 +51,7 @@ def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | 
         for note in made.notes:
             warn(note)
         return
-    _write(out, made)
+    write_file(out, made.text, "the questions")
     put(f"{plural(made.questions, 'question')} written to {short_path(out.absolute())}.")
     for note in made.notes:
         put(wrap(note))
-
-
-def _write(out: Path, made: Export) -> None:
-    try:
-        out.write_text(made.text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        what = f"the questions cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another file with --out") from None

@@ -40,17 +40,17 @@ def command(ctx: click.Context, as_json: bool) -> None:
       learn quiz list
       learn quiz list --json
     """
-    place = find_context(ctx)
-    bank = read_bank(place.course)
+    context = find_context(ctx)
+    bank = read_bank(context.course)
     if as_json:
         from grader.reports.formats.to_json import dump
 
         click.echo(dump({"schema": SCHEMA, "families": _families(bank)}))
         return
-    log = _answers(place)
+    log = _answers(context)
     answers = first_tries(log)
     counting = {
-        each.topic: each.score for each in collect_evidence(bank, log, place.progress() if place.workspace else {})
+        each.topic: each.score for each in collect_evidence(bank, log, context.progress() if context.workspace else {})
     }
     longest = max(map(len, bank.names))
     for title, topics in _groups(bank).items():
@@ -74,10 +74,10 @@ def _families(bank: Bank) -> list[dict[str, object]]:
     ]
 
 
-def _answers(place: CourseContext) -> list[Answered]:
-    if place.workspace is None:
+def _answers(context: CourseContext) -> list[Answered]:
+    if context.workspace is None:
         return []
-    with place.store() as store:
+    with context.store() as store:
         return QuizLog(store.database).answers()
 
 

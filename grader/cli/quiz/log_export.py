@@ -10,6 +10,7 @@ import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
+from grader.cli.output_file import out_option, write_file
 from grader.cli.quiz.context import read_bank
 from grader.errors import UsageError
 from grader.model import SCHEMA
@@ -19,12 +20,11 @@ from grader.store.quiz_log import QuizLog
 from grader.terminal.console import put, wrap
 from grader.terminal.text import plural
 
-OUT_FILE = click.Path(path_type=Path, dir_okay=False)
 LEARNER = "export-id"  # the fact that holds the random id
 
 
 @click.command("log")
-@click.option("--out", type=OUT_FILE, metavar="FILE", help="The file to write; without it, standard output.")
+@out_option
 @click.option("--with-answers", is_flag=True, help="With what you typed, too.")
 @course_option
 @click.pass_context
@@ -39,10 +39,10 @@ def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
     Example:
       learn quiz log --out my-answers.jsonl
     """
-    place = find_context(ctx)
-    place.require_workspace()
-    bank = read_bank(place.course)
-    with place.store() as store:
+    context = find_context(ctx)
+    context.require_workspace()
+    bank = read_bank(context.course)
+    with context.store() as store:
         log = QuizLog(store.database)
         answers = log.answers()
         if not answers:
@@ -55,11 +55,7 @@ def command(ctx: click.Context, out: Path | None, with_answers: bool) -> None:
     if out is None:
         click.echo(text, nl=False)
         return
-    try:
-        out.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        what = f"the answers cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
+    write_file(out, text, "the answers")
     typed = "what you typed is in it" if with_answers else "nothing that you typed is in it"
     where = short_path(out.absolute())
     put(wrap(f"{plural(len(answers), 'answer')} written to {where}: your name is not in it, {typed}."))

@@ -1,0 +1,90 @@
+"""Show the results of `learn check`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field, replace
+
+import click
+
+from grader.cli.context import CourseContext
+from grader.cli.learn.next_step import show_worth
+from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
+from grader.terminal.console import make_layout, put, warn
+
+
+@dataclass
+class CheckRun:
+    """One run of the command: its options, what is checked, and the results."""
+
+    context: CourseContext
+    progress: dict[str, LessonProgress]
+    device: str
+    seed: int
+    as_json: bool
+    verbose: bool
+    jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
+    results: list[LessonResult] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)  # why a result could not be stored
+
+
+def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
+    """Suggest the first unsolved lesson after a result that passed.
+
+    The judge does not know the learner's progress: it suggests the next lesson of the syllabus.
+    """
+    if run.context.workspace is None or not result.passed:
+        return result
+    solved = {name for name, known in run.progress.items() if known.solved}
+    solved |= {other.lesson for other in run.results if other.passed}
+    name = next((name for name in run.context.course.lessons if name not in solved), None)
+    first = Suggestion("Every lesson is solved. See where you stand.", "learn progress")
+    if name is not None:
+        first = Suggestion(f"Go on with {name}.", f"learn read {name}")
+    return replace(result, suggestions=(first, *result.suggestions[1:]))
+
+
+def show_results(run: CheckRun, several: bool) -> None:
+    """Print the results, as text or JSON, and what went wrong when they were stored."""
+    run.results = [_suggest_next_lesson(run, result) for result in run.results]
+    if run.as_json:
+        from grader.reports.formats.to_json import lessons_to_json, to_json
+
+        click.echo(lessons_to_json(run.results) if several else to_json(run.results[0]))
+    elif several:
+        _show_summary(run)
+    else:
+        _show_result(run, run.results[0])
+    sys.stdout.flush()
+    for trouble in run.troubles:
+        warn(trouble)
+
+
+def _show_summary(run: CheckRun) -> None:
+    from grader.reports.formats.to_terminal import assessment, summary
+
+    look = make_layout(run.verbose)
+    if run.verbose:
+        for result in run.results:
+            title = run.context.course.lessons[result.lesson].title
+            click.echo(assessment(result, look, title=title), color=True)
+    click.echo(summary(run.results, look), nl=False, color=True)
+    put()
+    solved = sum(result.passed for result in run.results)
+    what = " the public checks" if any(result.public for result in run.results) else ""
+    put(f"{solved} of {len(run.results)} lessons passed{what}. Seed {run.seed}.")
+    show_worth(run.context.course)
+
+
+def _show_result(run: CheckRun, result: LessonResult) -> None:
+    from grader.reports.formats.to_terminal import assessment
+
+    lesson = run.context.course.lessons[result.lesson]
+    known = run.progress[lesson.name]
+    text = assessment(result, make_layout(run.verbose), title=lesson.title, before=known.last_score)
+    click.echo(text, nl=False, color=True)
+    if result.passed and not known.solved and run.context.workspace is not None:
+        solved = 1 + sum(other.solved for other in run.progress.values())
+        put()
+        word = "Public checks passed" if result.public else "Solved"
+        put(f"{word}: {solved} of {len(run.progress)} lessons.")
