@@ -191,8 +191,7 @@ def _label(label: str, text: str) -> list[str]:
 def _spell_out(question: Question, mark: Mark) -> str:
     """Return the right answer; an order of short options with their texts, one a line."""
     if question.kind == "order":
-        texts = [question.options[place].text for place in question.answer]
-        lines = [f"{LETTERS[place]}  {text}" for place, text in zip(question.answer, texts, strict=True)]
+        lines = [f"{LETTERS[index]}  {question.options[index].text}" for index in question.answer]
         return "\n".join(lines) if max(map(len, lines)) <= min(width(), MAX_COLUMNS) - 4 else mark.right
     return mark.right
 

@@ -98,19 +98,15 @@ def escape(text: str) -> str:
 
 
 def _numeric(bank: Bank, question: Question) -> Form:
-    rtol, atol = question.details.get("rtol", 0.0), question.details.get("atol", 0.0)
-    answer = float(question.answer)
-    lines = [f"=%100%{_number(answer, rtol, atol)}"]
-    lines += [
-        f"=%0%{_number(float(each.value), rtol, atol)}{_feedback(feedback_on(bank, question, each.tag))}"
-        for each in question.wrong
-    ]
+    """Write numbers with their tolerances. Raises ValueError where an answer is no number."""
+    answers = [(100, float(question.answer), "")]
+    answers += [(0, float(each.value), feedback_on(bank, question, each.tag)) for each in question.wrong]
+    lines = []
+    for weight, value, feedback in answers:
+        tolerance = question.details.get("atol", 0.0) + question.details.get("rtol", 0.0) * abs(value)
+        shown = tolerance if tolerance > 1e-6 * abs(value) else 0
+        lines.append(f"=%{weight}%{value:.12g}:{shown:.6g}{_feedback(feedback)}")
     return Form("#" + _join_lines(lines))
-
-
-def _number(value: float, rtol: float, atol: float) -> str:
-    tolerance = atol + rtol * abs(value)
-    return f"{value:.12g}:{tolerance if tolerance > 1e-6 * abs(value) else 0:.6g}"
 
 
 def _shape(bank: Bank, question: Question) -> Form:
@@ -133,20 +129,9 @@ def _spellings(shape: Sequence[int]) -> list[str]:
 
 def _predict(bank: Bank, question: Question) -> Form:
     try:
-        value, others = float(question.answer), [float(each.value) for each in question.wrong]
-    except ValueError:
-        return _output(bank, question)
-    atol = question.details["atol"]
-    lines = [f"=%100%{_number(value, 0.0, atol)}"]
-    lines += [
-        f"=%0%{_number(other, 0.0, atol)}{_feedback(feedback_on(bank, question, each.tag))}"
-        for other, each in zip(others, question.wrong, strict=True)
-    ]
-    return Form("#" + _join_lines(lines))
-
-
-def _output(bank: Bank, question: Question) -> Form:
-    answer = str(question.answer)
+        return _numeric(bank, question)
+    except ValueError:  # an output that is not a number
+        answer = str(question.answer)
     if "\n" in answer.strip() or "->" in answer:  # Moodle cannot compare such an answer
         return Form("", "essay")
     answers = _typed(_outputs(answer))
@@ -175,10 +160,8 @@ def _bug(bank: Bank, question: Question) -> Form:
 
 
 def _choice(bank: Bank, question: Question) -> Form:
-    feedback = [feedback_on(bank, question, option.tag) for option in question.options]
-    lines = [
-        _option(inline(each.text), each.right, says) for each, says in zip(question.options, feedback, strict=True)
-    ]
+    options = question.options
+    lines = [_option(inline(each.text), each.right, feedback_on(bank, question, each.tag)) for each in options]
     return Form(_join_lines(lines))
 
 
@@ -210,9 +193,7 @@ def _formula(bank: Bank, question: Question) -> Form:
     if len(question.wrong) < 2:
         return Form("", "essay")
     named = sorted([(str(question.answer), ""), *((str(each.value), each.tag) for each in question.wrong)])
-    lines = [
-        _option(f"<code>{inline(formula)}</code>", not tag, feedback_on(bank, question, tag)) for formula, tag in named
-    ]
+    lines = [_option(f"<code>{inline(text)}</code>", not tag, feedback_on(bank, question, tag)) for text, tag in named]
     return Form(_join_lines(lines), "choice")
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from grader.quiz.expressions import Expression, NotAnExpression
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, make_mark
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_whole
 from grader.quiz.model import Mark, Question, Unreadable
 
 POINTS = 5
@@ -41,10 +41,7 @@ class Formula:
             given = Expression(typed, question.details["symbols"])
         except NotAnExpression as error:
             raise Unreadable(f"this cannot be read: {error}") from None
-        if self._is_equal(question, given, question.answer):
-            return make_mark(question, 1.0, question.answer)
-        tags = [wrong.tag for wrong in question.wrong if self._is_equal(question, given, str(wrong.value))]
-        return make_mark(question, 0.0, question.answer, tags[:1])
+        return mark_whole(question, question.answer, lambda target: self._is_equal(question, given, str(target)))
 
     def find_problems(self, question: Question) -> list[str]:
         found = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
@@ -76,6 +76,20 @@ def make_mark(question: Question, credit: float, right: str, tags: Iterable[str]
     """Make a mark, with the family's feedback on each misconception."""
     found = tuple(dict.fromkeys(tag for tag in tags if tag))
     return Mark(credit, right, found, tuple(question.feedback[tag] for tag in found if tag in question.feedback))
+
+
+def mark_whole(question: Question, right: str, is_answer: Callable[[Any], bool]) -> Mark:
+    """Mark all or nothing; `is_answer` says whether a right or wrong answer is the one that was typed."""
+    if is_answer(question.answer):
+        return make_mark(question, 1.0, right)
+    return make_mark(question, 0.0, right, [wrong.tag for wrong in question.wrong if is_answer(wrong.value)][:1])
+
+
+def mark_parts(question: Question, right: str, given: Sequence[Any]) -> Mark:
+    """Mark each part by itself; wrong answers are (index of the part, answer)."""
+    hits = [mine == answer for mine, answer in zip(given, question.answer, strict=True)]
+    tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
+    return make_mark(question, sum(hits) / len(hits), right, tags)
 
 
 def letter_options(options: Sequence[Option]) -> list[tuple[str, Option]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import LETTERS, Draft, find_duplicates, make_mark
+from grader.quiz.kinds.kind import LETTERS, Draft, find_duplicates, mark_parts
 from grader.quiz.model import Mark, Option, Question, Unreadable, Wrong
 
 
@@ -39,10 +39,7 @@ class Match:
         return " ".join(f"{left}{LETTERS[index]}" for left, index in enumerate(question.answer, 1))
 
     def mark(self, question: Question, typed: str) -> Mark:
-        given = self._parse(question, typed)
-        hits = [mine == right for mine, right in zip(given, question.answer, strict=True)]
-        tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
-        return make_mark(question, sum(hits) / len(hits), self.right_answer(question), tags)
+        return mark_parts(question, self.right_answer(question), self._parse(question, typed))
 
     def find_problems(self, question: Question) -> list[str]:
         texts = [

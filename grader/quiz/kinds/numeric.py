@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, make_mark
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_whole
 from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.placeholders import format_value
 
@@ -41,12 +41,7 @@ class Numeric:
 
     def mark(self, question: Question, typed: str) -> Mark:
         value = self._parse(question, typed)
-        right = self.right_answer(question)
-        if _is_close(question, value, question.answer):
-            return make_mark(question, 1.0, right)
-        return make_mark(
-            question, 0.0, right, [w.tag for w in question.wrong if _is_close(question, value, w.value)][:1]
-        )
+        return mark_whole(question, self.right_answer(question), lambda target: _is_close(question, value, target))
 
     def find_problems(self, question: Question) -> list[str]:
         found = [] if math.isfinite(question.answer) else ["the answer is no finite number"]

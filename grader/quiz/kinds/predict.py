@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, make_mark
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_whole
 from grader.quiz.model import Mark, Question, Unreadable
 
 MAX_CHARACTERS = 300
@@ -35,10 +35,7 @@ class Predict:
     def mark(self, question: Question, typed: str) -> Mark:
         if not _normalize(typed) or len(typed) > MAX_CHARACTERS:
             raise Unreadable("type what the code prints")
-        if self._is_same(question, typed, question.answer):
-            return make_mark(question, 1.0, question.answer)
-        tags = [wrong.tag for wrong in question.wrong if self._is_same(question, typed, str(wrong.value))]
-        return make_mark(question, 0.0, question.answer, tags[:1])
+        return mark_whole(question, question.answer, lambda target: self._is_same(question, typed, str(target)))
 
     def find_problems(self, question: Question) -> list[str]:
         return [

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, make_mark
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_parts
 from grader.quiz.model import Mark, Question, Unreadable, Wrong
 from grader.quiz.placeholders import format_value
 
@@ -41,10 +41,7 @@ class Shape:
         return "; ".join(map(format_value, question.answer))
 
     def mark(self, question: Question, typed: str) -> Mark:
-        given = self._parse(question, typed)
-        hits = [mine == right for mine, right in zip(given, question.answer, strict=True)]
-        tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
-        return make_mark(question, sum(hits) / len(hits), self.right_answer(question), tags)
+        return mark_parts(question, self.right_answer(question), self._parse(question, typed))
 
     def find_problems(self, question: Question) -> list[str]:
         return [

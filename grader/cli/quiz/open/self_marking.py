@@ -162,9 +162,10 @@ def _paint_spans(line: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _put_side_by_side(left: Sequence[tuple[str, int]], right: Sequence[str], columns: int) -> list[str]:
-    rows = []
-    for place in range(max(len(left), len(right))):
-        text, taken = left[place] if place < len(left) else ("", 0)
-        beside = right[place] if place < len(right) else ""
-        rows.append(f"{text}{' ' * (columns - taken)}{SEPARATOR}{beside}".rstrip())
-    return rows
+    rows = max(len(left), len(right))
+    texts = [*left, *[("", 0)] * (rows - len(left))]
+    asks = [*right, *[""] * (rows - len(right))]
+    return [
+        f"{text}{' ' * (columns - taken)}{SEPARATOR}{ask}".rstrip()
+        for (text, taken), ask in zip(texts, asks, strict=True)
+    ]
