@@ -1,1 +1,1 @@
-"""The engine: it runs a course's checks on a learner's code and says what it found. It knows no transformer."""
+"""Run a course's checks on a learner's code and say what is wrong. The engine knows no transformer."""

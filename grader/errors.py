@@ -19,7 +19,7 @@ from __future__ import annotations
 
 
 class SelfattendError(Exception):
-    """Base of all: `what` happened, `where` (a file, a line), and the `next_step` to take."""
+    """Base of all errors: `what` happened, `where` (a file, a line), and the `next_step` to take."""
 
     exit_code = 3
 

@@ -1,4 +1,4 @@
-"""Reading a course's files, and saying where in them something stands."""
+"""Read the files of a course, and say where in them something stands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ AUDIT = "correct the file, then run `grader audit`"
 
 
 def at(path: Path, line: int = 0) -> str:
-    """A place as editors and terminals understand it: `path:line`, or the path where no line is known."""
+    """Format a location as editors and terminals understand it: `path:line`, or the path alone."""
     return f"{path}:{line}" if line else str(path)
 
 
 def read_file(path: Path) -> str:
-    """A course file's text. Raises CourseError if it is missing, unreadable or not UTF-8."""
+    """Read a course file as text. Raises CourseError if it is missing, unreadable or not UTF-8."""
     try:
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
@@ -29,7 +29,7 @@ def read_file(path: Path) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """`Path.is_file`, and False where a folder on the way may not be searched."""
+    """Do as `Path.is_file`, but return False where a folder on the way may not be searched."""
     try:
         return path.is_file()
     except OSError:

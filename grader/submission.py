@@ -1,7 +1,4 @@
-"""A learner's file to a `Submission`: its text, and the text of the learner's own files that it imports.
-
-Nothing is run. Every file is read here, in our process: what crosses to the worker is text.
-"""
+"""Read a learner's file, and the learner's own files that it imports, as text. Nothing is run."""
 
 from __future__ import annotations
 
@@ -23,26 +20,28 @@ NAME_IT = "learn check LESSON --file FILE.py"
 START = "learn start (it adds the files that are missing, and keeps yours)"
 
 # Names that only the real package may have: what the checks run on, and what torch imports when it needs it.
-_OURS = frozenset({"conftest", "grader"})
-_PACKAGES = frozenset({
+_OUR_NAMES = frozenset({"conftest", "grader"})
+# fmt: off
+_PACKAGE_NAMES = frozenset({
     "torch", "torchgen", "functorch", "triton", "numpy", "pytest", "_pytest", "pluggy", "iniconfig", "packaging",
     "pygments", "rich", "click", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock", "fsspec",
     "typing_extensions", "setuptools", "pkg_resources",
-})  # fmt: skip
+})
+# fmt: on
 
 # PEP 263, of which we take the encodings that old editors write; others can be slow to decode on purpose.
-_DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _SINGLE_BYTE = frozenset({"ascii", "us-ascii", "latin-1", "iso-8859-1", "iso-8859-15", "cp1252", "windows-1252"})
-_UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_UTF8_BOM = b"\xef\xbb\xbf"
+_UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_submission(path: Path, lesson: Lesson, course: Course, root: Path | None = None) -> Submission:
-    """The submission of `lesson` in the file at `path`, with the learner's own modules that it imports.
+    """Return the submission of *lesson* in the file at *path*, with the learner's own modules that it imports.
 
-    Those are looked for beside the file and, if it lies in the folder of a track, in the folders of the other
-    tracks, but never outside of `root`: the learner's folder, or the file itself where it is all they handed in.
-    Raises SubmissionError if the file itself cannot be had; what is wrong with another one is a note.
+    Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, but
+    never outside *root*: the learner's folder, or the file itself where it is all that was handed in.
+    Raises SubmissionError if the file itself cannot be read; a fault of another file is a note.
     """
     in_workspace = path.absolute().parent.name == lesson.track
     source = read_source(path, if_missing=START if in_workspace else NAME_IT)
@@ -52,9 +51,9 @@ def read_submission(path: Path, lesson: Lesson, course: Course, root: Path | Non
 
 
 def read_source(path: Path, if_missing: str = NAME_IT) -> str:
-    """A Python file's text, with "\\n" at the end of each line.
+    """Read a Python file as text, with newlines as line ends.
 
-    Raises SubmissionError; `if_missing` is the next step where there is no such file.
+    Raises SubmissionError; `if_missing` is its next step where there is no such file.
     """
     return _decode(_read_bytes(path, if_missing), path).replace("\r\n", "\n").replace("\r", "\n")
 
@@ -64,27 +63,27 @@ def _read_bytes(path: Path, if_missing: str) -> bytes:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would wait for a writer
             what = "a Python file is needed, and this is a folder" if stat.S_ISDIR(mode) else "this is no ordinary file"
-            raise _error(what, path, NAME_IT)
+            raise _make_error(what, path, NAME_IT)
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _error("there is no such file", path, if_missing) from None
+        raise _make_error("there is no such file", path, if_missing) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise _error(f"the file cannot be read: {reason}", path, "make it readable for yourself") from None
+        raise _make_error(f"the file cannot be read: {reason}", path, "make it readable for yourself") from None
     if len(raw) > MAX_BYTES:
-        raise _error("the file is larger than 1 MB", path, "hand in your own code only, without data in it")
+        raise _make_error("the file is larger than 1 MB", path, "hand in your own code only, without data in it")
     return raw
 
 
 def _decode(raw: bytes, path: Path) -> str:
     save = "save the file as UTF-8 in your editor"
-    if raw.startswith(_UTF16_MARKS):
-        raise _error("the file is saved as UTF-16; Python reads UTF-8", path, save)
-    start = len(_UTF8_MARK) if raw.startswith(_UTF8_MARK) else 0
+    if raw.startswith(_UTF16_BOMS):
+        raise _make_error("the file is saved as UTF-16; Python reads UTF-8", path, save)
+    start = len(_UTF8_BOM) if raw.startswith(_UTF8_BOM) else 0
     encoding = _declared_encoding(raw[start:])
     if not encoding.startswith(("utf-8", "utf8")) and encoding not in _SINGLE_BYTE:
-        raise _error(f"the file declares the encoding {encoding}", path, f"{save}, and remove that declaration")
+        raise _make_error(f"the file declares the encoding {encoding}", path, f"{save}, and remove that declaration")
     try:
         return raw[start:].decode(encoding if encoding in _SINGLE_BYTE else "utf-8")
     except UnicodeDecodeError as error:
@@ -95,16 +94,16 @@ def _decode(raw: bytes, path: Path) -> str:
 
 
 def _declared_encoding(raw: bytes) -> str:
-    """The encoding named in a comment on the first two lines, "utf-8" without one."""
+    """Return the encoding named in a comment on the first two lines, else "utf-8"."""
     for line in raw.split(b"\n", 2)[:2]:
-        if declared := _DECLARED.match(line):
+        if declared := _CODING_COMMENT.match(line):
             return declared[1].decode("ascii", "replace").lower().replace("_", "-")
         if not re.match(rb"[ \t\f]*(#.*)?\r?$", line):
             break  # a second line counts only after an empty line or a comment
     return "utf-8"
 
 
-def _error(what: str, path: Path, next_step: str) -> SubmissionError:
+def _make_error(what: str, path: Path, next_step: str) -> SubmissionError:
     return SubmissionError(what, where=str(path), next_step=next_step)
 
 
@@ -121,26 +120,26 @@ class _Siblings:
         self._root = root.absolute() if root else parent
         others = [parent / name for name in self._tracks if in_track and name != self._home.name]
         self._folders = [folder for folder in (self._home, *others) if folder.is_relative_to(self._root)]
-        self._room = MAX_BYTES
+        self._chars_left = MAX_BYTES
 
     def follow(self, source: str) -> None:
-        """Collect what `source` imports, transitively; a source with a syntax error imports nothing."""
-        waiting = deque(_imported(source))
+        """Collect what *source* imports, transitively; a source with a syntax error imports nothing."""
+        waiting = deque(_imported_modules(source))
         seen: set[str] = set()
         while waiting:
             module = waiting.popleft()
             if module not in seen:
                 seen.add(module)
-                waiting += _imported(self._take(module))
+                waiting += _imported_modules(self._take(module))
 
     def _take(self, module: str) -> str:
-        """Keep the file of `module` if it is one of the learner's; its source, or nothing to follow."""
+        """Keep the file of *module* if it is one of the learner's; return its source, or ""."""
         name, _, rest = module.partition(".")
         file = next((found for folder in self._folders if is_file(found := folder / f"{name}.py")), None)
         if file is None:
             self._note_track(name, rest)
-        elif _is_taken(name):
-            self._note_taken(name, file)
+        elif _is_reserved(name):
+            self._note_reserved(name, file)
         elif name not in self.found:
             return self._keep(name, file)
         return ""
@@ -154,8 +153,8 @@ class _Siblings:
         except SubmissionError as error:
             self._note(f"{file.name}, which your file imports, is left out: {error.what}")
             return ""
-        self._room -= len(source)
-        if self._room < 0:
+        self._chars_left -= len(source)
+        if self._chars_left < 0:
             self._note(f"{file.name} is left out: the files that yours imports are larger than 1 MB together")
             return ""
         self.found[name] = (str(file), source)
@@ -165,9 +164,9 @@ class _Siblings:
         if text not in self.notes:
             self.notes.append(text)
 
-    def _note_taken(self, name: str, file: Path) -> None:
+    def _note_reserved(self, name: str, file: Path) -> None:
         if file.parent == self._home:
-            why = "the checks use that name" if name in _OURS else f"the real {name} is used"
+            why = "the checks use that name" if name in _OUR_NAMES else f"the real {name} is used"
             self._note(f"{file.name} beside your file is ignored: {why}; rename it")
 
     def _note_track(self, name: str, rest: str) -> None:
@@ -175,8 +174,8 @@ class _Siblings:
             self._note(f"{name}.{rest} is not found from here: write `from {rest} import ...` instead")
 
 
-def _imported(source: str) -> list[str]:
-    """The modules that a source imports anywhere in it, dotted as written and sorted; relative ones left out."""
+def _imported_modules(source: str) -> list[str]:
+    """Return the modules that a source imports anywhere, dotted and sorted, without relative ones."""
     try:
         tree = parse(source)
     except SyntaxError:
@@ -190,5 +189,5 @@ def _imported(source: str) -> list[str]:
     return sorted(names)
 
 
-def _is_taken(name: str) -> bool:
-    return name in sys.stdlib_module_names or name in _PACKAGES or name in _OURS
+def _is_reserved(name: str) -> bool:
+    return name in sys.stdlib_module_names or name in _PACKAGE_NAMES or name in _OUR_NAMES

@@ -1,6 +1,6 @@
-"""The learner's folder: `<track>/<lesson>.py` to work in, and `.selfattend/` for what the program keeps.
+"""The learner's folder: `<track>/<lesson>.py` to work in, and `.selfattend/` for the program's own data.
 
-A learner's file is never overwritten: what is there is kept, and a reset makes a copy first. The course is only read.
+A learner's file is never overwritten: it is kept, and a reset makes a copy first. The course is only read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from grader.errors import WorkspaceError
 from grader.files import is_file, read_file
 from grader.model import Course, Lesson
 
-FORMAT = 1
+WORKSPACE_FORMAT = 1
 STATE_FOLDER = ".selfattend"
 WORKSPACE_FILE = "workspace.toml"
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A learner's folder, and the course it was started with. `course_folder`: where that is; None for the bundled."""
+    """A learner's folder, and the course it was started with; `course_folder` is None for the bundled course."""
 
     root: Path
     course_id: str
@@ -34,15 +34,15 @@ class Workspace:
 
     @property
     def store_path(self) -> Path:
-        """Where the learner's progress is kept."""
+        """Return where the learner's progress is kept."""
         return self.root / STATE_FOLDER / "progress.db"
 
     def exercise_path(self, lesson: Lesson) -> Path:
-        """The learner's file for a lesson, whether or not it is there."""
+        """Return the path of the learner's file for a lesson, which need not exist."""
         return self.root / lesson.track / f"{lesson.name}.py"
 
     def require(self, course: Course) -> None:
-        """Raises WorkspaceError if this folder belongs to another course."""
+        """Raise WorkspaceError if this folder belongs to another course."""
         if self.course_id != course.id:
             raise WorkspaceError(
                 f'this folder belongs to the course "{self.course_id}", not to "{course.id}"',
@@ -51,13 +51,13 @@ class Workspace:
             )
 
     def reset(self, lesson: Lesson) -> Path | None:
-        """Put the stub back in the lesson's file. The learner's work goes to `<lesson>.py.bak-<n>` first.
+        """Put the stub back in the lesson's file, after a copy of the learner's work to `<lesson>.py.bak-<n>`.
 
-        Returns that copy; None if there was no work to keep: no file, or the stub as it is. Raises WorkspaceError.
+        Returns the copy; None if there was no work: no file, or the unchanged stub. Raises WorkspaceError.
         """
         path = self.exercise_path(lesson)
         stub = read_file(lesson.exercise_path).encode()
-        with _explained(path):
+        with _explain_os_errors(path):
             work = path.read_bytes() if path.exists() else stub
             backup = _write_backup(path, work) if work != stub else None
             path.parent.mkdir(exist_ok=True)
@@ -66,7 +66,7 @@ class Workspace:
 
 
 class Changes(NamedTuple):
-    """What starting a workspace did: the files it wrote, and those it found and left as they were.
+    """Files that starting a workspace wrote, and those it left as they were.
 
     `carried` are those of `written` that hold the learner's work on a lesson that had another name before.
     """
@@ -78,21 +78,21 @@ class Changes(NamedTuple):
 
 
 def create(directory: Path, course: Course) -> Changes:
-    """Make `directory` a workspace, or bring one up to date with `course`; a learner's file is never overwritten.
+    """Make *directory* a workspace, or bring one up to date with *course*.
 
-    Raises WorkspaceError if the folder is no place for one, belongs to another course or cannot be written.
+    Raises WorkspaceError if no workspace may be there, it belongs to another course or cannot be written.
     """
     root = directory.absolute()
-    _check_place(root, course)
-    with _explained(root):
+    _check_location(root, course)
+    with _explain_os_errors(root):
         (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
     return update(Workspace(root, course.id, course.version), course)
 
 
 def update(workspace: Workspace, course: Course) -> Changes:
-    """Add what a newer version of the course has and the workspace has not, and keep the rest.
+    """Add the files that a newer version of the course has, and keep the rest. Raises WorkspaceError.
 
-    A lesson that was renamed begins as a copy of the file with its former name. Raises WorkspaceError.
+    A lesson that was renamed begins as a copy of the file with its former name.
     """
     workspace.require(course)
     root = workspace.root
@@ -106,13 +106,13 @@ def update(workspace: Workspace, course: Course) -> Changes:
             continue
         former = next((old for alias in lesson.aliases if is_file(old := path.with_name(f"{alias}.py"))), None)
         stub = read_file(lesson.exercise_path).encode()
-        with _explained(path):
+        with _explain_os_errors(path):
             path.parent.mkdir(exist_ok=True)
             _write(path, former.read_bytes() if former else stub)
         written.append(path)
         carried += [path] if former else []
-    with _explained(root / STATE_FOLDER / WORKSPACE_FILE):
-        _write(root / STATE_FOLDER / WORKSPACE_FILE, _mark(course))
+    with _explain_os_errors(root / STATE_FOLDER / WORKSPACE_FILE):
+        _write(root / STATE_FOLDER / WORKSPACE_FILE, _workspace_text(course))
     return Changes(Workspace(root, course.id, course.version), tuple(written), tuple(kept), tuple(carried))
 
 
@@ -122,11 +122,11 @@ def is_workspace(folder: Path) -> bool:
 
 
 def find(start: Path) -> Workspace:
-    """The workspace that `start` lies in. Raises WorkspaceError if there is none, or a newer version made it."""
+    """Return the workspace that *start* lies in. Raises WorkspaceError if there is none, or a newer version made it."""
     start = start.absolute()
     for folder in (start, *start.parents):
         if is_workspace(folder):
-            if workspace := _read_mark(folder):
+            if workspace := _read_workspace_file(folder):
                 return workspace
             raise WorkspaceError(
                 "the file that marks this workspace is damaged",
@@ -136,8 +136,11 @@ def find(start: Path) -> Workspace:
     raise WorkspaceError("this folder is no workspace, nor is one above it", where=str(start), next_step="learn start")
 
 
-def _read_mark(root: Path) -> Workspace | None:
-    """The workspace in `root` as its mark tells it, None if the mark is damaged. A newer one's is a WorkspaceError."""
+def _read_workspace_file(root: Path) -> Workspace | None:
+    """Read the file that marks a workspace; None if it is damaged.
+
+    Raises WorkspaceError if a newer version wrote it.
+    """
     import tomllib  # here: `learn --help` does without it
 
     try:
@@ -145,9 +148,10 @@ def _read_mark(root: Path) -> Workspace | None:
         made, course_id, version = int(data["format"]), str(data["course"]), str(data["version"])
     except (OSError, ValueError, KeyError, TypeError):  # tomllib's and the decoder's errors are ValueErrors
         return None
-    if made > FORMAT:
+    if made > WORKSPACE_FORMAT:
         raise WorkspaceError(
-            f"a newer version of selfattend made this workspace (its format is {made}, this version knows {FORMAT})",
+            "a newer version of selfattend made this workspace "
+            f"(its format is {made}, this version knows {WORKSPACE_FORMAT})",
             where=str(root),
             next_step="pip install --upgrade selfattend",
         )
@@ -155,10 +159,10 @@ def _read_mark(root: Path) -> Workspace | None:
     return Workspace(root, course_id, version, Path(folder) if isinstance(folder, str) and folder else None)
 
 
-def _mark(course: Course) -> bytes:
+def _workspace_text(course: Course) -> bytes:
     import json  # a JSON string without escapes for other alphabets is a TOML string
 
-    values: dict[str, str | int] = {"format": FORMAT, "course": course.id, "version": course.version}
+    values: dict[str, str | int] = {"format": WORKSPACE_FORMAT, "course": course.id, "version": course.version}
     if not is_bundled(course.root) and _is_text(str(course.root)):
         values["folder"] = str(course.root.absolute())
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
@@ -166,12 +170,12 @@ def _mark(course: Course) -> bytes:
 
 
 def _is_text(path: str) -> bool:
-    """Whether a path can stand in a file of text: a file system may have names that are none."""
+    """Return True if a path can stand in a text file: file systems allow names that cannot."""
     return not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
-def _check_place(root: Path, course: Course) -> None:
-    """A workspace must not lie in a course, nor in a track's folder of another workspace."""
+def _check_location(root: Path, course: Course) -> None:
+    """Raise WorkspaceError for a folder in a course, or in a track's folder of another workspace."""
     if is_file(root / "course.toml"):
         raise WorkspaceError(
             "this is the folder of a course; your work needs one of its own",
@@ -184,13 +188,13 @@ def _check_place(root: Path, course: Course) -> None:
             where=str(root),
             next_step=f"cd {root.parent} && learn start",
         )
-    if is_workspace(root) and (existing := _read_mark(root)):
+    if is_workspace(root) and (existing := _read_workspace_file(root)):
         existing.require(course)
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turns the system's refusals to read or write at `path` into WorkspaceErrors that say what to do."""
+def _explain_os_errors(path: Path) -> Iterator[None]:
+    """Turn the system's refusals to read or write at *path* into WorkspaceErrors that say what to do."""
     try:
         yield
     except OSError as error:
@@ -212,7 +216,7 @@ def _write(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
-            _fill(file, content)
+            _write_and_sync(file, content)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -221,7 +225,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _write_backup(path: Path, work: bytes) -> Path:
-    """Keep `work` as `<name>.bak-<n>`, with the first number that is free."""
+    """Keep *work* as `<name>.bak-<n>`, with the first number that is free."""
     number = 1
     while True:
         backup = path.with_name(f"{path.name}.bak-{number}")
@@ -232,7 +236,7 @@ def _write_backup(path: Path, work: bytes) -> Path:
             continue
         try:
             with file:
-                _fill(file, work)
+                _write_and_sync(file, work)
         except BaseException:
             with suppress(OSError):
                 backup.unlink()
@@ -240,7 +244,7 @@ def _write_backup(path: Path, work: bytes) -> Path:
         return backup
 
 
-def _fill(file: BinaryIO, content: bytes) -> None:
+def _write_and_sync(file: BinaryIO, content: bytes) -> None:
     file.write(content)
     file.flush()
     os.fsync(file.fileno())  # some file systems report a full disk only here

@@ -1,4 +1,4 @@
-"""Folders to model: reads a course's files without running any of its content."""
+"""Read the folders of a course into the model, without running any of its content."""
 
 from grader.course.discover import load
 from grader.course.find_course import locate

@@ -1,4 +1,4 @@
-"""A course's folder to the model: the syllabus, each lesson's front matter and each exercise's stub."""
+"""Load a course: syllabus, front matter of each lesson, stub of each exercise."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.model import Course, Function, Lesson
 
 
 def load(root: Path) -> Course:
-    """Read the course in `root`. `solutions/` may be missing: learners get the course without it.
+    """Read the course in *root*; `solutions/` may be missing, as learners get the course without it.
 
-    Raises CourseError with the file and, where it can be had, the line.
+    Raises CourseError with the file and, where it is known, the line.
     """
     course, places = read_syllabus(root.absolute() / "course.toml")
     heads: dict[str, Table] = {}
@@ -60,7 +60,7 @@ def _lesson(root: Path, track: str, name: str, head: Table) -> Lesson:
 
 
 def _hints(table: Table, functions: tuple[Function, ...]) -> dict[str, tuple[str, ...]]:
-    """Each function's ladder, in the order of the stub, whatever the order in the front matter."""
+    """Return each function's hints in the order of the stub, whatever the order in the front matter."""
     names = [function.name for function in functions]
     table.only(*names)
     return {name: table.texts(name) for name in names if name in table.data}
@@ -84,13 +84,13 @@ def _check_needs(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
                 what = f'"{lesson.name}" needs "{need}", which is no lesson of this course'
                 raise heads[lesson.name].error(what, "needs", need)
     for name in lessons:
-        if circle := _circle(lessons, name):
+        if circle := _find_circle(lessons, name):
             what = "the lessons need each other in a circle: " + " needs ".join(circle)
             raise heads[circle[0]].error(what, "needs", circle[1])
 
 
-def _circle(lessons: dict[str, Lesson], start: str) -> list[str]:
-    """A way along `needs` from `start` back to itself; empty where there is none."""
+def _find_circle(lessons: dict[str, Lesson], start: str) -> list[str]:
+    """Return a chain of `needs` from *start* back to itself, empty if there is none."""
     ways = [[start]]
     seen: set[str] = set()
     while ways:

@@ -1,4 +1,4 @@
-"""Where the course is: the one asked for, that of the workspace, or the one that came with the program."""
+"""Choose the course: the one asked for, that of the workspace, or the bundled one."""
 
 from __future__ import annotations
 
@@ -13,27 +13,25 @@ COURSE_VARIABLE = "SELFATTEND_COURSE"
 
 
 def locate(explicit: Path | None = None, remembered: Path | None = None) -> Path:
-    """The course's folder: `explicit`, else the environment's, else the one a workspace was started with, else the
-    bundled copy.
+    """Return the course's folder: *explicit*, else the environment's, else the workspace's, else the bundled copy.
 
-    A folder that was asked for and is no course is an error; there is no falling back to another course.
-    Raises CourseError.
+    Raises CourseError for a folder that was asked for and is no course; it never falls back to another one.
     """
     if explicit is not None:
-        return _asked_for(explicit, "--course")
+        return _require_course(explicit, "--course")
     if named := os.environ.get(COURSE_VARIABLE):
-        return _asked_for(Path(named), COURSE_VARIABLE)
+        return _require_course(Path(named), COURSE_VARIABLE)
     if remembered is not None:
-        return _remembered(remembered)
-    return _bundled()
+        return _workspace_course(remembered)
+    return _bundled_course()
 
 
 def is_bundled(root: Path) -> bool:
-    """Whether a course is the one that came with the program."""
-    return root.absolute() in _bundled_places()
+    """Return True if this course came with the program."""
+    return root.absolute() in _bundled_paths()
 
 
-def _asked_for(path: Path, source: str) -> Path:
+def _require_course(path: Path, source: str) -> Path:
     path = path.expanduser().absolute()
     folder = path.parent if path.name == COURSE_FILE else path
     if is_file(folder / COURSE_FILE):
@@ -46,7 +44,7 @@ def _asked_for(path: Path, source: str) -> Path:
     )
 
 
-def _remembered(folder: Path) -> Path:
+def _workspace_course(folder: Path) -> Path:
     if is_file(folder / COURSE_FILE):
         return folder
     raise CourseError(
@@ -56,18 +54,18 @@ def _remembered(folder: Path) -> Path:
     )
 
 
-def _bundled_places() -> tuple[Path, Path]:
-    """Beside the engine: above it in a source checkout, inside it when installed from a wheel."""
+def _bundled_paths() -> tuple[Path, Path]:
+    """Return where the bundled course may be: above the engine in a checkout, inside it in a wheel."""
     engine = Path(__file__).absolute().parents[1]
     return engine.parent, engine / "_course"
 
 
-def _bundled() -> Path:
-    for folder in _bundled_places():
+def _bundled_course() -> Path:
+    for folder in _bundled_paths():
         if is_file(folder / COURSE_FILE):
             return folder
     raise CourseError(
         "the course that belongs to this program is not there: the installation is incomplete",
-        where=str(_bundled_places()[-1]),
+        where=str(_bundled_paths()[-1]),
         next_step="pip install --force-reinstall selfattend",
     )

@@ -1,4 +1,4 @@
-"""From what a learner types to a lesson."""
+"""Find a lesson by what a learner types."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from grader.model import Course, Lesson
 
 
 def aliases(course: Course) -> dict[str, str]:
-    """Former lesson names, each with the name that its lesson has now."""
+    """Map former lesson names to the names of today."""
     return {alias: lesson.name for lesson in course.lessons.values() for alias in lesson.aliases}
 
 
 def find_lesson(course: Course, name: str) -> Lesson:
-    """The lesson meant by `name`: its name, an alias, its number, or a beginning that only one lesson has.
+    """Return the lesson with this name, alias, number or unambiguous beginning of a name.
 
-    Case does not matter, nor do hyphens; a file name of the workspace (`core/attention.py`) will do as well.
+    Case and hyphens do not matter; a path in the workspace (`core/attention.py`) works too.
     Raises UnknownLesson with the nearest names.
     """
     key = _key(name)
@@ -22,16 +22,16 @@ def find_lesson(course: Course, name: str) -> Lesson:
     if key in names:
         return course.lessons[names[key]]
     if name.isascii() and name.isdecimal():
-        return _numbered(course, name)
+        return _lesson_by_number(course, name)
     matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
     if len(matching) == 1:
         return course.lessons[next(iter(matching))]
-    guesses = list(matching) or _nearest(key, names)
-    raise UnknownLesson(_complaint(name, guesses, ambiguous=bool(matching)), next_step="learn list")
+    guesses = list(matching) or _nearest_names(key, names)
+    raise UnknownLesson(_explain_unknown(name, guesses, ambiguous=bool(matching)), next_step="learn list")
 
 
-def _numbered(course: Course, number: str) -> Lesson:
-    """The lesson with this number in the syllabus, counted from 1. Raises UnknownLesson."""
+def _lesson_by_number(course: Course, number: str) -> Lesson:
+    """Return the lesson with this number in the syllabus, counted from 1."""
     lessons = list(course.lessons.values())
     if not 1 <= int(number[-9:]) <= len(lessons) or len(number) > 9:
         says = f'there is no lesson "{number}": the lessons are 1 to {len(lessons)}'
@@ -44,13 +44,13 @@ def _key(name: str) -> str:
     return last.lower().removesuffix(".py").replace("-", "_").replace(" ", "_")
 
 
-def _nearest(key: str, names: dict[str, str]) -> list[str]:
+def _nearest_names(key: str, names: dict[str, str]) -> list[str]:
     import difflib  # here: only a mistyped name needs it
 
     return list(dict.fromkeys(names[close] for close in difflib.get_close_matches(key, names)))
 
 
-def _complaint(name: str, guesses: list[str], *, ambiguous: bool) -> str:
+def _explain_unknown(name: str, guesses: list[str], *, ambiguous: bool) -> str:
     choice = " or ".join(f'"{guess}"' for guess in guesses)
     if ambiguous:
         return f'"{name}" could be {choice}'

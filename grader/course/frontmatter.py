@@ -1,4 +1,4 @@
-"""A lesson's Markdown file: TOML between two `+++` lines, then the text."""
+"""Read a lesson's Markdown file: TOML between two `+++` lines, then the text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FENCE = "+++"
 
 
 def read_front_matter(path: Path) -> Table:
-    """What the file says about its lesson. Raises CourseError if there is no front matter or it is not TOML."""
+    """Read what the file says about its lesson. Raises CourseError."""
     head, _ = _split(path)
     return head.parse()
 
 
 def read_text(lesson: Lesson) -> str:
-    """The lesson's Markdown without its front matter. Raises CourseError."""
+    """Read the lesson's Markdown without its front matter. Raises CourseError."""
     _, body = _split(lesson.text_path)
     return body.lstrip("\n")
 

@@ -24,13 +24,13 @@ ASK_AGAIN = "ask your instructor for the release again"
 
 
 class Release(NamedTuple):
-    """What a release says of itself. `checks`: for each lesson, how many are public and how many there are in all."""
+    """A release's description of itself; `checks` counts the public and all checks of each lesson."""
 
     seeds: tuple[int, ...]
     checks: Mapping[str, tuple[int, int]]
 
     def seed(self, asked: int | None) -> int:
-        """The seed asked for, or any. Raises UsageError for one that there are no answers for."""
+        """Return the seed asked for, or any. Raises UsageError for a seed without recorded answers."""
         if asked is None:
             import secrets  # here: only a check without a seed needs it
 
@@ -45,7 +45,7 @@ class Release(NamedTuple):
         return asked
 
     def note(self, lesson: str) -> str:
-        """What a score of the public checks is worth, in a sentence."""
+        """Say in a sentence what a score of the public checks is worth."""
         public, every = self.checks.get(lesson, (0, 0))
         if every <= public:
             return "Every check of this lesson is public; the mark is made in your instructor's run."
@@ -54,16 +54,13 @@ class Release(NamedTuple):
 
     @property
     def worth(self) -> str:
-        """What all scores are worth here, in a sentence; "" where no check is hidden."""
+        """Say in a sentence what all scores are worth here; "" where no check is hidden."""
         hidden = any(public < every for public, every in self.checks.values())
         return "Scores are of the public checks alone; your instructor's run has more." if hidden else ""
 
 
 def release_of(course: Course) -> Release | None:
-    """What this course says of itself as a release; None where its hidden checks are here, or no public ones are.
-
-    Raises CourseError.
-    """
+    """Return the release that this course is; None if it has its solutions, or no public checks. Raises CourseError."""
     path = course.root / PUBLIC_FOLDER / RELEASE_FILE
     if course.has_solutions or not is_file(path):
         return None
@@ -87,7 +84,7 @@ def _release(content: Any, path: Path) -> Release:
 
 
 def release_text(release: Release) -> str:
-    """The text of `release.json`."""
+    """Return the text of `release.json`."""
     import json
 
     lessons = {name: {"public": public, "checks": every} for name, (public, every) in release.checks.items()}
@@ -95,10 +92,10 @@ def release_text(release: Release) -> str:
 
 
 def public_checks(root: Path, lesson: Lesson) -> Path:
-    """Where the public checks of a lesson are in a release at `root`."""
+    """Return where the public checks of a lesson are in a release at *root*."""
     return root / PUBLIC_FOLDER / lesson.track / f"test_{lesson.name}.py"
 
 
 def public_answers(root: Path, lesson: Lesson) -> Path:
-    """Where the answers that those were recorded with are."""
+    """Return where the recorded answers of a lesson are in a release at *root*."""
     return root / PUBLIC_FOLDER / lesson.track / f"{lesson.name}.answers"

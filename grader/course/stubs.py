@@ -1,4 +1,4 @@
-"""An exercise's stub file: what there is to write, read from its syntax tree. Nothing in it is run."""
+"""Read the functions to write from the syntax tree of an exercise file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.source.parse import parse
 
 
 def read_functions(path: Path) -> tuple[Function, ...]:
-    """The public functions and classes at the top level of a file, in its order.
+    """Return the public functions and classes at the top level of a file, in order.
 
-    A signature is the parameters as written, `(x, dim=-1)`; a class has those of its `__init__`, without `self`.
+    A signature is the parameters as written, `(x, dim=-1)`; that of a class is its `__init__`'s, without `self`.
     Raises CourseError if the file cannot be read, is not Python, or has nothing to write.
     """
     try:
@@ -39,7 +39,7 @@ def _function(node: ast.FunctionDef | ast.ClassDef) -> Function:
 
 
 def _constructor(node: ast.ClassDef) -> str:
-    """The parameters of a class's `__init__` without its first one; none where it has no `__init__`."""
+    """Return the parameters of `__init__` without the first; "" if there is no `__init__`."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name == "__init__":
             parameters = deepcopy(method.args)

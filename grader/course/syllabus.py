@@ -1,4 +1,4 @@
-"""`course.toml`: the course's name, its tracks and lessons in order, and its limits."""
+"""Read `course.toml`: the course's name, its tracks and lessons in order, and its limits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ARRAYS = ("torch", "numpy")
 
 
 def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
-    """The course with no lessons in it yet, and for each lesson's name the table of `course.toml` it stands in.
+    """Return the course without its lessons, and for each lesson's name the table of `course.toml` that lists it.
 
-    Raises CourseError with the line of the first thing wrong.
+    Raises CourseError with the line of the first fault.
     """
     table = TomlText(read_file(path), path).parse()
     _check_format(table)
@@ -43,7 +43,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
 
 
 def check_name(table: Table, key: str, name: str) -> None:
-    """Tracks and lessons are folders, files and modules; a name must be fit for all. Raises CourseError."""
+    """Raise CourseError unless a name is fit for a folder, a file and a module."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         what = f'"{name}" is no name for a file and a module: use small letters, digits and underscores'
         raise table.error(what, key, name)

@@ -1,6 +1,6 @@
-"""TOML tables whose every complaint names the file and the line.
+"""Read TOML tables so that every complaint names the file and the line.
 
-tomllib gives values without their places, so the line of a bad value is found by scanning the text for its key.
+tomllib gives values without their lines, so the line of a bad value is found by a search for its key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from grader.files import AUDIT, at
 
 
 class TomlText:
-    """A piece of TOML: `first_line` is the line of `path` on which it begins."""
+    """A piece of TOML that begins on line `first_line` of the file at `path`."""
 
     def __init__(self, text: str, path: Path, first_line: int = 1) -> None:
         self.text = text
@@ -22,7 +22,7 @@ class TomlText:
         self.first_line = first_line
 
     def parse(self) -> Table:
-        """The root table. Raises CourseError at the line that is not TOML."""
+        """Return the root table. Raises CourseError at the line that is not TOML."""
         import tomllib  # here: `learn` starts without it
 
         try:
@@ -37,9 +37,9 @@ class TomlText:
         return CourseError(what, where=at(self.path, line), next_step=AUDIT)
 
     def line_of(self, header: str, index: int, key: str, value: str = "") -> int:
-        """The line that sets `key` in the `index`-th table called `header`, or on which its `value` stands last.
+        """Return the line that sets *key* in the table, or the last line on which its *value* stands.
 
-        Falls back to the table's own header, and to 0 where there is none.
+        Falls back to the line of the table's header, and to 0 where there is none.
         """
         lines = self._section(header, index)
         key_here = re.compile(rf"""\s*(\[\[?\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
@@ -55,7 +55,7 @@ class TomlText:
         return last
 
     def _section(self, header: str, index: int) -> list[tuple[int, str]]:
-        """The numbered lines of one table, its header among them. The root table, "", has everyone's header."""
+        """Return the numbered lines of a table with its header; for the root table, "", those of all headers too."""
         lines: list[tuple[int, str]] = []
         inside, seen = header == "", -1
         for number, line in enumerate(self.text.split("\n"), self.first_line):
@@ -69,7 +69,7 @@ class TomlText:
 
 
 class Table:
-    """One TOML table whose values are asked for by key and type; a wrong one is a CourseError on its line."""
+    """A TOML table whose values are asked for by key and type; a wrong one is a CourseError with its line."""
 
     def __init__(self, data: dict[str, Any], source: TomlText, header: str = "", index: int = 0) -> None:
         self.data = data
@@ -78,7 +78,7 @@ class Table:
         self.index = index
 
     def error(self, what: str, key: str = "", value: str = "") -> CourseError:
-        """A complaint about `key` of this table, or about `value` inside it."""
+        """Make a complaint about *key*, or about *value* inside it."""
         return self.source.error(what, self.source.line_of(self.header, self.index, key, value))
 
     def only(self, *keys: str) -> None:
@@ -88,28 +88,28 @@ class Table:
                 raise self.error(f'"{key}" is not a key of {self._name}; its keys are {", ".join(keys)}', key)
 
     def text(self, key: str) -> str:
-        """A string that is not empty."""
+        """Return a string that is not empty."""
         value = self._needed(key)
         if not isinstance(value, str) or not value.strip():
             raise self.error(f'"{key}" must be a text in quotes', key)
         return value
 
     def whole(self, key: str) -> int:
-        """A whole number above zero."""
+        """Return a whole number above zero."""
         value = self._needed(key)
         if not _is_number(value) or not isinstance(value, int) or value <= 0:
             raise self.error(f'"{key}" must be a whole number above zero', key)
         return value
 
     def seconds(self, key: str) -> float:
-        """A finite number above zero."""
+        """Return a finite number above zero."""
         value = self._needed(key)
         if not _is_number(value) or not 0 < value < float("inf"):
             raise self.error(f'"{key}" must be a number above zero', key)
         return float(value)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings, each there once; empty where the key is missing."""
+        """Return a list of different strings; empty if the key is missing."""
         value = self.data.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
             raise self.error(f'"{key}" must be a list of texts in quotes', key)
@@ -119,14 +119,14 @@ class Table:
         return tuple(value)
 
     def table(self, key: str) -> Table:
-        """A table inside this one; empty where it is missing."""
+        """Return a table inside this one; empty if it is missing."""
         value = self.data.get(key, {})
         if not isinstance(value, dict):
             raise self.error(f'"{key}" must be a table: [{key}]', key)
         return Table(value, self.source, key)
 
     def tables(self, key: str) -> list[Table]:
-        """A list of tables; at least one."""
+        """Return a list of at least one table."""
         value = self._needed(key)
         if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
             raise self.error(f'"{key}" must be a list of tables: [[{key}]]', key)
@@ -143,5 +143,5 @@ class Table:
 
 
 def _is_number(value: object) -> bool:
-    """TOML's true and false are numbers to Python, but not to an author."""
+    """Return True for numbers but TOML's true and false, which are numbers to Python."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Plain data as the text of a TOML file."""
+"""Write plain data as TOML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def toml_text(data: Mapping[str, Any], name: str = "") -> str:
-    """Texts, numbers, truths, lists of them, tables and lists of tables as TOML."""
+    """Return texts, numbers, booleans, lists of them, tables and lists of tables as TOML."""
     plain = {key: value for key, value in data.items() if not _holds_tables(value)}
     lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
     for key, value in data.items():

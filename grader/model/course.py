@@ -11,7 +11,7 @@ SCHEMA = 1  # version of every JSON object that the commands print
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use. Seconds are wall clock; a call that is longer is killed with its worker."""
+    """What one worker may use; seconds are wall clock, and a call that takes longer is killed with its worker."""
 
     call_seconds: float = 10.0
     total_seconds: float = 60.0
@@ -20,7 +20,7 @@ class Limits:
 
 
 class Function(NamedTuple):
-    """One thing to write: its name, its parameters as written, and the statement (its docstring)."""
+    """One thing to write: name, parameters as written, and statement (the docstring)."""
 
     name: str
     kind: str  # "function" or "class"
@@ -51,12 +51,12 @@ class Lesson:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each name to write is: "function" or "class"."""
+        """Return for each name to write "function" or "class"."""
         return {function.name: function.kind for function in self.functions}
 
     @property
     def all_hints(self) -> tuple[tuple[str, str], ...]:
-        """Every hint as (function, text), function by function."""
+        """Return all hints as (function, text), function by function."""
         return tuple((function, text) for function, ladder in self.hints.items() for text in ladder)
 
 
@@ -83,5 +83,5 @@ class Course:
 
     @property
     def has_solutions(self) -> bool:
-        """Whether the answers and checks are here (a release for learners has none)."""
+        """Return True if the solutions and checks are here; a release for learners has none."""
         return (self.root / "solutions").is_dir()

@@ -32,7 +32,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Claimed:
-    """A key point, or a trap, of an open question as the learner marked it in their own answer."""
+    """A key point, or a trap, of an open question as the learner marked it in their answer."""
 
     topic: str
     point: str
@@ -44,7 +44,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class QuizSession:
-    """One sitting. `predicted` is the score from 0 to 10 that the learner expected, before and after answering."""
+    """One session; `predicted` is the score (0 to 10) that the learner expected, before and after answering."""
 
     id: str
     mode: str

@@ -35,8 +35,10 @@ class Submission:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check ended. `says` is the check's sentence, `message` what was asked, returned and expected, `gist` the
-    same in words that show no input."""
+    """The outcome of one check.
+
+    `says` is the check's sentence, `message` what was asked, returned and expected, `gist` the same without any input.
+    """
 
     id: str
     function: str
@@ -85,7 +87,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class LessonResult:
-    """The verdict on one lesson of one submission: the object that every report renders."""
+    """The result of one lesson of one submission: what every report renders."""
 
     lesson: str
     state: str
@@ -108,7 +110,7 @@ class LessonResult:
 
     @property
     def points(self) -> float:
-        """Points that could be earned; a check that our own machinery spoiled does not count."""
+        """Return the points that could be earned; checks that our own machinery spoiled do not count."""
         return sum(check.points for check in self.checks if check.outcome != "grader-error")
 
     @property
@@ -116,7 +118,10 @@ class LessonResult:
         return sum(check.earned for check in self.checks if check.outcome != "grader-error")
 
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON object (README, "What `--json` prints"); only a release for learners says `public`."""
+        """Return the documented JSON object (README, "What `--json` prints").
+
+        Only a release for learners has the key `public`.
+        """
         content = {"schema": SCHEMA} | {name: _plain(value) for name, value in vars(self).items()}
         if not self.public:
             del content["public"]
@@ -124,7 +129,7 @@ class LessonResult:
 
 
 def _plain(value: Any) -> Any:
-    """A field of a result as plain data. As `asdict`, which takes twenty times as long over what is flat."""
+    """Convert a field to plain data, as `asdict` does in twenty times the time."""
     if isinstance(value, tuple):
         return tuple([_plain(item) for item in value])
     return dict(vars(value)) if is_dataclass(value) else value
@@ -132,7 +137,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One judged submission of a lesson as the store keeps it; `result` is `LessonResult.to_dict()`."""
+    """One graded submission as the store keeps it; `result` is `LessonResult.to_dict()`."""
 
     lesson: str
     when: datetime  # UTC
