@@ -1,1 +1,1 @@
-"""OUR process: runs hidden checks against a worker, names mistakes, gives the score."""
+"""Trusted side: run hidden checks against a worker, name mistakes, give the score."""

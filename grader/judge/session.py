@@ -1,6 +1,6 @@
-"""From courses and submissions to verdicts: choose the device and the protection, start the workers, judge, end all.
+"""From courses and submissions to verdicts: choose device and isolation, start the workers, judge, end all processes.
 
-Light to import. What is slow, torch and pytest, is imported by `with_workers` once the parent of the workers has
+Light to import. torch and pytest, which are slow, are imported by `with_workers` once the parent of the workers has
 started, so that both processes import at the same time.
 """
 
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from grader.judge.examination import Judge
 
 DEVICES = ("auto", "cpu", "cuda")
-PATIENCE, HASTE = 5.0, 0.3  # seconds for the fork server to end, after work and after Ctrl-C: it may still be importing
+# Seconds for the fork server to end, which may still be importing: after work, and after an error or Ctrl-C.
+SECONDS_TO_END, SECONDS_TO_ABORT = 5.0, 0.3
 
 Job = tuple[Lesson, Submission, int]  # a lesson, what was handed in for it, and how many hints were used
 
 
 def random_seed() -> int:
-    """A fresh seed, short enough to be typed again."""
+    """Return a fresh seed, short enough to be typed again."""
     return secrets.randbelow(1_000_000)
 
 
@@ -45,9 +46,9 @@ def check_lessons(
     isolation: str = "available",
     on_result: Callable[[LessonResult], None],
 ) -> None:
-    """Judge each job in a fresh worker and hand every verdict to `on_result` as soon as it is known.
+    """Judge each job in a fresh worker and pass every verdict to `on_result` as soon as it is known.
 
-    `device` and `isolation` as for `judge_with`, and so are the errors; no process is left behind in any case.
+    `device`, `isolation` and the errors are those of `judge_with`. No process is left behind in any case.
     """
     lessons = list({lesson.name: lesson for lesson, _, _ in jobs}.values())
     if not lessons:
@@ -68,14 +69,19 @@ def judge_with(
     device: str = "auto",
     isolation: str = "available",
 ) -> None:
-    """Call `drive(judge)` with a judge that can examine `lessons`, on the device asked for.
+    """Call `drive(judge)` with a judge that can examine `lessons`.
 
-    `isolation`: "required" (from the file system and the network, in bubblewrap where that can be had), "available"
-    (what a worker can put on itself here; no time is spent on more), or "process" (a process of its own, its limits and
-    no new privileges: for code that is trusted). Unless it is "available", `judge.launcher.layers` has the layers in
-    force before `drive` is called.
-    Raises what `drive` raises; UsageError for a device that is not there; IsolationError, before `drive` is called,
-    where isolation is required and cannot be had; GraderError if our own machinery fails; KeyboardInterrupt on Ctrl-C.
+    Args:
+        isolation: "required" (from the file system and the network, in bubblewrap where there is one), "available"
+            (what a worker can put on itself here, without spending time on more) or "process" (a separate process, its
+            limits and no new privileges: for trusted code). Except for "available", `judge.launcher.layers` has the
+            layers in force when `drive` is called.
+
+    Raises:
+        UsageError: The device is not there.
+        IsolationError: Isolation is required and not possible; `drive` is not called.
+        GraderError: The grader itself fails.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
 
     def begin(judge: Judge) -> None:
@@ -86,7 +92,7 @@ def judge_with(
     with with_workers(course, device, isolation) as (launcher, found):
         if isinstance(launcher, ForkServerLauncher):
             launcher.fork_ahead()
-        with _without_collections():
+        with _without_garbage_collection():
             from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a known mistake may make torch warn: not of anything the learner wrote
@@ -95,10 +101,9 @@ def judge_with(
 
 @contextmanager
 def with_workers(course: Course, device: str = "auto", isolation: str = "available") -> Iterator[tuple[Launcher, str]]:
-    """A launcher and the device ("cpu" or "cuda") its workers are for. All processes end with the context.
+    """Yield a launcher and the device of its workers, "cpu" or "cuda". All processes end with the context.
 
-    Where isolation is required, a worker that has not got it takes no learner's code: its first request raises
-    IsolationError.
+    Where isolation is required, a worker without it takes no learner's code: its first request raises IsolationError.
     """
     policy = policy_for(course, "cpu", left_out_by(isolation))
     launcher = start_launcher(
@@ -106,21 +111,21 @@ def with_workers(course: Course, device: str = "auto", isolation: str = "availab
     )
     try:
         with _interruptible():
-            with _without_collections():
+            with _without_garbage_collection():
                 found = _device_for(device, course.arrays, isolation)
             if found == "cuda":
                 launcher = _for_cuda(launcher, course)
             if isolation != "available":
-                _close_to_others()
+                _refuse_inspection()
             yield launcher, found
     except BaseException:
-        _end(launcher, HASTE)
+        _end(launcher, SECONDS_TO_ABORT)
         raise
-    _end(launcher, PATIENCE)
+    _end(launcher, SECONDS_TO_END)
 
 
 def _device_for(asked: str, arrays: str, isolation: str) -> str:
-    """As `resolve_device`. Where isolation is required, "auto" is the CPU, and a GPU an error."""
+    """Resolve the device; where isolation is required, "auto" is the CPU and a GPU is an error."""
     if isolation != "required":
         return resolve_device(asked, arrays)
     found = resolve_device("cpu" if asked == "auto" else asked, arrays)
@@ -129,9 +134,11 @@ def _device_for(asked: str, arrays: str, isolation: str) -> str:
     return found
 
 
-def _close_to_others() -> None:
-    """No other process of this user may look into this one, which knows the answers. `learn check` leaves it out: there
-    the code is the user's own."""
+def _refuse_inspection() -> None:
+    """Keep other processes of this user from reading this one, which knows the answers.
+
+    `learn check` goes without: there the code is the user's own.
+    """
     from grader.worker.isolation import process
 
     if process.LINUX:
@@ -142,9 +149,9 @@ def _close_to_others() -> None:
 
 
 def resolve_device(asked: str, arrays: str) -> str:
-    """ "cpu" or "cuda" for what was asked: "auto" takes a GPU where there is one. Imports the array library.
+    """Return "cpu" or "cuda"; "auto" takes a GPU where there is one. Imports the array library.
 
-    Never call it in a process that forks: it may start CUDA. Raises UsageError for a GPU that is not there.
+    Must not be called in a process that forks: it may start CUDA. Raises UsageError for a GPU that is not there.
     """
     if arrays != "torch":
         if asked == "cuda":
@@ -167,7 +174,7 @@ def resolve_device(asked: str, arrays: str) -> str:
 
 
 def describe_device(device: str, arrays: str) -> str:
-    """A device that `resolve_device` gave, in words, with what the array library was built for."""
+    """Describe a device that `resolve_device` returned, and what the array library was built for."""
     if arrays != "torch":
         return f"{device}: this course computes with numpy"
     import torch
@@ -179,7 +186,7 @@ def describe_device(device: str, arrays: str) -> str:
 
 
 def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
-    """A launcher whose workers may use the GPU; no worker was leased yet."""
+    """Return a launcher whose workers may use the GPU; must be called before the first worker is leased."""
     policy = policy_for(course, "cuda")
     if isinstance(launcher, ForkServerLauncher):
         launcher.policy = policy
@@ -191,12 +198,12 @@ def _for_cuda(launcher: Launcher, course: Course) -> Launcher:
 # --- ends and interruptions -------------------------------------------------------------------------------------------
 
 
-def _end(launcher: Launcher, patience: float) -> None:
+def _end(launcher: Launcher, seconds: float) -> None:
     """End all processes. A fork server ends its workers and itself when its line closes; a late one is killed."""
     if isinstance(launcher, ForkServerLauncher):
         launcher.hang_up()
         try:
-            launcher.process.wait(timeout=patience)
+            launcher.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             launcher.process.kill()
     launcher.close()
@@ -229,8 +236,8 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
-    """Imports make many objects that stay: looking for garbage among them costs a tenth of the time."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause garbage collection during imports: their objects stay, and the search costs a tenth of the time."""
     if not gc.isenabled():
         yield
         return

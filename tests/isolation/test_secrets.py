@@ -130,7 +130,7 @@ def test_no_way_leads_into_another_process(launcher):
 def test_closed_memory_needs_no_other_layer(launcher):
     """With every other layer off, no process of the same user shows its memory: not the fork server, a sibling or the
     judge of a class."""
-    session._close_to_others()
+    session._refuse_inspection()
     try:
         with closing(launcher.lease()) as sibling:
             sibling.greet()

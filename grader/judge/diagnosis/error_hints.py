@@ -1,7 +1,4 @@
-"""What an error message usually means, for messages of Python and of the array libraries that beginners misread.
-
-The first pattern that is found in "TypeName: text" gives the advice.
-"""
+"""Advice on error messages of Python and of the array libraries that beginners misread."""
 
 from __future__ import annotations
 
@@ -9,6 +6,8 @@ import re
 
 GENERAL = "Read the line shown, and print what stands on it one line earlier."
 
+# The first pattern that is found in "TypeName: text" gives the advice.
+# fmt: off
 ADVICE = (
     (r"torch\.return_types", "`max(dim)` and its like give a pair (values, indices): take `.values`, or use `amax`."),
     (r"name '(torch|nn|F|math|np|numpy)' is not defined", "Import it at the top of the file."),
@@ -46,9 +45,10 @@ ADVICE = (
     (r"'NoneType' object|NoneType", "Something on this line is None: a function without `return`, or an argument that "
      "was not given."),
     (r"SystemExit|KeyboardInterrupt", "Take out what ends the program."),
-)  # fmt: skip
+)
+# fmt: on
 
 
 def advice_for(error: str) -> str:
-    """Advice on an error given as "TypeName: text"; general advice when it is none of the known ones."""
+    """Return advice on an error given as "TypeName: text"; general advice if the error is not known."""
     return next((text for pattern, text in ADVICE if re.search(pattern, error)), GENERAL)

@@ -1,4 +1,4 @@
-"""From outcomes to what a learner is told: the score, strengths, weaknesses and what to do next."""
+"""From the results of checks to the score, strengths, weaknesses and suggestions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ def next_lesson(course: Course, name: str, among: Collection[str] | None = None)
 
 
 def score_of(checks: Sequence[CheckResult]) -> float | None:
-    """1 + 9 x (points earned / points possible), one decimal; 10.0 only when every check passed. A check that our own
-    machinery spoiled counts neither way; None when nothing else is left."""
+    """Return 1 + 9 x (points earned / points possible), with one decimal; 10.0 only when every check passed.
+
+    A check that the grader itself failed on counts neither way; None when there is no other.
+    """
     counted = [check for check in checks if check.outcome != "grader-error"]
     possible = sum(check.points for check in counted)
     if not possible:
@@ -37,13 +39,13 @@ def score_of(checks: Sequence[CheckResult]) -> float | None:
 
 
 def strengths_of(checks: Sequence[CheckResult]) -> tuple[str, ...]:
-    """One sentence for each skill whose checks all passed."""
+    """Return one sentence for each skill whose checks all passed."""
     skills = dict.fromkeys(check.skill for check in checks)
     return tuple(EARNED[skill] for skill in skills if all(check.passed for check in checks if check.skill == skill))
 
 
 def weaknesses_of(checks: Sequence[CheckResult], mistakes: Sequence[Named], stages: Sequence[str]) -> tuple[str, ...]:
-    """Named mistakes first; then what the probes showed; else the first check that did not pass."""
+    """Return the named mistakes, then what the probes showed; if there is neither, the first failed checks."""
     said = list(dict.fromkeys(mistake.says for mistake in mistakes)) + list(stages)
     if not said:
         bad = [check for check in checks if not check.passed and check.outcome not in ("skipped", "grader-error")]
@@ -60,10 +62,15 @@ def suggestions_for(
     uses: Sequence[str] = (),
     compare: bool = True,
 ) -> tuple[Suggestion, ...]:
-    """At most three things to do, each with its command, the most useful first. `uses`: the learner's other lessons
-    that this file imports, whose mistakes show here too. `compare`: the reference is there to compare with."""
+    """Return at most three things to do, each with its command, the most useful first.
+
+    Args:
+        following: The next lesson, if there is one.
+        uses: The learner's other lessons that this file imports, whose mistakes show here too.
+        compare: The learner can compare their code with the reference.
+    """
     if passed:
-        return _after_passing(lesson, following, compare)
+        return _suggest_after_passing(lesson, following, compare)
     name = lesson.name
     found = [Suggestion(text, f"learn check {name}") for text in dict.fromkeys(m.suggests for m in mistakes) if text]
     if any(mistake.id == "stub" for mistake in mistakes):
@@ -85,7 +92,7 @@ def suggestions_for(
     return tuple([*found, hint, traps][:3])
 
 
-def _after_passing(lesson: Lesson, following: str | None, compare: bool) -> tuple[Suggestion, ...]:
+def _suggest_after_passing(lesson: Lesson, following: str | None, compare: bool) -> tuple[Suggestion, ...]:
     first = Suggestion("That was the last lesson. See where you stand.", "learn progress")
     if following is not None:
         first = Suggestion(f"Go on with {following}.", f"learn read {following}")
