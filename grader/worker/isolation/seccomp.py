@@ -28,37 +28,6 @@ UNKNOWN = ERRNO | errno.ENOSYS
 LOAD, EQUAL, GREATER_EQUAL, AND, RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 AT_NUMBER, AT_MACHINE, AT_ARGUMENTS = 0, 4, 16
 
-# fmt: off
-# Allowed with any arguments.
-_ALWAYS = (
-    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "close_range", "dup", "dup2", "dup3",
-    "pipe", "pipe2", "fstat",
-    "stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
-    "getdents64", "getcwd",
-    "brk", "mmap", "munmap", "mremap", "mprotect", "madvise",
-    "poll", "ppoll", "select", "pselect6", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2",
-    "recvfrom", "recvmsg", "sendto", "sendmsg", "shutdown", "getsockname", "getpeername", "getsockopt",
-    "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity", "getcpu", "exit", "exit_group",
-    "restart_syscall",
-    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "rt_sigsuspend",
-    "sigaltstack", "pause",
-    "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "times", "getitimer",
-    "setitimer", "alarm",
-    "getpid", "getppid", "gettid", "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups",
-    "getpgid", "getpgrp", "getsid",
-    "getrusage", "getrlimit", "uname", "sysinfo", "getrandom", "umask", "capget",
-)
-
-# Allowed if there is a writable folder, to which Landlock confines them.
-_CHANGES = (
-    "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2",
-    "ftruncate", "fallocate", "fsync", "fdatasync",
-)
-# fmt: on
-
-# These return "no such call": the C library then makes the older call, whose arguments a filter can see.
-_PRETEND_UNKNOWN = ("clone3",)
-
 # One condition on an argument: (which, mask, values); it holds when argument & mask is one of the values.
 # Only the low 32 bits are compared: to the kernel each of these arguments is an int.
 Condition = tuple[int, int, tuple[int, ...]]
@@ -162,7 +131,8 @@ def _unconditional(name: str, writes: bool) -> bytes:
     if name == "x86_64":
         code += _step(GREATER_EQUAL, _X32, 0, 1) + _step(RETURN, KILL)
     code += _step(GREATER_EQUAL, syscall_numbers.NEWEST + 1, 0, 1) + _step(RETURN, UNKNOWN)
-    actions = dict.fromkeys([*_ALWAYS, *(_CHANGES if writes else ())], ALLOW) | dict.fromkeys(_PRETEND_UNKNOWN, UNKNOWN)
+    allowed = [*syscall_numbers.ALLOWED, *(syscall_numbers.CHANGES if writes else ())]
+    actions = dict.fromkeys(allowed, ALLOW) | dict.fromkeys(syscall_numbers.PRETEND_UNKNOWN, UNKNOWN)
     for call, action in actions.items():
         number = syscall_numbers.number(call, name)
         if number is not None:
