@@ -18,28 +18,20 @@ from functools import cache
 from typing import Any
 
 Log = list[tuple[Any, ...]]
+# fmt: off
 LAYERS = {
-    "embedding": "Embedding",
-    "linear": "Linear",
-    "dropout": "Dropout",
-    "layer_norm": "LayerNorm",
-    "tanh": "Tanh",
-    "relu": "ReLU",
-    "gelu": "GELU",
+    "embedding": "Embedding", "linear": "Linear", "dropout": "Dropout", "layer_norm": "LayerNorm",
+    "tanh": "Tanh", "relu": "ReLU", "gelu": "GELU",
 }
+# fmt: on
 
 
 def make(spec: dict[str, Any], log: Log) -> Any:
     """Build the object that *spec* describes; it appends events to *log*.
 
-    Args:
-        spec: `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional "dtype",
-            "device" and "training"; or `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`;
-            or `{"kind": "iterator", "items": [...]}` for a generator, which is consumed once and has no length.
-        log: The list that events are appended to.
-
-    Raises:
-        ValueError: An unknown kind.
+    A specification is `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional
+    "dtype", "device" and "training"; or `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`;
+    or `{"kind": "iterator", "items": [...]}`, a generator. Raises ValueError for another kind.
     """
     if spec["kind"] == "model":
         return _make_model(spec, log)

@@ -15,14 +15,8 @@ from typing import Any
 def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int, device: str = "cpu") -> dict[str, Any]:
     """Compile and run *source* as the module *name*, and return its namespace.
 
-    Args:
-        name: The module's name, a lesson's.
-        path: What tracebacks call the file.
-        source: The module's text.
-        siblings: Module name to [path, source]: the learner's other lessons, which it may import. An installed
-            package of the same name comes first.
-        seed: The start of every random generator.
-        device: "cpu", or the type of the device whose generator is seeded too.
+    *siblings* maps a module name to [path, source]: the learner's other lessons, which it may import; an installed
+    package of the same name comes first. Every random generator starts from *seed*.
     """
     _unload_earlier()
     _seed(seed, device)
@@ -44,8 +38,7 @@ def _unload_earlier() -> None:
 
 
 def _compile(path: str, source: str) -> CodeType:
-    # tracebacks and inspect.getsource read the text from here
-    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)  # for tracebacks and inspect
     try:
         return compile(source, path, "exec", dont_inherit=True)
     except (MemoryError, RecursionError):  # the parser's limits, reached long before memory runs out

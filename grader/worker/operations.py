@@ -65,9 +65,7 @@ class ModuleHost:
             return _call_on_fake_device(target, args, kwargs)
         if grad is None:
             value = target(*args, **kwargs)
-            after = (
-                [map_leaves(args, _plain_data), map_leaves(kwargs, _plain_data)] if request.get("after") else [[], {}]
-            )
+            after = map_leaves([args, kwargs], _plain_data) if request.get("after") else [[], {}]
             return {"value": value, "after": after}
         return _call_for_gradients(target, args, kwargs, grad)
 

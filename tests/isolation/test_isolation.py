@@ -87,7 +87,7 @@ def _run_case(case: dict[str, Any], writer: int) -> None:
     """In the child; never returns. An error that the code raises is printed by its name, and ends with 1."""
     os.dup2(writer, 1)
     os.dup2(writer, 2)
-    process.close_from(3)
+    os.closerange(3, 65536)
     space: dict[str, Any] = {"Policy": isolation.Policy, "isolation": isolation, "parent": os.getppid()}
     try:
         exec(case["before"], space)
@@ -535,8 +535,6 @@ def test_a_policy_must_make_sense() -> None:
         isolation.Policy(memory_bytes=None, cpu_seconds=1, layers=("moat",))
     with pytest.raises(ValueError, match="cannot be had without"):
         isolation.Policy(memory_bytes=None, cpu_seconds=1, layers=("landlock",))
-    policy = isolation.Policy(memory_bytes=None, cpu_seconds=1)
-    assert policy.without("no-new-privileges").layers == ("process-group", "limits", "unprivileged-user")
 
 
 def test_the_fork_server_has_one_thread(fork_server: ForkServer) -> None:

@@ -8,7 +8,7 @@
     seccomp              no network, no new processes, no signals to others, no system call that is not listed
 
 What the layers cannot give: a worker can read whatever the fork server has read before the fork; open descriptors stay
-usable (close them first, `process.close_from`); and whether a file exists can be found out, unless the fork server is
+usable (close them first); and whether a file exists can be found out, unless the fork server is
 in a sandbox that hides it.
 """
 

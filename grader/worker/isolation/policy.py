@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 LAYERS = ("process-group", "limits", "no-new-privileges", "landlock", "seccomp", "unprivileged-user")
 
@@ -47,8 +47,3 @@ class Policy:
         needing = [layer for layer in NEED_NO_NEW_PRIVILEGES if layer in self.layers]
         if needing and "no-new-privileges" not in self.layers:
             raise ValueError(f"{' and '.join(needing)} cannot be had without no-new-privileges")
-
-    def without(self, *layers: str) -> Policy:
-        """Return the policy without these layers and without those that depend on them."""
-        gone = with_dependents(layers)
-        return replace(self, layers=tuple(layer for layer in self.layers if layer not in gone))

@@ -15,12 +15,9 @@ LINUX = sys.platform == "linux"
 
 # linux/prctl.h
 PR_SET_PDEATHSIG = 1
-PR_GET_PDEATHSIG = 2
 PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
-PR_GET_NO_NEW_PRIVS = 39
 
-_CLOSE_RANGE = 436  # the same number on every machine
 _SIGKILL = 9
 
 _fork_server: int | None = None
@@ -99,17 +96,6 @@ def refuse_inspection() -> None:
 def forbid_new_privileges() -> None:
     """Let no program that this process starts gain a right from its file (set-user-id and the like)."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-
-
-def close_from(first: int) -> None:
-    """Close every descriptor from *first* on."""
-    if LINUX:
-        try:
-            syscall(_CLOSE_RANGE, first, 0x7FFFFFFF, 0)
-            return
-        except OSError:  # before Linux 5.9
-            pass
-    os.closerange(first, os.sysconf("SC_OPEN_MAX"))
 
 
 def thread_count() -> int:
