@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS = 88  # of text; source code takes the terminal's width
 
 # Only named colours and no background: both dark and light themes make them readable.
-_CODE = ANSISyntaxTheme({
+_CODE_STYLES = {
     Token: Style(),
     Comment: Style(dim=True),
     Keyword: Style(color="magenta"),
@@ -36,7 +36,7 @@ _CODE = ANSISyntaxTheme({
     Number: Style(color="cyan"),
     String: Style(color="green"),
     String.Doc: Style(color="green"),
-})  # fmt: skip
+}
 
 _STYLES = {
     "markdown.h1": "bold",
@@ -69,7 +69,9 @@ def source(code: str) -> str:
 
 
 def _python(code: str, language: str) -> Syntax:
-    return Syntax(code.rstrip("\n"), language, theme=_CODE, background_color="default", word_wrap=True)
+    return Syntax(
+        code.rstrip("\n"), language, theme=ANSISyntaxTheme(_CODE_STYLES), background_color="default", word_wrap=True
+    )
 
 
 def _render(content: RenderableType, columns: int) -> str:
@@ -120,8 +122,11 @@ class _Table(TableElement):
 class _Lesson(Markdown):
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
-        "fence": _Code, "code_block": _Code, "heading_open": _Heading, "table_open": _Table,
-    }  # fmt: skip
+        "fence": _Code,
+        "code_block": _Code,
+        "heading_open": _Heading,
+        "table_open": _Table,
+    }
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

@@ -17,6 +17,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, write
 
 from grader.errors import GraderError
 from grader.gradescope import autograde
+from grader.record import Record
 
 SECONDS = 90
 START = "from grader.cli.grader.group import main; main()"
@@ -239,7 +240,7 @@ def test_what_takes_too_long_is_ended_before_gradescope_does(copy):
 def test_less_isolation_is_told_to_the_instructor(monkeypatch, tmp_path, capsys):
     """Where full isolation cannot be had, it grades with what there is, and says what is lacking."""
     asked = []
-    record = {"id": "s", "lessons": {}, "states": {}, "score": None, "problem": "", "notes": [], "complete": True}
+    record = Record("s", "s")
 
     def run(course_root, settings, place, isolation):
         asked.append(isolation)

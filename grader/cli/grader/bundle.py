@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -66,9 +67,15 @@ def command() -> None:
 @course_option
 @click.pass_context
 def gradescope(
-    ctx: click.Context, out: Path, lessons: str | None, out_of: float, missing: str, visibility: str, reveal: bool,
-    seed: int | None, minutes: int, force: bool,
-) -> None:  # fmt: skip
+    ctx: click.Context,
+    /,
+    out: Path,
+    lessons: str | None,
+    seed: int | None,
+    minutes: int,
+    force: bool,
+    **points: Any,
+) -> None:
     """Make the zip of a Gradescope autograder.
 
     It holds the program, the course with its hidden checks, and the scripts setup.sh and run_autograder. It works in
@@ -88,14 +95,14 @@ def gradescope(
     chosen = choose_lessons(course, lessons)
     if out.exists() and not force:
         raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
-    settings = BundleSettings(
-        tuple(lesson.name for lesson in chosen), random_seed() if seed is None else seed, version(), out_of,
-        missing == "zero", visibility, reveal,
-    )  # fmt: skip
+    seed = random_seed() if seed is None else seed
+    names = tuple(lesson.name for lesson in chosen)
+    settings = BundleSettings(names, seed, version(), missing_as_zero=points.pop("missing") == "zero", **points)
     write_bundle(course, chosen, out, settings, minutes)
-    put(paint(f"{short_path(out.absolute())}: an autograder for {plural(len(chosen), 'lesson')}, "
-              f"{(out.stat().st_size + 1023) // 1024} kB, seed {settings.seed}.", "strong"))  # fmt: skip
-    put(wrap("Keep it to yourself: the hidden checks and the solutions are in it. README.md in it says how to set up "
-             "the assignment."))  # fmt: skip
+    size = f"{(out.stat().st_size + 1023) // 1024} kB"
+    what = f"an autograder for {plural(len(chosen), 'lesson')}, {size}, seed {seed}."
+    put(paint(f"{short_path(out.absolute())}: {what}", "strong"))
+    secret = "Keep it to yourself: the hidden checks and the solutions are in it."
+    put(wrap(f"{secret} README.md in it says how to set up the assignment."))
     put()
     put(wrap("Next  in Gradescope: Configure Autograder, upload the zip, then Test Autograder"))

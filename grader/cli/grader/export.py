@@ -54,10 +54,8 @@ IMPORT = {
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @json_option
 def command(
-    results: Path, canvas: Path | None, moodle: Path | None, out: Path, assignment: str, lesson: str | None,
-    out_of: float | None, from_points: bool, missing_as_zero: bool, keep: bool, match_by: str, force: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+    results: Path, canvas: Path | None, moodle: Path | None, out: Path, force: bool, as_json: bool, **more: Any
+) -> None:
     """Fill in your platform's own gradebook with the scores in DIR.
 
     Export the gradebook, give it to this command, and import what comes out: one column is changed, every other byte
@@ -79,11 +77,7 @@ def command(
     """
     platform, source = _source(canvas, moodle)
     _check_out(out, source, force)
-    filled, unfinished = _fill(
-        platform, source, results, lesson,
-        {"from_points": from_points, "missing_as_zero": missing_as_zero},
-        {"assignment": assignment, "out_of": out_of, "match_by": match_by, "keep": keep},
-    )  # fmt: skip
+    filled, unfinished = _fill(platform, source, results, **more)
     _write(out, filled.content)
     if as_json:
         from grader.reports.formats.to_json import dump
@@ -114,7 +108,13 @@ def _check_out(out: Path, source: Path, force: bool) -> None:
 
 
 def _fill(
-    platform: str, source: Path, results: Path, lesson: str | None, rule: dict[str, Any], options: dict[str, Any]
+    platform: str,
+    source: Path,
+    results: Path,
+    lesson: str | None,
+    from_points: bool,
+    missing_as_zero: bool,
+    **more: Any,
 ) -> tuple[Filled, int | None]:
     """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
     from grader.batch.results import read_results
@@ -125,16 +125,16 @@ def _fill(
     sheet = _read_sheet(source)
     head, records = read_results(results)
     unfinished = head.get("unfinished") if not head.get("complete", True) else 0
-    if unfinished != 0 and rule["missing_as_zero"]:
+    if unfinished != 0 and missing_as_zero:
         what = f"{_unfinished_text(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
         raise UsageError(what, where=str(results), next_step=f"grader run ... --out {results} --resume")
     name = _lesson(lesson, head["lessons"])
     # the column may be called like the lesson or like the course
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
-    marks = make_marks(records, Rule(name, **rule), head["missing"])
+    marks = make_marks(records, Rule(name, from_points, missing_as_zero), head["missing"])
     fill = fill_canvas if platform == "canvas" else fill_moodle
-    return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **options), unfinished
+    return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **more), unfinished
 
 
 def _unfinished_text(unfinished: int | None) -> str:

@@ -32,11 +32,8 @@ def command(ctx: click.Context, lesson: str, track: str | None) -> None:
         put(f"{paint(signs().passed, 'good')} {short_path(path)}")
     put(f"{paint(signs().passed, 'good')} {short_path(syllabus)}: the lesson stands last in its track.")
     put()
-    put(
-        wrap(
-            "The files are a skeleton that works: the function gives back its input. Write the statement and the "
-            "reference first, then checks and mistakes; the audit says what is missing."
-        )
-    )
+    skeleton = "The files are a skeleton that works: the function gives back its input."
+    then = "Write the statement and the reference first, then checks and mistakes; the audit says what is missing."
+    put(wrap(f"{skeleton} {then}"))
     put()
     put("Next  " + paint(f"grader audit --lessons {lesson}", "command"))

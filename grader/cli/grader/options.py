@@ -38,75 +38,46 @@ class GroupedCommand(click.Command):
             formatter.write_dl(list(left.values()))
 
 
-def _handed_in(function: F) -> F:
-    for option in (
-        click.option("--before", metavar="DATE", help="Of a git repository, its newest commit before DATE."),
-        click.option("--attempts", type=click.Choice(["newest", "all"]), default="newest", show_default=True,
-                     help="Which of a learner's several hand-ins are graded."),
-        click.option("--roster", type=FOLDER, metavar="FILE",
-                     help="The class list, a CSV: gives hand-ins their people, and says who is missing."),
-        click.option("--names", metavar="FORM",
-                     help="How the hand-ins are named: canvas, moodle, gradescope, or a regular expression with the "
-                     "groups id, name, attempt, late, file."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def _graded(function: F) -> F:
-    for option in (
-        click.option("--seed", type=click.IntRange(0), metavar="N",
-                     help="Seed of the random inputs, the same for everybody."),
-        click.option("--shard", metavar="I/N", help="Only part I of N, for arrays of jobs; `grader merge` joins them."),
-        click.option("--limit", type=click.IntRange(1), metavar="N", help="Grade N submissions at most."),
-        click.option("--only", multiple=True, metavar="ID", help="Only this submission; may be given several times."),
-        lessons_option,
-        course_option,
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def _again(function: F) -> F:
-    for option in (
-        click.option("--regrade", is_flag=True,
-                     help="Grade again, all or --only some; old scores are kept, and what changed is shown."),
-        click.option("--resume", is_flag=True,
-                     help="Go on with the results in DIR: grade what is new or changed, or failed by our fault."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def _where(function: F) -> F:
-    for option in (
-        click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
-                     help="What learners' code computes on."),
-        click.option("--isolation", type=click.Choice(["required", "process"]), default="required", show_default=True,
-                     help="required: learners' code is kept from files and network, or nothing is graded. "
-                     "process: it is not, for code that you trust."),
-        click.option("--engine", default="local", show_default=True, metavar="WHERE",
-                     help="This machine, or the Dask scheduler at dask://HOST:PORT."),
-        click.option("--jobs", type=click.IntRange(1), metavar="N",
-                     help="Submissions graded at the same time; one a core without it."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def _written(function: F) -> F:
-    for option in (
-        json_option,
-        click.option("--reveal", is_flag=True,
-                     help="Let learners' feedback show the inputs of hidden checks, and what was expected."),
-        click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where the results go."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+# fmt: off
+OPTIONS = (
+    click.option("--names", metavar="FORM",
+                 help="How the hand-ins are named: canvas, moodle, gradescope, or a regular expression with the groups "
+                 "id, name, attempt, late, file."),
+    click.option("--roster", type=FOLDER, metavar="FILE",
+                 help="The class list, a CSV: gives hand-ins their people, and says who is missing."),
+    click.option("--attempts", type=click.Choice(["newest", "all"]), default="newest", show_default=True,
+                 help="Which of a learner's several hand-ins are graded."),
+    click.option("--before", metavar="DATE", help="Of a git repository, its newest commit before DATE."),
+    course_option,
+    lessons_option,
+    click.option("--only", multiple=True, metavar="ID", help="Only this submission; may be given several times."),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="Grade N submissions at most."),
+    click.option("--shard", metavar="I/N", help="Only part I of N, for arrays of jobs; `grader merge` joins them."),
+    click.option("--seed", type=click.IntRange(0), metavar="N",
+                 help="Seed of the random inputs, the same for everybody."),
+    click.option("--resume", is_flag=True,
+                 help="Go on with the results in DIR: grade what is new or changed, or failed by our fault."),
+    click.option("--regrade", is_flag=True,
+                 help="Grade again, all or --only some; old scores are kept, and what changed is shown."),
+    click.option("--jobs", type=click.IntRange(1), metavar="N",
+                 help="Submissions graded at the same time; one a core without it."),
+    click.option("--engine", default="local", show_default=True, metavar="WHERE",
+                 help="This machine, or the Dask scheduler at dask://HOST:PORT."),
+    click.option("--isolation", type=click.Choice(["required", "process"]), default="required", show_default=True,
+                 help="required: learners' code is kept from files and network, or nothing is graded. "
+                 "process: it is not, for code that you trust."),
+    click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
+                 help="What learners' code computes on."),
+    click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where the results go."),
+    click.option("--reveal", is_flag=True,
+                 help="Let learners' feedback show the inputs of hidden checks, and what was expected."),
+    json_option,
+)
+# fmt: on
 
 
 def options(function: F) -> F:
     """Add all options of `grader run`."""
-    for group in (_written, _where, _again, _graded, _handed_in):
-        function = group(function)
+    for option in reversed(OPTIONS):
+        function = option(function)
     return function

@@ -22,8 +22,14 @@ MAX_SEEDS = 50
 @click.command("release")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="The folder to make.")
 @lessons_option
-@click.option("--seeds", type=click.IntRange(1, MAX_SEEDS), default=4, show_default=True, metavar="N",
-              help="How many different inputs of each check to record.")  # fmt: skip
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, MAX_SEEDS),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="How many different inputs of each check to record.",
+)
 @click.option("--wheel", is_flag=True, help="Also make a wheel of the program that carries this release.")
 @click.option("--force", is_flag=True, help="Replace a release that is there.")
 @json_option
@@ -52,8 +58,9 @@ def command(
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons)
     if not course.has_solutions:
-        raise CourseError("this course has no solutions, so nothing can be recorded", where=str(course.root),
-                          next_step="name the course itself with --course DIR, not a release of it")  # fmt: skip
+        what = "this course has no solutions, so nothing can be recorded"
+        next_step = "name the course itself with --course DIR, not a release of it"
+        raise CourseError(what, where=str(course.root), next_step=next_step)
     if wheel:
         _check_wheel(out, force)
     release = _make(course, chosen, out, seeds, force, quiet=as_json)
@@ -111,14 +118,13 @@ def _kilobytes(*paths: Path) -> int:
 def _print_object(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
     from grader.reports.formats.to_json import dump
 
-    told = [
-        {"lesson": lesson.name, "public": release.checks[lesson.name][0], "checks": release.checks[lesson.name][1],
-         "answers_bytes": public_answers(out, lesson).stat().st_size}
-        for lesson in lessons
-    ]  # fmt: skip
-    where = {"out": str(out), "wheel": str(wheel) if wheel else None}
-    click.echo(dump({"schema": SCHEMA, **where, "seeds": list(release.seeds), "lessons": told,
-                     "topics": list(topics_in(out / "lessons"))}))  # fmt: skip
+    released = []
+    for lesson in lessons:
+        public, every = release.checks[lesson.name]
+        size = public_answers(out, lesson).stat().st_size
+        released.append({"lesson": lesson.name, "public": public, "checks": every, "answers_bytes": size})
+    content = {"schema": SCHEMA, "out": str(out), "wheel": str(wheel) if wheel else None, "seeds": list(release.seeds)}
+    click.echo(dump(content | {"lessons": released, "topics": list(topics_in(out / "lessons"))}))
 
 
 def _print_report(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
@@ -129,17 +135,16 @@ def _print_report(out: Path, lessons: list[Lesson], release: Release, wheel: Pat
         counts = f"{public} of {plural(every, 'check')} public, {size} kB"
         put(f"{paint(signs().passed, 'good')} {lesson.name:<{longest}}  {counts}")
     put()
-    where = (
-        f"{plural(len(lessons), 'lesson')} in {short_path(out.absolute())} ({_kilobytes(out)} kB), without solutions"
-    )
-    put(wrap(f"{where}: on {plural(len(release.seeds), 'seed')} the reference passes and no stub does."))
+    where = f"{short_path(out.absolute())} ({_kilobytes(out)} kB), without solutions"
+    proof = f"on {plural(len(release.seeds), 'seed')} the reference passes and no stub does."
+    put(wrap(f"{plural(len(lessons), 'lesson')} in {where}: {proof}"))
     topics = len(topics_in(out / "lessons"))
     if topics:
         put(wrap(f"The quiz goes along, with its answers: {plural(topics, 'topic')}."))
     if wheel is not None:
         put(wrap(f"{short_path(wheel)} is the program with this release in it, and without solutions."))
     else:
-        put(wrap("Learners need the program too. The published one carries the bundled course with its solutions; "
-                 "--wheel makes one for them that does not."))  # fmt: skip
+        published = "The published one carries the bundled course with its solutions"
+        put(wrap(f"Learners need the program too. {published}; --wheel makes one for them that does not."))
     put()
     put("Next  " + paint(f"learn start --course {out} my-work", "command"))

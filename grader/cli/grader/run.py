@@ -35,9 +35,15 @@ NOT_AGAIN = ("--resume", "--regrade")
 @options
 @click.pass_context
 def command(
-    ctx: click.Context, /, submissions: Path, out: Path, lessons: str | None, as_json: bool,
-    shard: str | None, **asked: Any,
-) -> None:  # fmt: skip
+    ctx: click.Context,
+    /,
+    submissions: Path,
+    out: Path,
+    lessons: str | None,
+    as_json: bool,
+    shard: str | None,
+    **more: Any,
+) -> None:
     """Grade everybody in SUBMISSIONS.
 
     Each of its direct children is one learner: a folder, an archive, a notebook (.ipynb) or a .py file. It may also be
@@ -62,12 +68,12 @@ def command(
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
 
-    if asked["resume"] and asked["regrade"]:
+    if more["resume"] and more["regrade"]:
         what = "--resume grades what is not done, and --regrade what is"
         raise UsageError(what, next_step="leave out one of them; --resume also goes on with a regrade that was stopped")
     part = Shard.parse(shard) if shard else None
     with Spinner("Starting to grade"):
-        run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **asked))
+        run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **more))
     summary = RunSummary(run.settings.seed)
     try:
         _announce(run)

@@ -139,9 +139,7 @@ def _lesson_mistakes(tally: ClassTally, lesson: LessonTally) -> LessonMistakes:
     named = [_mistake(tally, lesson, group) for group in groups if group.id not in INSTEAD]
     other = [_mistake(tally, lesson, group) for group in groups if group.id in INSTEAD]
     unnamed = sorted(lesson.unnamed.items(), key=lambda item: -len(item[1]))[:MAX_UNNAMED]
-    other += [
-        MistakeFinding("", says, "", "", name_people(tally, who), lesson.handed_in) for says, who in unnamed
-    ]  # fmt: skip
+    other += [MistakeFinding("", says, "", "", name_people(tally, who), lesson.handed_in) for says, who in unnamed]
     return LessonMistakes(lesson.name, tuple(named), tuple(sorted(other, key=lambda mistake: -mistake.who.count)))
 
 

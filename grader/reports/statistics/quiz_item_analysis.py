@@ -49,13 +49,15 @@ def analyse(answers: Iterable[LoggedAnswer]) -> dict[str, Any]:
     items = [_item(family, found, rests) for family, found in sorted(by_item.items())]
     fewer = f"{MIN_TRIED} learners are needed for more than counts, and here are {learners}"
     return {
-        "schema": SCHEMA, "learners": learners, "answers": len(every),
+        "schema": SCHEMA,
+        "learners": learners,
+        "answers": len(every),
         "first_answers": sum(map(len, by_item.values())),
         "reason": "" if learners >= MIN_TRIED else fewer,
         "items": items,
         "compared": sum(each["compared"] for each in items),
         "reliability": _forms(by_item) if learners >= MIN_TRIED else [],
-    }  # fmt: skip
+    }
 
 
 def _first_answers(answers: Iterable[LoggedAnswer]) -> dict[str, dict[str, LoggedAnswer]]:
@@ -93,13 +95,17 @@ def _item(family: str, found: Answers, rests: _Rests) -> dict[str, Any]:
     enough = n >= MIN_TRIED
     rest = {learner: rests.of(learner, family) for learner in found}
     variants, compared = _variants(answers) if enough else ([], 0)
-    item = {
-        "family": family, "topic": answers[0].topic, "kind": answers[0].kind, "n": n, "right": right,
-        "sure_but_wrong": sum(answer.certainty == "sure" and not _is_right(answer) for answer in answers),
-        "tags": _tags(found, rest, enough), "variants": variants, "compared": compared,
-        **(_shares(answers, n, right) if enough else dict.fromkeys(("p", "low", "high", "credit", "seconds"))),
-        "rest": _rest(found, rest) if enough else None,
-    }  # fmt: skip
+    item: dict[str, Any] = {
+        "family": family,
+        "topic": answers[0].topic,
+        "kind": answers[0].kind,
+        "n": n,
+        "right": right,
+    }
+    item["sure_but_wrong"] = sum(answer.certainty == "sure" and not _is_right(answer) for answer in answers)
+    item |= {"tags": _tags(found, rest, enough), "variants": variants, "compared": compared}
+    item |= _shares(answers, n, right) if enough else dict.fromkeys(("p", "low", "high", "credit", "seconds"))
+    item["rest"] = _rest(found, rest) if enough else None
     return item | {"flags": _flags(item) if enough else []}
 
 
@@ -109,11 +115,9 @@ def _is_right(answer: LoggedAnswer) -> bool:
 
 def _shares(answers: Sequence[LoggedAnswer], n: int, right: int) -> dict[str, float]:
     low, high = wilson_interval(right, n)
-    return {
-        "p": round(right / n, 4), "low": round(low, 4), "high": round(high, 4),
-        "credit": round(fmean(answer.credit for answer in answers), 4),
-        "seconds": round(median(answer.seconds for answer in answers), 1),
-    }  # fmt: skip
+    shares = {"p": right / n, "low": low, "high": high, "credit": fmean(answer.credit for answer in answers)}
+    rounded = {name: round(share, 4) for name, share in shares.items()}
+    return rounded | {"seconds": round(median(answer.seconds for answer in answers), 1)}
 
 
 def _rest(found: Answers, rest: Mapping[str, float | None]) -> float | None:
@@ -241,8 +245,7 @@ def _reliability(topic: str, items: Mapping[str, Answers]) -> dict[str, Any] | N
     alpha = count / (count - 1) * (1 - fsum(map(variance, columns)) / spread)
     whole = all(credit in (0.0, 1.0) for column in columns for credit in column)
     error = sqrt(spread * (1 - alpha))
-    return {
-        "topic": topic, "learners": len(people), "items": count, "measure": "KR-20" if whole else "Cronbach's alpha",
-        "value": round(alpha, 4), "mean": round(fmean(totals), 4), "sd": round(sqrt(spread), 4),
-        "sem": round(error, 4), "sem_of_10": round(10 * error / count, 4),
-    }  # fmt: skip
+    measure = "KR-20" if whole else "Cronbach's alpha"
+    found = {"value": alpha, "mean": fmean(totals), "sd": sqrt(spread), "sem": error, "sem_of_10": 10 * error / count}
+    rounded = {name: round(value, 4) for name, value in found.items()}
+    return {"topic": topic, "learners": len(people), "items": count, "measure": measure, **rounded}

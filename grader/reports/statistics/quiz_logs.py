@@ -6,14 +6,16 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.errors import UsageError
 from grader.model import CERTAINTIES, SCHEMA
 
+T = TypeVar("T")
 FORMAT = "selfattend-quiz-log"
 MAX_LINE_CHARS = 100_000
-MAX_NAME_CHARS = 200  # and names in a list
+MAX_NAME_CHARS = 200
+MAX_NAMES = 200  # in a list
 NEXT_STEP = "ask for a file written by learn quiz log --out FILE"
 
 
@@ -93,27 +95,42 @@ def _parse(data: Any) -> LoggedAnswer:
         raise ValueError(f'"format" is not "{FORMAT}"')
     if data.get("schema") != SCHEMA:
         raise ValueError(f'"schema" is not {SCHEMA}: it was written by another version')
-    certainty = data.get("certainty")
-    if certainty not in (*CERTAINTIES, ""):
+    if data.get("certainty") not in (*CERTAINTIES, ""):
         raise ValueError('"certainty" is none of guess, fairly, sure')
     return LoggedAnswer(
-        _name(data, "learner"), int(_number(data, "n", 1, 10**9)), _name(data, "family"), _name(data, "topic"),
-        _name(data, "kind"), int(_number(data, "variant", 1, 10**9)), _flag(data, "first"),
-        _number(data, "credit", 0, 1), certainty, _names(data, "tags"), _number(data, "seconds", 0, 1e9),
-        _values(data), _names(data, "offered"),
-    )  # fmt: skip
+        learner=_name(data, "learner"),
+        n=int(_number(data, "n", 1, 10**9)),
+        family=_name(data, "family"),
+        topic=_name(data, "topic"),
+        kind=_name(data, "kind"),
+        variant=int(_number(data, "variant", 1, 10**9)),
+        first=_get(data, "first", bool, "is neither true nor false"),
+        credit=_number(data, "credit", 0, 1),
+        certainty=data["certainty"],
+        tags=_names(data, "tags"),
+        seconds=_number(data, "seconds", 0, 1e9),
+        drawn=_drawn(data),
+        offered=_names(data, "offered"),
+    )
+
+
+def _get(data: dict[str, Any], key: str, kind: type[T], complaint: str) -> T:
+    value = data.get(key)
+    if not isinstance(value, kind):
+        raise ValueError(f'"{key}" {complaint}')
+    return value
 
 
 def _name(data: dict[str, Any], key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME_CHARS or not value.isprintable():
+    value = _get(data, key, str, "is no name")
+    if not 0 < len(value) <= MAX_NAME_CHARS or not value.isprintable():
         raise ValueError(f'"{key}" is no name')
     return value
 
 
 def _names(data: dict[str, Any], key: str) -> tuple[str, ...]:
-    values = data.get(key)
-    if not isinstance(values, list) or len(values) > MAX_NAME_CHARS:
+    values: list[Any] = _get(data, key, list, "is no list of names")
+    if len(values) > MAX_NAMES:
         raise ValueError(f'"{key}" is no list of names')
     return tuple(_name({key: value}, key) for value in values)
 
@@ -125,18 +142,11 @@ def _number(data: dict[str, Any], key: str, low: float, high: float) -> float:
     return float(value)
 
 
-def _flag(data: dict[str, Any], key: str) -> bool:
-    value = data.get(key)
-    if not isinstance(value, bool):
-        raise ValueError(f'"{key}" is neither true nor false')
-    return value
-
-
-def _values(data: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    values = data.get("drawn")
-    if not isinstance(values, dict) or len(values) > MAX_NAME_CHARS:
+def _drawn(data: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    values: dict[str, Any] = _get(data, "drawn", dict, "is no table of values")
+    if len(values) > MAX_NAMES:
         raise ValueError('"drawn" is no table of values')
-    plain = {str(name): str(value) for name, value in values.items() if isinstance(value, (str, int))}
+    plain = {name: str(value) for name, value in values.items() if isinstance(value, (str, int))}
     if any(len(name) > MAX_NAME_CHARS or len(value) > MAX_NAME_CHARS for name, value in plain.items()):
         raise ValueError('"drawn" has a value that is too long')
     return tuple(plain.items())
