@@ -26,7 +26,7 @@ MAX_NAME_CHARS = 64 << 10  # of a dictionary's key or a type's name
 MAX_RANK = 16
 MAX_INT = 1 << 63  # no number of a tensor is larger
 MAX_RECV_BYTES = 1 << 18
-MAX_JOINED_BYTES = 1 << 16  # copying more than this costs more than another system call
+MAX_JOINED_BYTES = 1 << 20  # of the pieces of a frame that are sent as one: the reader wakes once
 _JSON_DECODER = json.JSONDecoder()
 
 # fmt: off
