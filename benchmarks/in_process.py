@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from grader.course.discover import load
-from grader.judge.processes.remote_module import LocalSubject
+from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.random_inputs import Rand, derive
 
 COURSE = load(Path(__file__).resolve().parent.parent)
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.path.insert(0, config.getoption("--learner"))
 
 
-def subject(path: Path, request: pytest.FixtureRequest) -> LocalSubject:
+def subject(path: Path, request: pytest.FixtureRequest) -> LocalModule:
     """The functions of one file, in this process."""
     lesson = LESSONS[Path(request.node.path)]
     name = f"{path.parent.name}_{path.stem}"
@@ -40,18 +40,18 @@ def subject(path: Path, request: pytest.FixtureRequest) -> LocalSubject:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-    return LocalSubject(vars(sys.modules[name]), lesson.kinds)
+    return LocalModule(vars(sys.modules[name]), lesson.kinds)
 
 
 @pytest.fixture
-def submission(request: pytest.FixtureRequest) -> LocalSubject:
+def submission(request: pytest.FixtureRequest) -> LocalModule:
     """The learner's functions."""
     lesson = LESSONS[Path(request.node.path)]
     return subject(Path(request.config.getoption("--learner")) / f"{lesson.name}.py", request)
 
 
 @pytest.fixture
-def reference(request: pytest.FixtureRequest) -> LocalSubject:
+def reference(request: pytest.FixtureRequest) -> LocalModule:
     """The course's functions."""
     return subject(LESSONS[Path(request.node.path)].solution_path, request)
 

@@ -12,7 +12,9 @@ Assertions, each raising CheckFailed with a message for the learner (what came b
 
 What a check has to do with:
 
-    Subject, Proxy, Object   the submission or the reference; one of its functions; an object that it made
+    CallableModule           the submission or the reference
+    RemoteFunction           one of its functions
+    RemoteObject             an object that it made
     Observed                 a value together with the arguments after the call
     Rand                     the random inputs of the fixture `rand`
     LearnerError             the submission raised an error, timed out or died in a call
@@ -37,16 +39,35 @@ from typing import Any
 
 from grader.judge.diagnosis.mistakes import MistakeSet
 from grader.judge.errors import CheckFailed, LearnerError
-from grader.judge.processes.remote_module import Object, Observed, Proxy, Subject
+from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show
 from grader.judge.values.random_inputs import Rand
-from grader.judge.values.redacted_explanation import form_of, plain_kind, wrong_shape
+from grader.judge.values.redacted_explanation import explain_form, redacted_kind, wrong_shape
 
 # fmt: off
 __all__ = [
-    "ATOL", "DEVICE_ERROR_WORDS", "CheckFailed", "LearnerError", "MistakeSet", "Object", "Observed", "Proxy", "Raised",
-    "Rand", "Subject", "assert_gradients_match", "assert_matches", "assert_portable", "assert_repeatable",
-    "assert_shape", "assert_unchanged", "fail", "is_array", "kind_of", "same", "show",
+    "ATOL",
+    "DEVICE_ERROR_WORDS",
+    "CallableModule",
+    "CheckFailed",
+    "LearnerError",
+    "MistakeSet",
+    "Observed",
+    "Raised",
+    "Rand",
+    "RemoteFunction",
+    "RemoteObject",
+    "assert_gradients_match",
+    "assert_matches",
+    "assert_portable",
+    "assert_repeatable",
+    "assert_shape",
+    "assert_unchanged",
+    "fail",
+    "is_array",
+    "kind_of",
+    "same",
+    "show",
 ]
 # fmt: on
 
@@ -73,14 +94,14 @@ def assert_matches(actual: Any, expected: Any, atol: float = ATOL, hint: str = "
     """
     difference = explain(actual, expected, atol)
     if difference:
-        fail(f"{difference} {hint}".strip(), form_of(actual, expected, atol), hint)
+        fail(f"{difference} {hint}".strip(), explain_form(actual, expected, atol), hint)
 
 
 def assert_shape(actual: Any, shape: Sequence[int]) -> None:
     """Fail unless the value is an array of exactly this shape."""
     if not is_array(actual):
         wanted = f"expected a tensor of shape {tuple(shape)}."
-        fail(f"It returned {kind_of(actual)}; {wanted}", f"It returned {plain_kind(actual)}; {wanted}")
+        fail(f"It returned {kind_of(actual)}; {wanted}", f"It returned {redacted_kind(actual)}; {wanted}")
     if tuple(actual.shape) != tuple(shape):
         fail(f"Wrong shape: {tuple(actual.shape)}, expected {tuple(shape)}.", wrong_shape(actual.shape, shape))
 
@@ -120,7 +141,7 @@ def assert_gradients_match(
             fail(f"No gradient reaches {name}.", f"No gradient reaches {name}.")
         difference = explain(actual[name], gradient, atol)
         if difference:
-            form = form_of(actual[name], gradient, atol)
+            form = explain_form(actual[name], gradient, atol)
             fail(f"The gradient of {name}: {difference}", f"The gradient of {name}: {form}")
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from grader.course.learner_copy import Release, public_answers, public_checks, release_of
 from grader.errors import CourseError
 from grader.judge.diagnosis.diagnosis import Diagnostician
-from grader.judge.processes.remote_module import LocalSubject, Subject
+from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
 from grader.judge.transcript.transcript_file import TranscriptFile
 from grader.judge.values.random_inputs import Rand, derive
@@ -31,17 +31,17 @@ class CourseAnswers:
         """Return the file of the checks that can be run."""
         return lesson.checks_path
 
-    def load(self, lesson: Lesson) -> tuple[LocalSubject, dict[str, Diagnostician]]:
+    def load(self, lesson: Lesson) -> tuple[LocalModule, dict[str, Diagnostician]]:
         """Return the reference, and for each function what names its mistakes; both are loaded once."""
         return self._loaded(lesson.name)
 
-    def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
+    def reference(self, lesson: Lesson, name: str, seed: int) -> CallableModule:
         """Return the reference for one run of one check."""
         reference, _ = self.load(lesson)
         reference.release()
         return reference
 
-    def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[Subject, Subject]:
+    def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[CallableModule, CallableModule]:
         """Return the reference for one run of one check, as the submission and as the reference."""
         reference, _ = self.load(lesson)
         reference.release()
@@ -51,9 +51,9 @@ class CourseAnswers:
         """Return the random inputs of one run of one check."""
         return Rand(derive(seed, lesson.name, name), self.course.arrays)
 
-    def _load(self, name: str) -> tuple[LocalSubject, dict[str, Diagnostician]]:
+    def _load(self, name: str) -> tuple[LocalModule, dict[str, Diagnostician]]:
         lesson = self.course.lessons[name]
-        reference = LocalSubject(vars(load_file(lesson.solution_path)), lesson.kinds)
+        reference = LocalModule(vars(load_file(lesson.solution_path)), lesson.kinds)
         found = load_file(lesson.mistakes_path).MISTAKE_SETS if lesson.mistakes_path.is_file() else []
         return reference, {each.function: Diagnostician(each, lesson.kinds, self.course.arrays) for each in found}
 
@@ -69,10 +69,10 @@ class RecordedAnswers(CourseAnswers):
     def checks_file(self, lesson: Lesson) -> Path:
         return public_checks(self.course.root, lesson)
 
-    def reference(self, lesson: Lesson, name: str, seed: int) -> Subject:
+    def reference(self, lesson: Lesson, name: str, seed: int) -> CallableModule:
         return Player(lesson.kinds, self._recorded(lesson.name).read(name, seed).reference, ROUNDING)
 
-    def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[Subject, Subject]:
+    def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[CallableModule, CallableModule]:
         transcript = self._recorded(lesson.name).read(name, seed)
         submission = Player(lesson.kinds, transcript.submission, ROUNDING)
         return submission, Player(lesson.kinds, transcript.reference, ROUNDING)
@@ -80,8 +80,8 @@ class RecordedAnswers(CourseAnswers):
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
         return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).read(name, seed).draws)
 
-    def _load(self, name: str) -> tuple[LocalSubject, dict[str, Diagnostician]]:
-        return LocalSubject({}, self.course.lessons[name].kinds), {}
+    def _load(self, name: str) -> tuple[LocalModule, dict[str, Diagnostician]]:
+        return LocalModule({}, self.course.lessons[name].kinds), {}
 
 
 def open_course_answers(course: Course) -> CourseAnswers:

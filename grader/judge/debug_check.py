@@ -23,7 +23,7 @@ from grader.judge.debug_replay import CALLS, Failure, Request
 from grader.judge.errors import LearnerError
 from grader.judge.examination import Judge
 from grader.judge.processes.connection import Worker
-from grader.judge.processes.remote_module import RemoteSubject, Subject
+from grader.judge.processes.remote_module import CallableModule, RemoteModule
 from grader.judge.session import judge_with
 from grader.model import Course, Lesson, Submission
 from grader.worker.arrays import duplicate
@@ -53,16 +53,16 @@ def debug_first_failure(
     _replay_in_child(pickle.dumps((course.arrays, lesson, submission, seed, found[0])))
 
 
-class _RecordingSubject(RemoteSubject):
+class _RecordingSubject(RemoteModule):
     """A submission of which every request is written down before it is made: it may be the last."""
 
     def __init__(self, worker: Worker, kinds: dict[str, str], requests: list[Request]) -> None:
         super().__init__(worker, kinds)
         self._requests = requests
 
-    def ask(self, act: str, **content: Any) -> dict[str, Any]:
-        self._requests.append((act, duplicate(content), 0))
-        reply = super().ask(act, **content)
+    def ask(self, operation: str, **content: Any) -> dict[str, Any]:
+        self._requests.append((operation, duplicate(content), 0))
+        reply = super().ask(operation, **content)
         self._requests[-1] = (*self._requests[-1][:2], int(reply.get("handle", 0)))
         return reply
 
@@ -72,11 +72,11 @@ class _RecordedFunctions(LearnerFunctions):
 
     requests: list[Request]
 
-    def make_subject(self, worker: Worker) -> Subject:
+    def make_subject(self, worker: Worker) -> CallableModule:
         self.requests = []
         return _RecordingSubject(worker, self.lesson.kinds, self.requests)
 
-    def live_subject(self) -> Subject:
+    def live_subject(self) -> CallableModule:
         subject = super().live_subject()
         self.requests.clear()
         return subject

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.judge.values.compare import explain, kind_of, largest_error, same, show
-from grader.judge.values.difference_patterns import findings
+from grader.judge.values.difference_patterns import find_patterns
 from grader.worker.wire import Opaque
 
 numbers = st.floats(-10, 10, width=32)
@@ -108,13 +108,13 @@ BASE = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
 )
 def test_regular_differences_are_recognised(actual, expected, words):
     """A factor, a transpose, an order, a shift or a single right row is said in words."""
-    assert words in " ".join(findings(actual, expected))
+    assert words in " ".join(find_patterns(actual, expected))
 
 
 def test_irregular_differences_are_not_explained_away():
     """Noise gives no finding at all."""
     noise = torch.randn(4, 4, generator=torch.Generator().manual_seed(2))
 
-    assert findings(BASE + noise, BASE) == []
-    assert findings(None, BASE) == []
-    assert findings([1], BASE) == []
+    assert find_patterns(BASE + noise, BASE) == []
+    assert find_patterns(None, BASE) == []
+    assert find_patterns([1], BASE) == []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import LocalSubject
+from grader.judge.processes.remote_module import LocalModule
 from grader.judge.transcript.replay import ROUNDING, NotRecorded, PlayedRand, Player
 from grader.judge.transcript.transcript import Exchange, RecordedRand, Recorder, Transcript
 from grader.judge.transcript.transcript_file import TranscriptFile, write_transcripts
@@ -45,7 +45,7 @@ NAMESPACE: dict[str, Any] = {"double": lambda x, by=2: x * by, "fussy": fussy, "
 def recorded(run):
     """What `run(subject)` asks of the module above and is answered."""
     exchanges: list[Exchange] = []
-    run(Recorder(LocalSubject(NAMESPACE, KINDS), KINDS, exchanges))
+    run(Recorder(LocalModule(NAMESPACE, KINDS), KINDS, exchanges))
     return exchanges
 
 
@@ -137,7 +137,7 @@ def test_a_model_and_its_optimizer_are_one_story():
         return model.state()["state"], subject.events()
 
     player = Player(KINDS, recorded(run))
-    assert same(run(player), run(LocalSubject(NAMESPACE, KINDS)), 0.0)
+    assert same(run(player), run(LocalModule(NAMESPACE, KINDS)), 0.0)
 
 
 def test_draws_are_given_as_they_were():
@@ -183,7 +183,7 @@ def test_whatever_is_plain_comes_back_from_the_file(tmp_path_factory, asked, ans
     back = reread(tmp_path_factory.getbasetemp(), story)
 
     assert same(back.draws, [("it", drawn)], 0.0)
-    assert back.reference[0].act == "call"
+    assert back.reference[0].operation == "call"
     assert same(back.reference[0].content, {"args": asked}, 0.0)
     assert same(back.reference[0].answer, {"value": answered}, 0.0)
 

@@ -20,7 +20,7 @@ from support.fake_workers import VALUES, LooseWorker, LyingLauncher, LyingWorker
 
 from grader.errors import WorkerCrashed, WorkerTimeout
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import RemoteSubject, no_answer
+from grader.judge.processes.remote_module import RemoteModule, no_answer
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
 from grader.model import Submission
 from grader.worker import wire
@@ -98,7 +98,7 @@ def asked(sent: tuple[bytes, ...]) -> dict[str, Any]:
     worker = LyingWorker(WORK, LIMITS, lambda act, reply: reply if act == "load" else sent)
     try:
         worker.request("load", names=["f"])
-        return RemoteSubject(worker, {"f": "function"}).ask("call", **CALL)
+        return RemoteModule(worker, {"f": "function"}).ask("call", **CALL)
     finally:
         worker.close()
 

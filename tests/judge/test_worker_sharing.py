@@ -94,7 +94,7 @@ def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
 
 def test_an_old_worker_is_not_used_on(launcher, monkeypatch):
     """A process that has served for long is replaced, so that no lesson pays for the time of those before it."""
-    monkeypatch.setattr(worker_pool, "SHARED_FOR", 0.0)
+    monkeypatch.setattr(worker_pool, "MAX_SHARED_FRACTION", 0.0)
     leases = []
     lease = launcher.lease
     monkeypatch.setattr(launcher, "lease", lambda *more: leases.append(1) or lease(*more))

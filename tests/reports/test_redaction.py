@@ -374,8 +374,8 @@ def test_an_error_leaves_no_room_for_a_message(kind, type_name, text, frames):
     there = [("a", 1), ("a", 2), ("b", 1)]
     places = [".", " on line 3 of a.py.", " on line 2 of b.py."]
     places += [f" on line {line} of {name}.py.\n    pass" for name, line in there]
-    types = ["An error of a type of its own", *redacted_explanation.ERRORS]
-    told = redacted_explanation.of_error(LearnerError(kind, type_name, text, frames), submission, ("softmax",))
+    types = ["An error of a type of its own", *redacted_explanation.KNOWN_ERRORS]
+    told = redacted_explanation.explain_error(LearnerError(kind, type_name, text, frames), submission, ("softmax",))
 
     assert told in {
         "It asked for more memory than there is.", "Its process ended in the middle of a call.",

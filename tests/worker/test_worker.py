@@ -18,7 +18,7 @@ from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
 from grader.judge.errors import LearnerError
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import start_launcher
-from grader.judge.processes.remote_module import LocalSubject, RemoteSubject
+from grader.judge.processes.remote_module import LocalModule, RemoteModule
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server
 
@@ -54,7 +54,7 @@ def any_launcher(request, launcher_with):
 def test_both_kinds_of_worker_answer_alike(any_launcher):
     """A call, its gradients and a change of its argument look the same however the worker was made."""
     worker = loaded(any_launcher, "def f(x, *, scale=2.0):\n    y = x * scale\n    return y\n")
-    subject = RemoteSubject(worker, {"f": "function"})
+    subject = RemoteModule(worker, {"f": "function"})
     x, weights = torch.randn(2, 3), torch.randn(2, 3)
 
     observed = subject.f.observe(x, scale=3.0)
@@ -150,7 +150,7 @@ def test_a_forged_reply_of_the_right_form_is_still_only_data(launcher):
         "    os._exit(0)\n",
     )  # fmt: skip
     with pytest.raises(LearnerError) as caught:
-        RemoteSubject(worker, {"f": "function"}).f(torch.ones(2))
+        RemoteModule(worker, {"f": "function"}).f(torch.ones(2))
     worker.close()
 
     assert caught.value.kind in ("crashed", "raised")
@@ -210,7 +210,7 @@ def test_a_lesson_has_an_end(launcher):
 def test_a_long_source_arrives_whole(launcher):
     """A file of a megabyte, of signs that JSON writes six times as long, is loaded to its last line."""
     worker = loaded(launcher, f"text = '{chr(1) * 900_000}'\ndef f():\n    return len(text)\n")
-    length = RemoteSubject(worker, {"f": "function"}).f()
+    length = RemoteModule(worker, {"f": "function"}).f()
     worker.close()
 
     assert length == 900_000
@@ -223,7 +223,7 @@ def test_an_answer_that_is_too_large_is_an_error_of_the_learners(launcher):
         "import torch\ndef f(many):\n"
         "    return [0.0] * 1_000_000 if many else torch.zeros(1).expand(100_000, 100_000)\n",
     )
-    subject = RemoteSubject(worker, {"f": "function"})
+    subject = RemoteModule(worker, {"f": "function"})
     value = subject.f(False)
     with pytest.raises(LearnerError, match="too many values"):
         subject.f(True)
@@ -305,7 +305,7 @@ def test_a_worker_sees_nothing_of_ours(launcher):
         "    except OSError:\n"
         "        return False\n",
     )  # fmt: skip
-    environment, argv, paths, descriptors = RemoteSubject(worker, {"f": "function"}).f()
+    environment, argv, paths, descriptors = RemoteModule(worker, {"f": "function"}).f()
     worker.close()
 
     assert environment == {} and argv == [""]
@@ -331,7 +331,7 @@ def test_objects_stay_with_their_maker(launcher):
     x, weights = rand(2, 4), rand(2, 4)
     worker = loaded(launcher, source)
     results = []
-    for subject in (RemoteSubject(worker, {"C": "class"}), LocalSubject(namespace, {"C": "class"})):
+    for subject in (RemoteModule(worker, {"C": "class"}), LocalModule(namespace, {"C": "class"})):
         made = subject.C(4, state=state)
         gradients = made.gradients(x, wrt=[0], weights=weights, twice=True)
         results.append((made(x, twice=True), gradients, made.eval().state()["training"], made.missing))
@@ -346,7 +346,7 @@ def test_objects_stay_with_their_maker(launcher):
 def test_a_missing_name_in_the_state_is_told(launcher):
     """Weights that have no place, and places without weights, are named."""
     worker = loaded(launcher, "import torch\nclass C(torch.nn.Linear):\n    pass\n")
-    made = RemoteSubject(worker, {"C": "class"}).C(3, 3, state={"weight": torch.ones(3, 3), "extra": torch.ones(1)})
+    made = RemoteModule(worker, {"C": "class"}).C(3, 3, state={"weight": torch.ones(3, 3), "extra": torch.ones(1)})
     worker.close()
 
     assert (made.missing, made.unexpected) == (["bias"], ["extra"])
@@ -366,7 +366,7 @@ def test_described_models_log_what_is_done_to_them(launcher):
         "        return loss\n"
         "    return float(optimizer.step(closure).detach())\n",
     )  # fmt: skip
-    subject = RemoteSubject(worker, {"f": "function"})
+    subject = RemoteModule(worker, {"f": "function"})
     model = subject.make_model(
         [["linear", 3, 1]], {"layers.0.weight": torch.ones(1, 3), "layers.0.bias": torch.zeros(1)}
     )
@@ -401,7 +401,7 @@ def test_described_models_log_what_is_done_to_them(launcher):
 def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble):
     """Tensors made without saying where fail elsewhere; code that reads values or follows its input does not."""
     worker = loaded(launcher, f"import torch\ndef f(x):\n    {body}\n")
-    subject = RemoteSubject(worker, {"f": "function"})
+    subject = RemoteModule(worker, {"f": "function"})
     x = torch.randn(2, 3)
     try:
         value, there = subject.f.on_fake_device(x)
@@ -425,7 +425,7 @@ def test_making_an_optimizer_does_not_import_the_compiler(launcher):
         "    optimizer.step()\n"
         "    return ['torch._dynamo' in sys.modules, weight.tolist()]\n",
     )  # fmt: skip
-    compiled, weight = RemoteSubject(worker, {"f": "function"}).f()
+    compiled, weight = RemoteModule(worker, {"f": "function"}).f()
     worker.close()
 
     assert not compiled
@@ -451,7 +451,7 @@ def test_a_worker_runs_on_the_gpu(launcher_with):
     """The same calls with the device set to cuda run there and give the same values."""
     with launcher_with(LIMITS) as launcher:
         worker = loaded(launcher, "def f(x):\n    assert x.is_cuda\n    return x * 2\n")
-        observed = RemoteSubject(worker, {"f": "function"}, device="cuda").f.observe(torch.ones(3))
+        observed = RemoteModule(worker, {"f": "function"}, device="cuda").f.observe(torch.ones(3))
         worker.close()
 
     assert observed.devices == ("cuda",)

@@ -24,7 +24,7 @@ from grader.judge.checks.check import Check
 from grader.judge.course_answers import load_file
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
-from grader.judge.processes.remote_module import LocalSubject
+from grader.judge.processes.remote_module import LocalModule
 from grader.judge.transcript.transcript import RecordedRand, Recorder, Transcript
 from grader.judge.transcript.transcript_file import Key, write_transcripts
 from grader.judge.values.random_inputs import derive
@@ -115,7 +115,7 @@ def _record(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: di
     _forget_earlier_runs(check)
     transcript = Transcript()
     submission, answering = (
-        Recorder(LocalSubject(reference, lesson.kinds), lesson.kinds, exchanges)
+        Recorder(LocalModule(reference, lesson.kinds), lesson.kinds, exchanges)
         for exchanges in (transcript.submission, transcript.reference)
     )
     rand = judge.answers.rand(lesson, check.item.name, seed)

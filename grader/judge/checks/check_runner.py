@@ -15,7 +15,7 @@ from _pytest.runner import runtestprotocol
 from grader.errors import CourseError, GraderError
 from grader.judge.checks import pytest_plugin
 from grader.judge.checks.check import Check
-from grader.judge.processes.remote_module import Subject
+from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.random_inputs import Rand
 
 # Plugins of pytest that checks do not need; each costs time at the start and for every check.
@@ -33,13 +33,13 @@ class CheckRunner:
 
     def __init__(self) -> None:
         self.checks: dict[Path, list[Check]] = {}
-        self.submission: Subject | None = None
-        self.reference: Subject | None = None
+        self.submission: CallableModule | None = None
+        self.reference: CallableModule | None = None
         self.make_rand: Callable[[str], Rand] | None = None
         self._error: BaseException | None = None
 
     def run(
-        self, check: Check, submission: Subject, reference: Subject, make_rand: Callable[[str], Rand]
+        self, check: Check, submission: CallableModule, reference: CallableModule, make_rand: Callable[[str], Rand]
     ) -> BaseException | None:
         """Run one check and return what it raised."""
         self.submission, self.reference, self.make_rand = submission, reference, make_rand

@@ -7,8 +7,8 @@ from functools import cached_property, partial
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.course_answers import CourseAnswers
-from grader.judge.processes.remote_module import Subject
-from grader.judge.transcript.prefetch import PrefetchedSubject
+from grader.judge.processes.remote_module import CallableModule
+from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.transcript import Recorder, Transcript
 from grader.judge.values.random_inputs import Rand
 from grader.model import Lesson
@@ -25,9 +25,9 @@ class LessonChecks:
         """The checks in their order."""
         return self.runner.checks.get(self.answers.checks_file(self.lesson), [])
 
-    def run(self, check: Check, submission: Subject) -> BaseException | None:
+    def run(self, check: Check, submission: CallableModule) -> BaseException | None:
         """Run a check and return what it raised: replayed over prefetched replies as far as they go."""
-        if isinstance(submission, PrefetchedSubject):
+        if isinstance(submission, PrefetchedModule):
             done, error = submission.replay(self.transcripts[check.name], partial(self._run, check))
             if done:
                 return error
@@ -49,7 +49,7 @@ class LessonChecks:
         self._run(check, submission, Recorder(reference.twin(), self.lesson.kinds, transcript.reference))
         return transcript
 
-    def _run(self, check: Check, submission: Subject, reference: Subject) -> BaseException | None:
+    def _run(self, check: Check, submission: CallableModule, reference: CallableModule) -> BaseException | None:
         return self.runner.run(check, submission, reference, self._rand)
 
     def _rand(self, name: str) -> Rand:

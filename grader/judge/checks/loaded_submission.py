@@ -10,10 +10,10 @@ from grader.errors import WorkerError
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.load_submission import load_submission
-from grader.judge.processes.remote_module import LocalSubject, RemoteSubject, Subject, no_answer, reply_of
+from grader.judge.processes.remote_module import CallableModule, LocalModule, RemoteModule, no_answer, reply_of
 from grader.judge.processes.reply_schema import reply_to
 from grader.judge.processes.worker_pool import Workers
-from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedSubject, requests_of
+from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, requests_of
 from grader.judge.transcript.transcript import Transcript
 from grader.model import Lesson, Limits, Submission
 
@@ -25,7 +25,7 @@ class LoadedSubmission:
 
     def __init__(self, kinds: Mapping[str, str], limits: Limits) -> None:
         self.kinds, self.limits = kinds, limits
-        self.subject: Subject | None = None  # of the last process
+        self.subject: CallableModule | None = None  # of the last process
         self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
         self.public: list[str] = []  # all public names
         self.printed: list[str] = []
@@ -36,11 +36,11 @@ class LoadedSubmission:
         """Return True if the functions can be called."""
         return self.subject is not None
 
-    def load(self) -> Subject:
+    def load(self) -> CallableModule:
         """Load the functions, in a new process if they have one. Raises LearnerError."""
         raise NotImplementedError
 
-    def live_subject(self) -> Subject:
+    def live_subject(self) -> CallableModule:
         """Return the functions, loaded again if their process died. Raises LearnerError."""
         if not self.is_alive:
             self.load()
@@ -69,8 +69,8 @@ class OwnFunctions(LoadedSubmission):
         super().__init__(kinds, limits)
         self.namespace = namespace
 
-    def load(self) -> Subject:
-        self.subject = LocalSubject(self.namespace, self.kinds)
+    def load(self) -> CallableModule:
+        self.subject = LocalModule(self.namespace, self.kinds)
         self._define(reply_to("names", {}, self.subject.ask("names", names=list(self.kinds))))
         return self.subject
 
@@ -92,18 +92,18 @@ class LearnerFunctions(LoadedSubmission):
     def is_alive(self) -> bool:
         return self.worker is not None and self.worker.alive
 
-    def load(self) -> Subject:
+    def load(self) -> CallableModule:
         worker, reply = self._load_in_worker()
         if self._transcripts:
-            self.subject = PrefetchedSubject(worker, self.kinds, lambda: self._load_plainly()[0])
+            self.subject = PrefetchedModule(worker, self.kinds, lambda: self._load_plainly()[0])
             self.subject.keep(self._transcripts, reply.get("replies"))
         else:
             self.subject = self.make_subject(worker)
         return self.subject
 
-    def make_subject(self, worker: Worker) -> Subject:
+    def make_subject(self, worker: Worker) -> CallableModule:
         """Return what checks call, for a worker that has loaded the submission."""
-        return RemoteSubject(worker, self.kinds, self.device)
+        return RemoteModule(worker, self.kinds, self.device)
 
     def note_error(self, error: LearnerError) -> bool:
         self._timed_out |= error.kind == "timed-out"

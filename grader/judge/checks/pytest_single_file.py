@@ -17,7 +17,7 @@ from grader.judge.processes.connection import Worker
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.judge.processes.load_submission import load_submission
-from grader.judge.processes.remote_module import RemoteSubject, learner_error
+from grader.judge.processes.remote_module import RemoteModule, learner_error
 from grader.model import Course, Lesson
 from grader.submission import read_submission
 
@@ -42,7 +42,7 @@ class SingleFileRun:
         except SelfattendError as error:
             pytest.exit(str(error), returncode=error.exit_code)
         return SimpleNamespace(
-            submission=RemoteSubject(worker, lesson.kinds, self.device),
+            submission=RemoteModule(worker, lesson.kinds, self.device),
             reference=answers.reference(lesson, item.name, seed),
             make_rand=lambda name: answers.rand(lesson, name, seed),
         )

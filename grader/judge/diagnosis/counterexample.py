@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from grader.judge.diagnosis.mistakes import Example
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import Subject
+from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import same, show
 from grader.model import Counterexample
 
 
 def find_counterexample(
-    function: str, examples: Sequence[Example], submission: Subject, reference: Subject
+    function: str, examples: Sequence[Example], submission: CallableModule, reference: CallableModule
 ) -> list[Counterexample]:
     """Return the first of the examples on which the submission differs from the reference; none if they agree."""
     for example in examples:

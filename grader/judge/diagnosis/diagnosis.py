@@ -13,7 +13,7 @@ from typing import Any
 from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations, agree, observe
 from grader.judge.diagnosis.mistakes import Mistake, MistakeSet, Probe
 from grader.judge.diagnosis.output_format import reformat
-from grader.judge.processes.remote_module import Subject
+from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
 from grader.model import Counterexample, Named
 
@@ -44,7 +44,7 @@ class Diagnostician:
         self.mistake_set, self.arrays = mistake_set, arrays
         self.outputs = MistakeOutputs(mistake_set, kinds, arrays)
 
-    def diagnose(self, subject: Subject) -> Diagnosis:
+    def diagnose(self, subject: CallableModule) -> Diagnosis:
         """Observe the subject on every probe and say what that means."""
         seen = self.outputs.observe_all(subject)
         diagnosis = self._compare(seen)

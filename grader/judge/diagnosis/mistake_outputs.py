@@ -1,7 +1,7 @@
 """What the known mistakes of one function answer to its probes, alone and together: computed once, when first needed.
 
 Answers of single mistakes and of the correct version are kept. Of combinations, which may be thousands, only the
-weights are kept and a few answers, so that a large batch needs no more memory than a small one.
+fingerprints are kept and a few answers, so that a large batch needs no more memory than a small one.
 
 A set of mistakes is an integer in which bit `i` stands for the mistake number `i`.
 """
@@ -18,12 +18,12 @@ from typing import Any
 from grader.errors import SelfattendError
 from grader.judge.diagnosis.mistakes import Mistake, MistakeSet, Probe
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import LocalSubject, Subject
-from grader.judge.transcript.prefetch import PrefetchedSubject
+from grader.judge.processes.remote_module import CallableModule, LocalModule
+from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import NotRecorded
 from grader.judge.transcript.transcript import Recorder, Transcript
 from grader.judge.values.compare import Raised, same
-from grader.judge.values.fingerprint import Weight, weigh
+from grader.judge.values.fingerprint import Fingerprint, fingerprint
 from grader.judge.values.random_inputs import Rand, derive
 
 # Probe inputs are the same in every run: the audit proves every mistake's margin on exactly these.
@@ -38,7 +38,7 @@ Observations = dict[str, Any]
 Key = tuple[int, int]  # the number of a probe, a set of mistakes
 
 
-def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
+def observe(probe: Probe, subject: CallableModule, arrays: str) -> Any:
     """Run one probe on a subject and return what it observed; an error is an observation too."""
     seed = derive(PROBE_SEED, probe.name)
     try:
@@ -52,7 +52,7 @@ def observe(probe: Probe, subject: Subject, arrays: str) -> Any:
     except Exception as error:  # the probe could not use what the subject returned: None, a list, another rank
         return Raised("unusable", type(error).__name__)
     finally:
-        if isinstance(subject, LocalSubject):
+        if isinstance(subject, LocalModule):
             subject.release()
 
 
@@ -68,15 +68,15 @@ class MistakeOutputs:
         self.mistake_set, self.kinds, self.arrays = mistake_set, kinds, arrays
         self._answers: dict[Key, Any] = {}
         self._combined: OrderedDict[Key, Any] = OrderedDict()  # of combinations, unlike all others
-        self._weights: dict[Key, Weight] = {}
-        self._by_weight: dict[Weight, Any] = {}
-        self._subjects: dict[int, LocalSubject] = {}
+        self._fingerprints: dict[Key, Fingerprint] = {}
+        self._by_fingerprint: dict[Fingerprint, Any] = {}
+        self._subjects: dict[int, LocalModule] = {}
         self._sets: dict[int, Sequence[int]] = {}
 
-    def observe_all(self, subject: Subject) -> Observations:
+    def observe_all(self, subject: CallableModule) -> Observations:
         """Observe a subject on every probe; prefetched replies are used where they go as far as the probe asks."""
         observations = {}
-        if isinstance(subject, PrefetchedSubject):
+        if isinstance(subject, PrefetchedModule):
             with suppress(LearnerError):  # then there is no worker, and each probe says so
                 subject.fetch(list(self.transcripts.values()))
             for probe, transcript in self.transcripts.items():
@@ -136,11 +136,11 @@ class MistakeOutputs:
             observe(probe, Recorder(self.subject_with(()), self.kinds, transcript.submission), self.arrays)
         return transcripts
 
-    def weight(self, probe: int, mistakes: int) -> Weight:
-        """Return the weight of the answer of a set of mistakes to the probe number `probe`."""
-        if (probe, mistakes) not in self._weights:
+    def fingerprint(self, probe: int, mistakes: int) -> Fingerprint:
+        """Return the fingerprint of the answer of a set of mistakes to the probe number `probe`."""
+        if (probe, mistakes) not in self._fingerprints:
             self.answer(probe, mistakes)
-        return self._weights[probe, mistakes]
+        return self._fingerprints[probe, mistakes]
 
     def answer(self, probe: int, mistakes: int) -> Any:
         """Return the answer of a set of mistakes to the probe number `probe`; of the correct version if it is empty."""
@@ -149,34 +149,34 @@ class MistakeOutputs:
             if key in kept:
                 return kept[key]
         found = observe(self.mistake_set.probes[probe], self._subject(mistakes), self.arrays)
-        weight = self._weights[key] = weigh(found)
-        twin = self._by_weight.get(weight, NO_EVIDENCE)
+        mark = self._fingerprints[key] = fingerprint(found)
+        twin = self._by_fingerprint.get(mark, NO_EVIDENCE)
         if same(found, twin, atol=0.0):
             self._answers[key] = twin
         elif mistakes.bit_count() < 2:
-            self._answers[key] = self._by_weight[weight] = found
+            self._answers[key] = self._by_fingerprint[mark] = found
         else:
             self._combined[key] = found
             if len(self._combined) > MAX_COMBINED_ANSWERS:
                 self._combined.popitem(last=False)
         return found
 
-    def _subject(self, mistakes: int) -> LocalSubject:
+    def _subject(self, mistakes: int) -> LocalModule:
         if mistakes.bit_count() > 1:
             return self.subject_with(self.members(mistakes))
         if mistakes not in self._subjects:
             self._subjects[mistakes] = self.subject_with(self.members(mistakes))
         return self._subjects[mistakes]
 
-    def subject_with(self, combination: Sequence[Mistake]) -> LocalSubject:
+    def subject_with(self, combination: Sequence[Mistake]) -> LocalModule:
         """Make the function with these mistakes, to be probed like a submission."""
         changes = {step: value for mistake in combination for step, value in mistake.changes.items()}
         version = combination[0].version if len(combination) == 1 else None
         return self.subject_for(self.mistake_set.build(changes, version))
 
-    def subject_for(self, version: Any) -> LocalSubject:
+    def subject_for(self, version: Any) -> LocalModule:
         """Return any function of ours in the place of the one that the mistakes are about."""
-        return LocalSubject({self.mistake_set.function: version}, self.kinds)
+        return LocalModule({self.mistake_set.function: version}, self.kinds)
 
 
 class MistakeMatcher:
@@ -184,7 +184,7 @@ class MistakeMatcher:
 
     def __init__(self, outputs: MistakeOutputs, seen: Observations) -> None:
         self._outputs, self._seen = outputs, seen
-        self._weights = {name: weigh(observation) for name, observation in seen.items()}
+        self._fingerprints = {name: fingerprint(observation) for name, observation in seen.items()}
         self._agreed: list[dict[int, bool]] = [{} for _ in outputs.mistake_set.probes]
 
     def fits(self, mistakes: int) -> bool:
@@ -213,8 +213,10 @@ class MistakeMatcher:
         agreed = self._agreed[number]
         if mistakes not in agreed:
             probe = self._outputs.mistake_set.probes[number]
-            seen, weight = self._seen[probe.name], self._weights[probe.name]
-            ruled_out = seen is not NO_EVIDENCE and weight.rules_out(self._outputs.weight(number, mistakes), probe.atol)
+            seen, mark = self._seen[probe.name], self._fingerprints[probe.name]
+            ruled_out = seen is not NO_EVIDENCE and mark.rules_out(
+                self._outputs.fingerprint(number, mistakes), probe.atol
+            )
             agreed[mistakes] = not ruled_out and agree(seen, self._outputs.answer(number, mistakes), probe)
         return agreed[mistakes]
 

@@ -40,12 +40,12 @@ MOST_HIDDEN = 3
 
 
 def why_not() -> str:
-    """Why bubblewrap cannot be had here; "" if it can. Tried once, in some 10 ms."""
+    """Say why bubblewrap cannot be used here; "" if it can. It is tried once, in some 10 ms."""
     return _probe()[1]
 
 
 def options(policy: Mapping[str, Any], programs: Iterable[str]) -> BinaryIO:
-    """A file of the options for `inside`: what is seen there. To be called where `why_not` says nothing.
+    """Write the options for `inside` to an open file: what is visible there. Needs `why_not` to be empty.
 
     That is what `policy` lets a worker read, and `programs`, the files and folders that it takes to start.
     """
@@ -61,13 +61,13 @@ def options(policy: Mapping[str, Any], programs: Iterable[str]) -> BinaryIO:
 
 
 def inside(options_fd: int, command: Iterable[str]) -> list[str]:
-    """The command line that runs `command` in bubblewrap with the options in that open file."""
+    """Return the command line that runs `command` in bubblewrap with the options in that open file."""
     return [*_probe()[0], "--args", str(options_fd), "--", *command]
 
 
 @cache
 def _probe() -> tuple[tuple[str, ...], str]:
-    """The first way to start bubblewrap that works, and why there is none."""
+    """Return the first way to start bubblewrap that works, or why there is none."""
     program = shutil.which("bwrap")
     if sys.platform != "linux":
         return (), "only Linux has bubblewrap"
@@ -83,7 +83,7 @@ def _probe() -> tuple[tuple[str, ...], str]:
 
 
 def _try(command: list[str]) -> str:
-    """Why this command fails; "" if it does not."""
+    """Say why a command fails; "" if it does not."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -98,7 +98,7 @@ def _try(command: list[str]) -> str:
 
 
 def _mounts(paths: Iterable[str]) -> Iterator[str]:
-    """Each of these paths at its own place, and the symbolic links on the way to it."""
+    """Bind each of these paths where it is, with the symbolic links on the way to it."""
     links: dict[str, str] = {}
     real = {_real(path, links) for path in paths}
     folders = _almost_whole(real)
@@ -121,7 +121,7 @@ def _mounts(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _writable(paths: Iterable[str]) -> Iterator[str]:
-    """The scratch folders, if there are any, at their own place."""
+    """Bind the scratch folders where they are."""
     for path in paths:
         for folder in _above([path]):
             yield from ("--dir", folder)
@@ -129,7 +129,7 @@ def _writable(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _above(paths: Iterable[str]) -> list[str]:
-    """All folders on the way to these, from above."""
+    """Return all folders on the way to these, from above."""
     return sorted({str(folder) for path in paths for folder in PurePosixPath(path).parents} - {"/"})
 
 
@@ -138,7 +138,7 @@ def _is_under(path: str, folders: Iterable[str]) -> bool:
 
 
 def _almost_whole(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Folders of which all is to be seen but a few folders in them, with those: the standard library is one."""
+    """Return folders that are visible but for a few folders in them, such as the standard library, with those."""
     by_folder: dict[str, set[str]] = defaultdict(set)
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -154,7 +154,7 @@ def _almost_whole(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _real(path: str, links: dict[str, str]) -> str:
-    """The place that a path leads to; the symbolic links that it leads over are put into `links`."""
+    """Resolve a path; the symbolic links on the way are added to `links`."""
     place, ahead, left = "", path.split("/")[::-1], MOST_LINKS
     while ahead:
         name = ahead.pop()
@@ -174,7 +174,7 @@ def _real(path: str, links: dict[str, str]) -> str:
 
 @cache
 def _link(path: str) -> str | None:
-    """What a symbolic link holds; None for anything else."""
+    """Return the target of a symbolic link; None for anything else."""
     try:
         return str(Path(path).readlink())
     except OSError:

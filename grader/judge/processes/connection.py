@@ -1,4 +1,4 @@
-"""Our end of the line to one worker process: a deadline on every call, a cap on what it prints, a certain end."""
+"""The connection to one worker process: a deadline for every request, a limit on output, and a certain end."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
 from grader.model import Limits
 from grader.worker import wire
 
-LAST_WORDS_SECONDS = 0.5
-KEPT_OUTPUT = 64 << 10  # bytes of what is printed in one lesson; the rest, up to the limit, is let go
+INTERRUPT_SECONDS = 0.5
+MAX_KEPT_OUTPUT_BYTES = 64 << 10  # bytes of what is printed in one lesson; the rest, up to the limit, is let go
 NO_TIME_LEFT = "The time for this lesson was used up."
-CUT = b"\n[more was printed than is kept]\n"
+CUT_MARK = b"\n[more was printed than is kept]\n"
 READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
 
 
 class Worker:
     """One worker process, for one learner's work. `close` always ends it.
 
-    `patience`: seconds that a call may take; `until`: when, by `time.monotonic()`, all calls must have ended.
+    Attributes:
+        patience: How many seconds a request may take.
+        until: When all requests must have ended, by `time.monotonic()`.
     """
 
     def __init__(
@@ -53,8 +55,8 @@ class Worker:
         self._vet = vet
         self._printed = bytearray()
         self._printed_total = 0
-        self._room = KEPT_OUTPUT
-        self._prints = True
+        self._output_left = MAX_KEPT_OUTPUT_BYTES
+        self._output_open = True
         self._next_id = 0
         self._frames = wire.FrameReader(wire.REPLY)
         # the line first: if an answer is there, what was printed before it is seen in the same look
@@ -63,9 +65,15 @@ class Worker:
         self._ready.register(output_fd, select.POLLIN)
         os.set_blocking(output_fd, False)
 
-    def request(self, act: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
-        """Ask for one act and wait for its reply. Raises WorkerTimeout or WorkerCrashed, and the worker
-        is then dead."""
+    def request(self, operation: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
+        """Send one request and wait for its reply.
+
+        Args:
+            seconds: How long that may take; None for `patience`.
+
+        Raises:
+            WorkerTimeout, WorkerCrashed: There is no reply, and the worker is dead.
+        """
         if not self.alive:
             raise WorkerCrashed("The worker has ended already.")
         self._next_id += 1
@@ -73,10 +81,10 @@ class Worker:
         try:
             self.greet()
             deadline = min(time.monotonic() + limit, self.until)
-            self._send({"id": self._next_id, "operation": act, **content}, deadline)
+            self._send({"id": self._next_id, "operation": operation, **content}, deadline)
             reply = self._receive(deadline)
         except TimeoutError:
-            frames = self._where_it_hangs()
+            frames = self._interrupt()
             self.kill()
             what = f"No answer within {limit:g} s."
             raise WorkerTimeout(what if time.monotonic() < self.until else NO_TIME_LEFT, frames) from None
@@ -88,20 +96,24 @@ class Worker:
             raise WorkerCrashed("The worker's process sent something that is not an answer.")
         return reply
 
-    def _where_it_hangs(self) -> object:
-        """Interrupt a call that does not end, as Ctrl-C would, and wait a moment for what its traceback says."""
+    def _interrupt(self) -> object:
+        """Interrupt a call that does not end, as Ctrl-C would, and return the frames of its traceback."""
         if self.pidfd is None:
             return ()
         try:
             signal.pidfd_send_signal(self.pidfd, signal.SIGINT)
-            error = self._receive(time.monotonic() + LAST_WORDS_SECONDS).get("error")
+            error = self._receive(time.monotonic() + INTERRUPT_SECONDS).get("error")
         except (OSError, EOFError, WorkerCrashed, wire.ProtocolError):
             return ()
         return error.get("frames", ()) if isinstance(error, dict) else ()
 
     def greet(self) -> tuple[str, ...]:
-        """The layers in force round it, asked once, before anything is sent. Raises IsolationError if they are too few;
-        OSError, EOFError or ProtocolError if it does not begin."""
+        """Return the isolation layers in force, which the worker reports before anything is sent to it.
+
+        Raises:
+            IsolationError: They are too few.
+            OSError, EOFError, ProtocolError: The worker does not start.
+        """
         if self.layers is None:
             self.layers = self._vet(self._hello())
         return self.layers
@@ -117,7 +129,7 @@ class Worker:
         return tuple(layers)
 
     def _send(self, message: dict[str, Any], deadline: float) -> None:
-        """Send a frame to a worker that may read it slowly, or not at all. Raises TimeoutError."""
+        """Send a frame to a worker that may read it slowly or not at all. Raises TimeoutError."""
         for piece in wire.frame_pieces(message):
             rest = memoryview(piece)
             while rest:
@@ -137,8 +149,14 @@ class Worker:
         return message
 
     def _wait(self, deadline: float, sending: bool = False) -> tuple[bool, bool]:
-        """Wait until there is something to read, or room to send; whether there is an answer, and whether something was
-        printed: some of it is taken. Raises TimeoutError."""
+        """Wait until there is something to read, or space to send.
+
+        Returns:
+            Whether there is a reply, and whether something was printed; some of that is read.
+
+        Raises:
+            TimeoutError: The deadline has passed.
+        """
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -153,15 +171,15 @@ class Worker:
         return self.rpc.fileno() in ready, printed
 
     def _drain(self, once: bool = False) -> None:
-        """Take what was printed. More than the limit is a flood: the worker is killed."""
+        """Read what was printed; kill the worker if that is more than the limit. Raises WorkerCrashed."""
         limit = self.limits.output_kb << 10
-        while self._prints:
+        while self._output_open:
             try:
                 piece = os.read(self.output_fd, 1 << 16)
             except BlockingIOError:
                 return
             if not piece:  # it closed its output: a pipe at its end would be ready to be read for ever
-                self._prints = False
+                self._output_open = False
                 self._ready.unregister(self.output_fd)
             self._printed_total += len(piece)
             if self._printed_total > limit:
@@ -172,15 +190,17 @@ class Worker:
                 return
 
     def _keep(self, printed: bytes) -> None:
-        kept = printed[: self._room]
-        self._room -= len(kept)
+        kept = printed[: self._output_left]
+        self._output_left -= len(kept)
         self._printed += kept
-        if len(kept) < len(printed) and not self._printed.endswith(CUT):
-            self._printed += CUT
+        if len(kept) < len(printed) and not self._printed.endswith(CUT_MARK):
+            self._printed += CUT_MARK
 
     def take_output(self) -> str:
-        """What the learner's code printed since the last time this was asked. A flood that only shows here ends the
-        worker; the next request says so."""
+        """Return what the learner's code printed since the last time.
+
+        A worker that is found here to have printed too much is killed; the next request says so.
+        """
         if self.alive:
             with contextlib.suppress(WorkerCrashed):
                 self._drain()
@@ -188,8 +208,8 @@ class Worker:
         return text
 
     def begin_lesson(self) -> None:
-        """Count anew what is printed: another lesson of the same learner follows in the same process."""
-        self._printed_total, self._room = 0, KEPT_OUTPUT
+        """Reset the limits on output: another lesson of the same learner follows in this process."""
+        self._printed_total, self._output_left = 0, MAX_KEPT_OUTPUT_BYTES
 
     def _explain_end(self, error: Exception) -> Exception:
         if isinstance(error, wire.ProtocolError):
@@ -206,7 +226,7 @@ class Worker:
         return WorkerCrashed(f"The process ended itself (exit status {code}), as os._exit does.")
 
     def kill(self) -> None:
-        """End the process now. Its children are ended with it."""
+        """Kill the process now, and its children with it."""
         if not self.alive:
             return
         self.alive = False
@@ -217,7 +237,7 @@ class Worker:
                 os.killpg(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End the process if it lives, and release the descriptors."""
+        """Kill the process if it lives, and close the descriptors."""
         self.kill()
         self.rpc.close()
         for fd in (self.output_fd, self.pidfd):
@@ -227,7 +247,7 @@ class Worker:
 
 
 def _signal_name(number: int) -> str:
-    """SIGSEGV and the like; of the real-time signals only two have a name."""
+    """Return a name such as SIGSEGV; most real-time signals have none."""
     try:
         return signal.Signals(number).name
     except ValueError:

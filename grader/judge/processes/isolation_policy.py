@@ -1,4 +1,4 @@
-"""What protects us from a learner's code: the layers, which of them a policy asks for, and what is too little.
+"""The isolation layers around a learner's code: which a policy asks for, and which are too few.
 
 `LAYERS` is the one place where the layers are described; `doctor` and the documentation show it. How each is put on is
 in `grader.worker.isolation` and in `bubblewrap.py`.
@@ -21,7 +21,7 @@ from grader.model import Course
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: its name in results, what it is, what it stops, where it exists, what `doctor` tries against it."""
+    """One layer: its name in results, what it is, what it stops, where it exists, and how `doctor` tests it."""
 
     name: str
     what: str
@@ -115,7 +115,7 @@ _TRUSTED = "--isolation process, if you trust the code"
 
 
 def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict[str, Any]:
-    """The policy of a worker, as `isolation.Policy` takes it: all layers that this machine has.
+    """Return a worker's policy, as `isolation.Policy` takes it: all layers that this machine has.
 
     `without`: layers to leave out, and with them those that cannot be had without them.
     CUDA opens devices, reserves great ranges of memory and starts threads, so there the file and system call filters
@@ -137,7 +137,7 @@ def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict
 
 
 def left_out_by(isolation: str) -> tuple[str, ...]:
-    """The layers that this much isolation goes without. Raises UsageError for a word that is not one of ISOLATION."""
+    """Return the layers that an isolation level leaves out. Raises UsageError for an unknown level."""
     if isolation not in ISOLATION:
         raise UsageError(f"there is no isolation {isolation!r}", next_step=f"one of {', '.join(ISOLATION)}")
     return NOT_WITH_PROCESS if isolation == "process" else ()
@@ -147,12 +147,12 @@ def left_out_by(isolation: str) -> tuple[str, ...]:
 
 
 def accept_for(isolation: str) -> Accept:
-    """What a launcher must make sure of before a worker gets a learner's code: raises IsolationError for too little."""
+    """Return what a launcher calls with a worker's layers; it raises IsolationError if they are too few."""
     return _accept_isolated if isolation == "required" else accept_any
 
 
 def lacking(layers: Iterable[str]) -> tuple[str, ...]:
-    """Which kinds of isolation these layers do not give."""
+    """Return the kinds of isolation that these layers do not give."""
     kinds = {"from the file system": FILE_SYSTEM, "from the network": NETWORK}
     in_force = set(layers)
     return tuple(kind for kind, either in kinds.items() if not in_force & set(either))
@@ -171,7 +171,7 @@ def _accept_isolated(layers: tuple[str, ...]) -> None:
 
 
 def no_isolation_on_gpu() -> IsolationError:
-    """What to say where isolation is required on a GPU: nothing there has been shown to hold."""
+    """Make the error for required isolation on a GPU, where no layer has been shown to hold."""
     return IsolationError(
         "On a GPU a learner's code cannot be isolated from the file system and the network: the driver needs devices "
         "and system calls that the filters refuse.",
@@ -180,7 +180,7 @@ def no_isolation_on_gpu() -> IsolationError:
 
 
 def reasons_missing() -> dict[str, str]:
-    """Each layer with why it cannot be had here, "" if it can as far as one sees without trying it."""
+    """Return why each layer is not available here; "" if it seems to be, without trying it."""
     from grader.judge.processes import bubblewrap
     from grader.worker.isolation import reasons_unavailable
 
@@ -192,7 +192,7 @@ def reasons_missing() -> dict[str, str]:
 
 
 def in_container() -> str:
-    """The kind of container that this runs in; "" if none can be seen."""
+    """Return the kind of container that this runs in; "" if there is no sign of one."""
     signs: Mapping[str, bool] = {
         "Kubernetes": "KUBERNETES_SERVICE_HOST" in os.environ,
         "Podman": Path("/run/.containerenv").exists(),
@@ -206,7 +206,7 @@ def in_container() -> str:
 
 
 def _readable(course_root: Path, room: int) -> list[str]:
-    """What a worker may read: the standard library and every installed package, one by one, except our own."""
+    """Return what a worker may read: the standard library and every installed package, one by one, except our own."""
     from grader.worker.isolation.readable_paths import default_readable
 
     wide = [*default_readable(()), *_installed(course_root)]
@@ -214,7 +214,7 @@ def _readable(course_root: Path, room: int) -> list[str]:
 
 
 def _installed(course_root: Path) -> Iterator[str]:
-    """Each importable thing in the library folders by its own path, never a folder that also holds the answers."""
+    """Return the path of each importable thing in the library folders; never a folder that also holds the answers."""
     here = Path(os.__file__).parent  # the standard library, which is allowed already
     # not the course's folder as a whole: in a checkout the virtual environment often lies in it
     answers = ((course_root / "solutions").resolve(), Path(__file__).resolve().parents[2])
@@ -230,7 +230,7 @@ def _installed(course_root: Path) -> Iterator[str]:
 
 
 def _is_ours(entry: Path, answers: tuple[Path, ...]) -> bool:
-    """Whether the engine or the course's answers lie in there, or it lies in them; links are followed."""
+    """Return True if *path* holds the engine or the course's answers, or lies in them; links are followed."""
     if entry.name.lower().startswith(("grader", "selfattend", "__editable__")):
         return True
     real = entry.resolve()

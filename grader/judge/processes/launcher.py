@@ -28,27 +28,27 @@ from grader.worker.wire import ProtocolError
 WORKER_DIR = Path(__file__).resolve().parents[2] / "worker"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 Accept = Callable[[tuple[str, ...]], None]
-PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "SYSTEMROOT")
+INHERITED_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "SYSTEMROOT")
 
 
 def clean_environment() -> dict[str, str]:
-    """What a worker may know of ours: one thread for each BLAS, fixed hashing, where the libraries lie."""
+    """Return the environment of a worker: one thread for each BLAS, fixed hashing, where the libraries are."""
     environment = dict.fromkeys(THREADS, "1")
     environment |= {"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
     # huge pages for the heap, where the system grants them: a fork then copies far smaller page tables, which takes a
     # fifth off the cost of a worker
     environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
-    return environment | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return environment | {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
 
 def library_paths() -> list[str]:
-    """Where installed packages lie: our own `sys.path`, without the folder that a command was started in."""
+    """Return our own `sys.path` without the folder that the command was started in: where packages are installed."""
     here = {"", str(Path.cwd()), str(WORKER_DIR.parents[1])}
     return [path for path in sys.path if path not in here or path.endswith("site-packages")]
 
 
 def _programs() -> list[str]:
-    """What the fork server needs beyond what a worker may read: Python, and the worker's part of this program."""
+    """Return what the fork server needs beyond what a worker may read: Python, and the worker's code."""
     settings = Path(sys.prefix, "pyvenv.cfg")
     return [sys.executable, str(settings), str(WORKER_DIR), str(WORKER_DIR.parent / "__init__.py")]
 
@@ -68,20 +68,24 @@ class _Pending:
     output_fd: int
 
     def close(self) -> None:
-        """Let go of both ends: the worker, if there is one, sees that nobody waits for it."""
+        """Close both ends; the worker, if it started, ends by itself."""
         self.rpc.close()
         os.close(self.output_fd)
 
 
 def accept_any(_layers: tuple[str, ...]) -> None:
-    """Every worker will do, whatever protects it."""
+    """Accept every worker, whatever its isolation layers."""
 
 
 class _Launcher:
-    """What both launchers have in common: which layers must be in force, and which are.
+    """What both launchers share: which isolation layers must be in force, and which are.
 
-    `accept` is called with the layers round each worker before it gets any of a learner's code; what it raises stops
-    that. `layers`: those round the last worker that was heard of. `outer`: those that are not the worker's own doing.
+    Args:
+        accept: Called with the layers of each worker before it gets a learner's code; may raise to prevent that.
+
+    Attributes:
+        layers: Those of the last worker that reported them.
+        outer: Those that a worker does not put on itself.
     """
 
     def __init__(self, policy: Mapping[str, Any], limits: Limits, accept: Accept) -> None:
@@ -90,20 +94,20 @@ class _Launcher:
         self.layers: tuple[str, ...] | None = None
 
     def vet(self, layers: tuple[str, ...]) -> tuple[str, ...]:
-        """All layers round a worker that has put these on itself. Raises IsolationError for too few."""
+        """Return all layers of a worker that has put these on itself. Raises IsolationError for too few."""
         self.layers = (*layers, *self.outer)
         self._accept(self.layers)
         return self.layers
 
     def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
-        """A fresh worker, under another policy than the launcher's if there is one."""
+        """Return a fresh worker, under *policy* instead of the launcher's own if it is given."""
         raise NotImplementedError
 
     def hang_up(self) -> None:
         """Let processes end that no worker is needed from any more; `close` waits for them."""
 
     def greet(self) -> tuple[str, ...]:
-        """Start a worker only to hear which layers are in force. Raises IsolationError, GraderError."""
+        """Start a worker only to learn which layers are in force. Raises IsolationError, GraderError."""
         worker = self.lease()
         try:
             return worker.greet()
@@ -168,7 +172,7 @@ class ForkServerLauncher(_Launcher):
             )
 
     def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
-        """A fresh worker. The next one, under the launcher's own policy, is forked while this one is used."""
+        """Return a fresh worker; the next one, under the launcher's own policy, is forked while this one is used."""
         if policy is not None:
             return self._finish(self._begin(policy))
         pending = self._ahead or self._begin()
@@ -230,7 +234,7 @@ class ForkServerLauncher(_Launcher):
         self._ready = True
 
     def _start_without_sandbox(self, reason: str) -> None:
-        """The libraries do not load in it: the layers that a worker puts on itself must do, or `accept` refuses it."""
+        """Start without bubblewrap, in which the libraries do not load; `accept` may refuse the worker's own layers."""
         self._let_go()
         self.no_sandbox = f"nothing starts in bubblewrap here: {reason}"
         self._start()
@@ -256,7 +260,7 @@ class ForkServerLauncher(_Launcher):
         return message
 
     def _exit_code(self, pid: int) -> int | None:
-        """How a worker ended, waiting a moment for the fork server to say so."""
+        """Return how a worker ended, waiting a moment for the fork server to say so."""
         job = self._jobs[pid]
         deadline = time.monotonic() + 2.0
         while job not in self._ended:
@@ -306,7 +310,7 @@ class SpawnLauncher(_Launcher):
         self._ahead: Worker | None = self._spawn()
 
     def lease(self, policy: Mapping[str, Any] | None = None) -> Worker:
-        """A fresh worker, warm already if it was started ahead."""
+        """Return a fresh worker, which has its libraries imported if it was started ahead."""
         if policy is not None:
             return self._spawn(policy)
         worker = self._ahead or self._spawn()
@@ -357,10 +361,12 @@ def start_launcher(
     sandbox: bool = False,
     accept: Accept = accept_any,
 ) -> Launcher:
-    """The launcher that this platform can have.
+    """Start the launcher that works on this platform.
 
-    `spawn=True` forces one exec for each worker. `sandbox`: bubblewrap round the workers' parent where it can be had.
-    `accept`: called with the layers that are in force round a worker, before it gets a learner's code.
+    Args:
+        spawn: True forces one exec for each worker.
+        sandbox: Put the parent of the workers into bubblewrap where that is available.
+        accept: Called with the layers of each worker before it gets a learner's code; may raise to prevent that.
     """
     can_fork = sys.platform == "linux" and hasattr(os, "pidfd_open")
     if spawn or not can_fork:

@@ -1,7 +1,7 @@
-"""A worker's replies, taken only in the form that each act has: every type, length and number is looked at here.
+"""Validate a worker's replies: every type, length and number must be as the operation's reply has it.
 
-The learner's code runs in the worker's process and can send whatever it likes. What passes is plain data of the right
-form, wrong values included: judging those is the checks' work. Everything else raises `Malformed`, and is a crash.
+The learner's code runs in the worker and can send anything. Plain data of the right form passes, wrong values
+included: judging those is the checks' work. Everything else raises `Malformed`, and counts as a crash.
 """
 
 from __future__ import annotations
@@ -12,50 +12,52 @@ from typing import Any, TypeVar
 from grader.worker.arrays import device_types, map_leaves, unpack_array
 from grader.worker.wire import Array, Handle, Opaque
 
-LONGEST_TEXT = 4000  # characters of an error's text; ours cuts it at half of that
-LONGEST_LINE = 1000  # of a file's name, a line of source, the name of a type or a parameter
-MOST_FRAMES = 16
-MOST_NAMES = 2000
-MOST_EVENTS = 20_000
-KINDS = ("raised", "forbidden", "out-of-memory", "syntax")
-DEFINED = ("function", "class", "missing", "not-callable")
+MAX_TEXT_CHARS = 4000  # characters of an error's text; ours cuts it at half of that
+MAX_LINE_CHARS = 1000  # of a file's name, a line of source, the name of a type or a parameter
+MAX_FRAMES = 16
+MAX_NAMES = 2000
+MAX_EVENTS = 20_000
+ERROR_KINDS = ("raised", "forbidden", "out-of-memory", "syntax")
+DEFINITION_KINDS = ("function", "class", "missing", "not-callable")
 
 T = TypeVar("T")
 Frame = tuple[str, int, str, str]
 
 
 class Malformed(Exception):
-    """A reply that no worker of ours gives."""
+    """A reply that our own worker code never sends."""
 
 
-def reply_to(act: str, content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply to an act that was asked for with `content`, its arrays made real. Raises Malformed."""
+def reply_to(operation: str, content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate the reply to an operation requested with `content`, and unpack its arrays. Raises Malformed."""
     try:
-        return _READERS[act](content, reply)
+        return _READERS[operation](content, reply)
     except Malformed:
         raise
     # what Python and torch make of a wrong type where a right one is assumed
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, ArithmeticError, MemoryError) as error:
-        raise Malformed(f"{act}: {type(error).__name__}") from error
+        raise Malformed(f"{operation}: {type(error).__name__}") from error
 
 
 def read_error(error: Any) -> tuple[str, str, str, list[Frame]]:
-    """The `error` of a reply: its kind, type, text, and lines of the learner's. Raises Malformed."""
+    """Return the kind, type, text and the learner's lines of a reply's `error`. Raises Malformed."""
     if not isinstance(error, dict):
         raise Malformed("no error of ours")
-    kind = _text(error.get("kind"), LONGEST_LINE)
-    if kind not in KINDS:
+    kind = _text(error.get("kind"), MAX_LINE_CHARS)
+    if kind not in ERROR_KINDS:
         raise Malformed("no kind of error")
     frames = read_frames(error.get("frames"))
-    return kind, _text(error.get("type"), LONGEST_LINE), _text(error.get("text"), LONGEST_TEXT), frames
+    return kind, _text(error.get("type"), MAX_LINE_CHARS), _text(error.get("text"), MAX_TEXT_CHARS), frames
 
 
 def read_frames(frames: Any) -> list[Frame]:
-    """Those of the lines in a traceback that have the form of one: file, number, function, source."""
+    """Return the well-formed frames of a traceback: file, line, function, source."""
     if not isinstance(frames, list | tuple):
         return []
-    right = [frame for frame in frames[-MOST_FRAMES:] if _is_frame(frame)]
-    return [(file[:LONGEST_LINE], line, name[:LONGEST_LINE], code[:LONGEST_LINE]) for file, line, name, code in right]
+    right = [frame for frame in frames[-MAX_FRAMES:] if _is_frame(frame)]
+    return [
+        (file[:MAX_LINE_CHARS], line, name[:MAX_LINE_CHARS], code[:MAX_LINE_CHARS]) for file, line, name, code in right
+    ]
 
 
 def _is_frame(frame: Any) -> bool:
@@ -103,7 +105,7 @@ def _mode(_content: Mapping[str, Any], _reply: Mapping[str, Any]) -> dict[str, A
 
 def _events(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     events = reply["events"]
-    if not isinstance(events, list) or len(events) > MOST_EVENTS:
+    if not isinstance(events, list) or len(events) > MAX_EVENTS:
         raise Malformed("no list of events")
     return {"events": [_event(event) for event in events]}
 
@@ -122,13 +124,13 @@ def _event(event: Any) -> tuple[Any, ...]:
 
 
 def _defined(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
-    """What the module defines: (kind, parameters) by name, and all public names."""
+    """Read what the module defines: (kind, parameters) by name, and all public names."""
     return {"found": _each(reply["found"], _definition), "public": _names(reply["public"])}
 
 
 def _definition(found: Any) -> tuple[str, list[str]]:
     kind, parameters = found
-    if kind not in DEFINED:
+    if kind not in DEFINITION_KINDS:
         raise Malformed("no kind of definition")
     return kind, _names(parameters)
 
@@ -143,25 +145,25 @@ _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, A
 
 
 def _value(value: Any) -> Any:
-    """Any plain data, made real."""
+    """Unpack the arrays in plain data."""
     return map_leaves(value, _leaf)
 
 
 def _leaf(leaf: Any) -> Any:
-    """A handle would stand for an object of whoever is given it next: it is none here."""
+    """Unpack an array. Replace a handle by a placeholder: it would refer to an object of its receiver."""
     if isinstance(leaf, Array):
         return unpack_array(leaf)
     return Opaque("Handle", "") if isinstance(leaf, Handle) else leaf
 
 
 def _each(found: Any, read: Callable[[Any], T]) -> dict[str, T]:
-    if not isinstance(found, dict) or len(found) > MOST_NAMES:
+    if not isinstance(found, dict) or len(found) > MAX_NAMES:
         raise Malformed("no dictionary of this size")
-    return {_text(name, LONGEST_LINE): read(value) for name, value in found.items()}
+    return {_text(name, MAX_LINE_CHARS): read(value) for name, value in found.items()}
 
 
 def _array(value: Any) -> Any:
-    """An array, or what a tensor that cannot be sent is answered with."""
+    """Unpack an array, or the placeholder of a tensor that cannot be sent."""
     if not isinstance(value, Array | Opaque):
         raise Malformed("no array")
     return _leaf(value)
@@ -172,9 +174,9 @@ def _array_or_none(value: Any) -> Any:
 
 
 def _names(names: Any) -> list[str]:
-    if not isinstance(names, list) or len(names) > MOST_NAMES:
+    if not isinstance(names, list) or len(names) > MAX_NAMES:
         raise Malformed("no list of names")
-    return [_text(name, LONGEST_LINE) for name in names]
+    return [_text(name, MAX_LINE_CHARS) for name in names]
 
 
 def _size(size: Any) -> int:

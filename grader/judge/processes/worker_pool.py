@@ -1,4 +1,4 @@
-"""Which worker an examination gets: a fresh one, or in a batch the one that served the same learner's last lesson."""
+"""Give out workers: fresh ones, or in a batch the one that served the same learner's last lesson."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from grader.judge.processes.launcher import Launcher
 from grader.model import Submission
 from grader.source.side_effects import has_no_side_effects
 
-# Of the time that one lesson may take: a process that has served for longer might run into the limit on processor
-# time that is there for one, and a lesson would suffer for those before it.
-SHARED_FOR = 0.25
+# Of the time that one lesson may take. The limit on processor time is for one lesson: a process that has served for
+# longer could reach it because of the lessons before.
+MAX_SHARED_FRACTION = 0.25
 
 
 class Workers:
@@ -26,9 +26,11 @@ class Workers:
 
     @contextmanager
     def one_learner(self) -> Iterator[None]:
-        """All examinations in here are of one learner's work: they may follow each other in one process, as long as
-        none of their sources can change it for the next (`tame.py`), and each leaves it as it found it (the worker
-        says so when it is asked to load the next: it is believed where the sources are tame)."""
+        """Let the examinations of one learner's lessons follow each other in one process.
+
+        That needs sources without side effects, and a process that is as it was before. The worker reports its own
+        state when the next lesson is loaded; the report is trusted only if static analysis found no side effects.
+        """
         self.sharing = True
         try:
             yield
@@ -39,7 +41,7 @@ class Workers:
                 self._kept = None
 
     def take(self) -> Worker:
-        """The worker kept from the same learner's last lesson, or a fresh one."""
+        """Return the worker kept from the same learner's last lesson, or a fresh one."""
         worker, self._kept = self._kept, None
         if worker is None:
             return self.take_fresh()
@@ -58,7 +60,7 @@ class Workers:
             worker.close()
 
     def _may_serve_on(self, worker: Worker, submission: Submission) -> bool:
-        young = time.monotonic() - worker.begun < SHARED_FOR * worker.limits.total_seconds
+        young = time.monotonic() - worker.begun < MAX_SHARED_FRACTION * worker.limits.total_seconds
         return young and not self.needs_its_own(submission)
 
     @staticmethod

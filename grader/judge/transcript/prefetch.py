@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.errors import WorkerError
 from grader.judge.processes.connection import Worker
-from grader.judge.processes.remote_module import RemoteSubject, Subject, reply_of
+from grader.judge.processes.remote_module import CallableModule, RemoteModule, reply_of
 from grader.judge.transcript.replay import Player
 from grader.judge.transcript.transcript import Exchange, Transcript
 from grader.model import Submission
@@ -45,7 +45,7 @@ def requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:
     return requests
 
 
-class PrefetchedSubject(RemoteSubject):
+class PrefetchedModule(RemoteModule):
     """A learner's module of which the replies to whole transcripts are known.
 
     Args:
@@ -79,7 +79,7 @@ class PrefetchedSubject(RemoteSubject):
         self.keep(transcripts, reply.get("replies"))
 
     def replay(
-        self, transcript: Transcript, run: Callable[[Subject, Subject], BaseException | None]
+        self, transcript: Transcript, run: Callable[[CallableModule, CallableModule], BaseException | None]
     ) -> tuple[bool, BaseException | None]:
         """Run a check over the replies to its transcript, unless it passed with the same replies before.
 
@@ -109,7 +109,7 @@ class PrefetchedSubject(RemoteSubject):
         try:
             replies = read_frame(frame, REPLY)["replies"]
             exchanges = [
-                Exchange(asked.act, asked.content, dict(reply))
+                Exchange(asked.operation, asked.content, dict(reply))
                 for asked, reply in zip(transcript.submission, replies, strict=False)
             ]
         except (ProtocolError, KeyError, TypeError, ValueError):
@@ -126,4 +126,4 @@ class _ReplyPlayer(Player):
 
     def _answer(self, exchange: Exchange) -> dict[str, Any]:
         assert isinstance(exchange.answer, dict)
-        return reply_of(self._worker, exchange.act, exchange.content, exchange.answer)
+        return reply_of(self._worker, exchange.operation, exchange.content, exchange.answer)

@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import Subject
+from grader.judge.processes.remote_module import CallableModule
 from grader.judge.transcript.transcript import Exchange, describe_draw
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
@@ -29,7 +29,7 @@ class NotRecorded(GraderError):
     """A check asked for something that was not recorded."""
 
 
-class Player(Subject):
+class Player(CallableModule):
     """Gives recorded answers.
 
     Args:
@@ -43,18 +43,19 @@ class Player(Subject):
         self._in_order = True  # so far
         self.parted = False  # a request was not in the recording, whatever the check made of the error
 
-    def ask(self, act: str, **content: Any) -> dict[str, Any]:
+    def ask(self, operation: str, **content: Any) -> dict[str, Any]:
         """Return the recorded answer. Raises NotRecorded for another request."""
         for index in self._candidates():
             recorded = self._exchanges[index]
-            if recorded.act == act and same(content, recorded.content, self._atol):
+            if recorded.operation == operation and same(content, recorded.content, self._atol):
                 self._played.add(index)
                 return self._answer(recorded)
         self.parted = True
         target = content.get("target", content.get("name", ""))
         what = f"`{target}`" if isinstance(target, str) and target else "the reference"
         raise NotRecorded(
-            f"This check's answers were recorded for other inputs than those it has now (it asks {what} to {act})."
+            "This check's answers were recorded for other inputs than those it has now "
+            f"(it asks {what} to {operation})."
         )
 
     def _answer(self, exchange: Exchange) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def _groups(exchanges: Sequence[Exchange]) -> list[tuple[int, ...]]:
     groups: list[tuple[set[int], list[int]]] = []  # handles, indices
     for index, exchange in enumerate(exchanges):
         handles = _handles_of(exchange)
-        if exchange.act == "events":  # it tells of all objects
+        if exchange.operation == "events":  # it tells of all objects
             handles |= {handle for known, _ in groups for handle in known} or {0}
         if not handles:
             continue

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import LocalSubject, Subject
+from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.values.random_inputs import Rand
 from grader.worker.arrays import duplicate, pack
 from grader.worker.wire import EncodedValue, encode_value
@@ -24,7 +24,7 @@ from grader.worker.wire import EncodedValue, encode_value
 class Exchange:
     """One request and its answer; an error is an answer too."""
 
-    act: str
+    operation: str
     content: Mapping[str, Any]
     answer: dict[str, Any] | LearnerError
 
@@ -48,24 +48,26 @@ class Transcript:
     @cached_property
     def requests(self) -> EncodedValue:
         """The requests to the submission, encoded once for all workers."""
-        return encode_value([{"operation": exchange.act, **pack(exchange.content)} for exchange in self.submission])
+        return encode_value(
+            [{"operation": exchange.operation, **pack(exchange.content)} for exchange in self.submission]
+        )
 
 
-class Recorder(Subject):
+class Recorder(CallableModule):
     """One of our own modules; each request and answer is appended to a list."""
 
-    def __init__(self, subject: LocalSubject, kinds: Mapping[str, str], exchanges: list[Exchange]) -> None:
+    def __init__(self, subject: LocalModule, kinds: Mapping[str, str], exchanges: list[Exchange]) -> None:
         super().__init__(kinds)
         self._subject, self._exchanges = subject, exchanges
 
-    def ask(self, act: str, **content: Any) -> dict[str, Any]:
+    def ask(self, operation: str, **content: Any) -> dict[str, Any]:
         asked = duplicate(content)
         try:
-            answer = self._subject.ask(act, **content)
+            answer = self._subject.ask(operation, **content)
         except LearnerError as error:
-            self._exchanges.append(Exchange(act, asked, error))
+            self._exchanges.append(Exchange(operation, asked, error))
             raise
-        self._exchanges.append(Exchange(act, asked, duplicate(answer)))
+        self._exchanges.append(Exchange(operation, asked, duplicate(answer)))
         return answer
 
 

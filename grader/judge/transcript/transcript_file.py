@@ -97,9 +97,12 @@ def _encode_exchange(exchange: Exchange, check: str) -> list[Any]:
         )
     error = exchange.answer
     if isinstance(error, LearnerError):  # without its lines, which are the reference's
-        return [exchange.act, asked, False, [error.kind, error.type_name, error.text]]
-    return [exchange.act, asked, True, pack(exchange.answer)]
+        return [exchange.operation, asked, False, [error.kind, error.type_name, error.text]]
+    return [exchange.operation, asked, True, pack(exchange.answer)]
 
 
 def _decode(exchanges: Iterable[Any]) -> list[Exchange]:
-    return [Exchange(act, asked, answer if given else LearnerError(*answer)) for act, asked, given, answer in exchanges]
+    return [
+        Exchange(operation, asked, answer if given else LearnerError(*answer))
+        for operation, asked, given, answer in exchanges
+    ]

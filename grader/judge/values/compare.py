@@ -1,4 +1,4 @@
-"""Compare what came back with what was expected, and say in words how they differ: shape first, then values."""
+"""Compare what came back with what was expected, and describe the difference: shape first, then values."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from grader.worker.wire import Opaque
 
 ATOL = 1e-4  # float32; the research behind the course found correct work within 9e-6 and wrong work beyond 1.5e-4
-PLAIN = frozenset({type(None), bool, int, float, str, list, tuple, dict})  # asked about most often
-LONGEST_SHOWN = 600  # characters of a value that are worth reading
+PLAIN = frozenset({type(None), bool, int, float, str, list, tuple, dict})  # most values are of these types
+MAX_SHOWN_CHARS = 600  # characters of a value that are worth reading
 
 
 @dataclass(frozen=True)
@@ -27,21 +27,23 @@ def _torch() -> Any:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether it is a torch tensor (without importing torch)."""
+    """Return True for a torch tensor, without importing torch."""
     torch = _torch()
     return torch is not None and isinstance(value, torch.Tensor)
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is a torch tensor or a numpy array."""
+    """Return True for a torch tensor or a numpy array."""
     if type(value) in PLAIN:
         return False
     return is_tensor(value) or (type(value).__module__ == "numpy" and hasattr(value, "dtype"))
 
 
 def same(actual: Any, expected: Any, atol: float = ATOL, nan_tells_nothing: bool = False) -> bool:
-    """Whether two observations are equal: same structure, shape, dtype, and every value within `atol`. NaN equals NaN.
-    With `nan_tells_nothing`, an array with NaN in it on the left equals any array of its shape."""
+    """Return True if two observations have the same structure, shapes and dtypes, and every value within `atol`.
+
+    NaN equals NaN. With `nan_tells_nothing`, an array with NaN in it on the left equals any array of its shape.
+    """
     if is_array(expected):
         return is_array(actual) and _same_array(actual, expected, atol, nan_tells_nothing)
     if isinstance(expected, dict):
@@ -77,8 +79,7 @@ def _same_array(actual: Any, expected: Any, atol: float, nan_tells_nothing: bool
 
 
 def _same_tensor(actual: Any, expected: Any, atol: float, nan_tells_nothing: bool) -> bool:
-    """The same for tensors of one shape and dtype: the quick ways first, for this is asked a thousand times for each
-    submission, and `allclose` takes ten operations."""
+    """Compare tensors of one shape and dtype, the quick ways first: `allclose` takes ten operations."""
     torch = _torch()
     if torch.equal(actual, expected):
         return True
@@ -94,7 +95,7 @@ def _same_tensor(actual: Any, expected: Any, atol: float, nan_tells_nothing: boo
 
 
 def largest_error(actual: Any, expected: Any) -> float:
-    """The largest difference between two observations of the same form; inf where the forms differ."""
+    """Return the largest difference between two observations; inf where their structures differ."""
     if is_array(expected):
         if not is_array(actual) or actual.shape != expected.shape or actual.dtype != expected.dtype:
             return math.inf
@@ -131,7 +132,7 @@ def _array_error(actual: Any, expected: Any) -> float:
 
 
 def to_numpy(value: Any) -> Any:
-    """A tensor or array as a float64 (or Boolean, or integer) numpy array."""
+    """Return a tensor or array as a float64 (or Boolean, or integer) numpy array."""
     import numpy
 
     if is_tensor(value):
@@ -145,7 +146,7 @@ def to_numpy(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in words: "None", "a list of 3", "a float32 tensor of shape (2, 3)"."""
+    """Describe what a value is: "None", "a list of 3", "a float32 tensor of shape (2, 3)"."""
     if value is None:
         return "None"
     if isinstance(value, Opaque):
@@ -158,7 +159,7 @@ def kind_of(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}" + _inside(value)
     if isinstance(value, Raised):
         return f"an error ({value.type_name})"
-    if isinstance(value, str) and len(value) > LONGEST_SHOWN:
+    if isinstance(value, str) and len(value) > MAX_SHOWN_CHARS:
         return f"a str of {len(value)} characters"
     return (
         f"{value!r} (a {type(value).__name__})" if isinstance(value, bool | int | float | str) else type(value).__name__
@@ -166,7 +167,7 @@ def kind_of(value: Any) -> str:
 
 
 def _inside(values: Any) -> str:
-    """What a list or tuple holds, one level deep: "[1, 2, ...]" needs no list of its numbers."""
+    """Describe what a list or tuple holds, one level deep; numbers are left out."""
     kinds = [
         "a list" if isinstance(item, list) else kind_of(item) for item in values[:3] if not isinstance(item, float)
     ]
@@ -174,7 +175,7 @@ def _inside(values: Any) -> str:
 
 
 def explain(actual: Any, expected: Any, atol: float = ATOL) -> str:
-    """How two values differ, in one or more sentences; the empty string when they do not."""
+    """Describe how two values differ, in one or more sentences; empty when they do not."""
     if same(actual, expected, atol):
         return ""
     if is_array(expected) and is_array(actual):
@@ -232,9 +233,9 @@ def _number(value: Any) -> str:
 
 
 def show(value: Any) -> str:
-    """A small value as it can be typed again; a large one by its kind."""
+    """Show a small value as it can be typed; a large one by its kind."""
     text = _as_typed(value)
-    return text if len(text) <= LONGEST_SHOWN else kind_of(value)
+    return text if len(text) <= MAX_SHOWN_CHARS else kind_of(value)
 
 
 def _as_typed(value: Any) -> str:
@@ -245,7 +246,7 @@ def _as_typed(value: Any) -> str:
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
         return f"{name}({_nested(array.tolist())})"
     if isinstance(value, list | tuple):
-        inside = ", ".join(show(item) for item in value[:LONGEST_SHOWN])
+        inside = ", ".join(show(item) for item in value[:MAX_SHOWN_CHARS])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return repr(value) if value is None or isinstance(value, bool | int | float | str) else kind_of(value)
 

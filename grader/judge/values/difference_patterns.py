@@ -1,4 +1,4 @@
-"""When no known mistake fits: what the numbers themselves show. Each finding is a sentence with the numbers in it."""
+"""Describe regular differences in numbers, for when no known mistake fits: a factor, a transpose, a shifted row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RTOL = 1e-3
 
 
 def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
-    """The first pair of arrays in two observations that differ, as numpy arrays."""
+    """Return the first two arrays in two observations that differ, as numpy arrays."""
     if is_array(expected):
         return (to_numpy(actual), to_numpy(expected)) if is_array(actual) else None
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -27,8 +27,8 @@ def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def findings(actual: Any, expected: Any) -> list[str]:
-    """Sentences about how two observations of the same probe differ; empty when nothing regular is seen."""
+def find_patterns(actual: Any, expected: Any) -> list[str]:
+    """Describe the patterns in how two observations of a probe differ; empty where there is none."""
     pair = first_array_pair(actual, expected)
     if pair is None:
         return []
@@ -136,7 +136,7 @@ def _row_shift(a: Any, e: Any) -> str:
 
 
 def _rows(a: Any, e: Any) -> str:
-    """Which slices along one axis are right, when some are and some are not."""
+    """Name the slices along one axis that are right, if some are and some are not."""
     import numpy
 
     wrong = ~numpy.isclose(a.astype(float), e.astype(float), rtol=0, atol=1e-4, equal_nan=True)

@@ -1,8 +1,8 @@
-"""Weigh an observation: one number by which two that differ are told apart without comparing all their values.
+"""Fingerprints of observations: two that differ are told apart without comparing all their values.
 
-Diagnosis compares each submission with hundreds of wrong versions. Nearly all of them differ from it; a weight shows
-that in a fraction of the time, and can be kept where the values would take too much room. Equal weights prove nothing:
-then the values themselves are compared.
+Diagnosis compares each submission with hundreds of wrong versions. Nearly all of them differ from it; a fingerprint
+shows that in a fraction of the time, and can be kept where the values would take too much memory. Equal fingerprints
+prove nothing: then the values themselves are compared.
 """
 
 from __future__ import annotations
@@ -13,41 +13,49 @@ from typing import Any, NamedTuple
 from grader.judge.values.compare import Raised, is_array, to_numpy
 from grader.worker.wire import Opaque
 
-FACTORS = 4096  # values beyond so many are weighed with the same factors again
+FACTORS = 4096  # values beyond so many are multiplied by the same factors again
 ROUNDING = 1e-9  # of all values' sum: far more than rounding can add up to
 
 
-class Weight(NamedTuple):
-    """`total`: the sum of all values, each times the factor of its place; `size`: the sum of their magnitudes;
-    `values`: how many there are. A total of NaN, where there is NaN in the values, is at odds with nothing."""
+class Fingerprint(NamedTuple):
+    """Sums over all values of an observation.
+
+    Attributes:
+        total: The sum of the values, each times the factor of its place. NaN, where a value is NaN, excludes nothing.
+        size: The sum of their magnitudes.
+        values: How many there are.
+    """
 
     total: float
     size: float
     values: int
 
-    def rules_out(self, other: Weight, atol: float) -> bool:
-        """Whether two observations of these weights cannot be the same within `atol`."""
+    def rules_out(self, other: Fingerprint, atol: float) -> bool:
+        """Return True if two observations with these fingerprints cannot be the same within `atol`."""
         if self.values != other.values:
             return True
         return abs(self.total - other.total) > self.values * atol + ROUNDING * (self.size + other.size)
 
 
-def weigh(value: Any) -> Weight:
-    """The weight of plain data. The same within `atol` means the same count, and totals within count times `atol`."""
+def fingerprint(value: Any) -> Fingerprint:
+    """Return the fingerprint of plain data.
+
+    What is the same within `atol` has the same count, and totals within count times `atol`.
+    """
     total, size, count = 0.0, 0.0, 0
     factors, _ = _factors()
     for part in _parts(value, []):
         if is_array(part):
-            weighed, magnitude, length = _weigh_array(part, count)
-            total, size, count = total + weighed, size + magnitude, count + length
+            part_total, magnitude, length = _fingerprint_array(part, count)
+            total, size, count = total + part_total, size + magnitude, count + length
         else:
             number = part if isinstance(part, float) else float(hash(part) % 9973) if _is_exact(part) else 0.0
             total, size, count = total + number * factors[count % FACTORS], size + abs(number), count + 1
-    return Weight(total, size, count)
+    return Fingerprint(total, size, count)
 
 
 def _parts(value: Any, found: list[Any]) -> list[Any]:
-    """The arrays and single values in plain data, in an order that is the same for equal structures."""
+    """Collect the arrays and single values in plain data, in an order that is the same for equal structures."""
     if isinstance(value, dict):
         for key in sorted(value, key=str):
             _parts(value[key], found)
@@ -59,7 +67,7 @@ def _parts(value: Any, found: list[Any]) -> list[Any]:
     return found
 
 
-def _weigh_array(array: Any, place: int) -> tuple[float, float, int]:
+def _fingerprint_array(array: Any, place: int) -> tuple[float, float, int]:
     import numpy
 
     values = to_numpy(array).ravel()
@@ -73,13 +81,13 @@ def _weigh_array(array: Any, place: int) -> tuple[float, float, int]:
 
 
 def _is_exact(part: Any) -> bool:
-    """Whether only what is equal to it is the same."""
+    """Return True if only an equal value is the same."""
     return part is None or isinstance(part, bool | int | str | Raised | Opaque)
 
 
 @cache
 def _factors() -> tuple[list[float], Any]:
-    """Factors between 0.5 and 1, as a list and, twice over, as an array; the same for as long as the process lives."""
+    """Return factors between 0.5 and 1: as a list, and as an array that holds them twice."""
     import numpy
 
     factors = numpy.random.default_rng(0).uniform(0.5, 1.0, FACTORS)

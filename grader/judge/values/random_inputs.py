@@ -9,14 +9,13 @@ from typing import Any
 
 @lru_cache(maxsize=4096, typed=True)
 def derive(*parts: object) -> int:
-    """A 63-bit seed that depends on all parts, the same on every machine and in every process."""
+    """Derive a 63-bit seed from all parts, the same on every machine and in every process."""
     text = "\x1f".join(map(str, parts)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
 
 
 def worker_seed(seed: int, lesson: str) -> int:
-    """What a learner's own random draws begin with. The run's seed, from which the inputs of checks to come could be
-    drawn, is not told to their process."""
+    """Return the seed of a learner's own draws: from the run's seed, the inputs of later checks could be drawn."""
     return derive(seed, lesson, "worker") % 2**31
 
 
@@ -83,5 +82,5 @@ class _NumpySource:
 
 
 def _kept(length: int, keep: float) -> tuple[int, int]:
-    """How many entries of a row are kept: from the first number to one less than the second."""
+    """Return the bounds of how many entries of a row are kept; the second is exclusive."""
     return max(1, round(length * keep) - 1), max(2, min(length, round(length * keep) + 1))

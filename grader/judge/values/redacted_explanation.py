@@ -1,8 +1,8 @@
-"""What went wrong in words that show no input: for feedback on checks that stay hidden.
+"""Explain a failure without showing any input: for feedback on checks that stay hidden.
 
-The message of a failure says what was asked, what came back and what was expected. A submission may put the inputs it
-was given into anything of its own: what it prints, the text or even the class name of an error, a string that it
-returns, the sizes of an array. A gist is made without any of it: from our own sentences, from what the course expects,
+The full message of a failure says what was asked, what came back and what was expected. A submission could smuggle its
+inputs into anything it controls: what it prints, the text or class name of an error, a string that it returns, the
+sizes of an array. A redacted explanation is made without those: from our own sentences, from what the course expects,
 and from facts that leave no room for a message (that the shape is wrong; which line raised).
 """
 
@@ -21,16 +21,16 @@ from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_n
 from grader.model import Submission
 from grader.source.parse import parse
 
-ERRORS = frozenset(
+KNOWN_ERRORS = frozenset(
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)
 ) | {"AxisError", "LinAlgError", "OutOfMemoryError"}
-# What our own process says of a worker that it stopped, or that was killed; what else it says of an end holds a number
-# or a name that a submission can choose.
+# What is said of a worker that was stopped or killed. All else that is said of an end holds a number or a name that a
+# submission can choose.
 ENDINGS = re.compile(
     r"It printed more than \d+ kB and was stopped\."
     r"|The process was killed: by itself, or by the system for want of memory\."
 )
-LONGEST_LINE = 200  # characters of a line of source
+MAX_LINE_CHARS = 200  # characters of a line of source
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
     "complex128",
@@ -40,24 +40,24 @@ DTYPES = (
 # --- a difference in form ---------------------------------------------------------------------------------------------
 
 
-def form_of(actual: Any, expected: Any, atol: float) -> str:
-    """How two values differ, without a value of the first one: kind, shape and dtype, or that values differ."""
+def explain_form(actual: Any, expected: Any, atol: float) -> str:
+    """Explain how two values differ by kind, shape and dtype, without any value of the first one."""
     if same(actual, expected, atol):
         return ""
     if is_array(expected) and is_array(actual) and is_tensor(actual) == is_tensor(expected):
-        return _form_of_arrays(actual, expected)
+        return _explain_arrays(actual, expected)
     if isinstance(expected, list | tuple) and type(actual) is type(expected):
-        return _form_of_sequences(actual, expected, atol)
+        return _explain_sequences(actual, expected, atol)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        return _form_of_mappings(actual, expected, atol)
+        return _explain_mappings(actual, expected, atol)
     if actual is None:
         return f"It returned None; expected {kind_of(expected)}. Is a `return` missing?"
     if type(actual) is type(expected):
         return "It returned another value than expected."
-    return f"It returned {plain_kind(actual)}; expected {kind_of(expected)}."
+    return f"It returned {redacted_kind(actual)}; expected {kind_of(expected)}."
 
 
-def _form_of_arrays(actual: Any, expected: Any) -> str:
+def _explain_arrays(actual: Any, expected: Any) -> str:
     if actual.shape != expected.shape:
         return wrong_shape(actual.shape, expected.shape)
     if actual.dtype != expected.dtype:
@@ -68,25 +68,24 @@ def _form_of_arrays(actual: Any, expected: Any) -> str:
     return "Some values differ."
 
 
-def _form_of_sequences(actual: Sequence[Any], expected: Sequence[Any], atol: float) -> str:
+def _explain_sequences(actual: Sequence[Any], expected: Sequence[Any], atol: float) -> str:
     if len(actual) != len(expected):
         return f"It returned {_fewer(len(actual), len(expected))} values than the {len(expected)} expected."
-    first = next(form for a, e in zip(actual, expected, strict=True) if (form := form_of(a, e, atol)))
+    first = next(form for a, e in zip(actual, expected, strict=True) if (form := explain_form(a, e, atol)))
     return f"In one entry: {first}"
 
 
-def _form_of_mappings(actual: Mapping[Any, Any], expected: Mapping[Any, Any], atol: float) -> str:
+def _explain_mappings(actual: Mapping[Any, Any], expected: Mapping[Any, Any], atol: float) -> str:
     for key, value in expected.items():
         if key not in actual:
             return f"{key} is missing."
-        if difference := form_of(actual[key], value, atol):
+        if difference := explain_form(actual[key], value, atol):
             return f"{key}: {difference}"
     return "There are more entries than expected."
 
 
 def wrong_shape(actual: Sequence[int], expected: Sequence[int]) -> str:
-    """A wrong shape beside the right one. Sizes that are nowhere in the right one are not told: a submission chooses
-    them freely."""
+    """Describe a wrong shape beside the right one; sizes that are not in the right one are left out."""
     known = {1, *expected}
     if len(actual) != len(expected):
         found = f"it has {_fewer(len(actual), len(expected))} axes than expected"
@@ -101,8 +100,8 @@ def _fewer(number: int, than: int) -> str:
     return "fewer" if number < than else "more"
 
 
-def plain_kind(value: Any) -> str:
-    """What a value is, by its kind alone: "a list", "a float32 tensor", "an object of another type"."""
+def redacted_kind(value: Any) -> str:
+    """Describe what a value is by its kind alone: "a list", "a float32 tensor", "an object of another type"."""
     if value is None:
         return "None"
     if is_array(value):
@@ -122,32 +121,31 @@ def _dtype(array: Any) -> str:
 
 
 @cache
-def sentences_in(path: Path) -> frozenset[str]:
-    """Every text that stands as it is in a file of hidden checks: what is put together there may hold an answer."""
+def fixed_sentences(path: Path) -> frozenset[str]:
+    """Return the texts in a file of hidden checks that are constants; one that is put together may hold an answer."""
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def of_failure(message: str, form: str, hint: str, checks_path: Path) -> str:
-    """The gist of a check's own verdict: its difference in form and its hint, or its sentence if it is a fixed one."""
-    fixed = sentences_in(checks_path)
+def explain_failure(message: str, form: str, hint: str, checks_path: Path) -> str:
+    """Explain a check's own verdict: by the difference in form and its hint, or by its sentence if that is fixed."""
+    fixed = fixed_sentences(checks_path)
     parts = (form or (message if message in fixed else ""), hint if hint in fixed else "")
     return " ".join(filter(None, parts))
 
 
-def of_unusable(value: Any) -> str:
-    """The gist of what a check stumbled over."""
+def explain_unusable(value: Any) -> str:
+    """Explain that a check could not use what the submission returned."""
     if value is None:
         return "It returned None. Is a `return` missing?"
-    return f"It returned {plain_kind(value)}, which cannot be used as the answer."
+    return f"It returned {redacted_kind(value)}, which cannot be used as the answer."
 
 
 # --- a call that gave no value ----------------------------------------------------------------------------------------
 
 
-def of_error(error: LearnerError, submission: Submission, forbids: Sequence[str]) -> str:
-    """The gist of an error of the submission: its type if Python has it, and the line of the learner's that raised, as
-    it stands in their source."""
+def explain_error(error: LearnerError, submission: Submission, forbids: Sequence[str]) -> str:
+    """Explain an error of the submission: its type if Python has it, and the learner's line that raised."""
     place = place_in(submission, error.frames)
     if error.kind == "timed-out":  # the text is ours, from the line to the worker
         return f"{error.text} It was on {place}." if place else error.text
@@ -160,22 +158,26 @@ def of_error(error: LearnerError, submission: Submission, forbids: Sequence[str]
         return f"It calls {name} this exercise forbids: that call would do the exercise whole."
     if error.kind == "syntax" and (found := syntax_error_in(submission)):
         return found
-    name = error.type_name if error.type_name in ERRORS else "An error of a type of its own"
+    name = error.type_name if error.type_name in KNOWN_ERRORS else "An error of a type of its own"
     return f"{name} on {place}.{line_at(submission, place)}" if place else f"{name}."
 
 
 def line_at(submission: Submission, place: str) -> str:
-    """The learner's own line at a place such as "line 7 of softmax.py", to stand below it. It comes from the source,
-    never from what a worker says that the line is, so it shows no input."""
+    """Return the learner's own line at a place such as "line 7 of softmax.py", to stand below it.
+
+    It is taken from the source, not from what a worker reported, so it shows no input.
+    """
     number, _, path = place.removeprefix("line ").partition(" of ")
     lines = _sources(submission)[path].split("\n")
-    text = lines[int(number) - 1].strip()[:LONGEST_LINE]
+    text = lines[int(number) - 1].strip()[:MAX_LINE_CHARS]
     return f"\n    {text}" if text else ""
 
 
 def place_in(submission: Submission, frames: Sequence[Sequence[Any]]) -> str:
-    """The innermost of the learner's lines in a traceback that a worker reported, such as "line 7 of softmax.py";
-    empty if it names none that there is."""
+    """Return the innermost of the learner's lines in a worker's traceback, such as "line 7 of softmax.py".
+
+    It is empty if the traceback names no line that exists.
+    """
     sources = _sources(submission)
     for filename, line, *_ in reversed(frames):
         if filename in sources and 0 < line <= sources[filename].count("\n") + 1:
@@ -184,12 +186,12 @@ def place_in(submission: Submission, frames: Sequence[Sequence[Any]]) -> str:
 
 
 def _sources(submission: Submission) -> dict[str, str]:
-    """The texts that were handed in, by their paths."""
+    """Return the sources that were handed in, by their paths."""
     return dict([(submission.path, submission.source), *submission.siblings.values()])
 
 
 def syntax_error_in(submission: Submission) -> str:
-    """What Python cannot read, as our own reading of the source finds it; empty if it finds nothing."""
+    """Describe the first syntax error that we find in the sources ourselves; empty if there is none."""
     for path, source in _sources(submission).items():
         try:
             parse(source)

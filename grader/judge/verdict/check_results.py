@@ -24,11 +24,11 @@ def make_check_result(outcome: Outcome, lesson: Lesson, submission: Submission) 
 def _explain(outcome: Outcome, error: BaseException, lesson: Lesson, submission: Submission) -> tuple[str, str]:
     """Return the message for an error, and its redacted explanation."""
     if isinstance(error, LearnerError):
-        return describe_error(error), redacted_explanation.of_error(error, submission, lesson.forbids)
+        return describe_error(error), redacted_explanation.explain_error(error, submission, lesson.forbids)
     if isinstance(error, CheckFailed):
-        redacted = redacted_explanation.of_failure(str(error), error.form, error.hint, outcome.check.item.path)
+        redacted = redacted_explanation.explain_failure(str(error), error.form, error.hint, outcome.check.item.path)
         return str(error), redacted
     if outcome.kind == "failed":
-        return describe_unusable(outcome.value, error), redacted_explanation.of_unusable(outcome.value)
+        return describe_unusable(outcome.value, error), redacted_explanation.explain_unusable(outcome.value)
     message = f"The check itself failed: {type(error).__name__}: {error}"
     return message, "The grader itself failed on this check; it does not count."

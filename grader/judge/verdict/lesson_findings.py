@@ -9,7 +9,7 @@ from grader.judge.checks.check import Check
 from grader.judge.diagnosis.diagnosis import Diagnosis
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
-from grader.judge.values.difference_patterns import findings
+from grader.judge.values.difference_patterns import find_patterns
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.outcome_mistakes import name_by_errors, name_by_outcomes, name_load_error
 from grader.model import CheckResult, Counterexample, Lesson, Named, Submission
@@ -31,7 +31,7 @@ def find_nothing_loaded(
 ) -> Finding:
     """Find why a file could not be loaded: nothing was checked, and nothing is earned."""
     what = "Your file could not be loaded."
-    redacted = f"{what} {redacted_explanation.of_error(error, submission, lesson.forbids)}"
+    redacted = f"{what} {redacted_explanation.explain_error(error, submission, lesson.forbids)}"
     results = [check.result(lesson, "skipped", what, gist=redacted) for check in checks]
     state = error.kind if error.kind in ("timed-out", "out-of-memory", "crashed") else "would-not-import"
     return Finding(state, results, [name_load_error(error)])
@@ -116,7 +116,7 @@ def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckRes
     if diagnosis.first_wrong is None:
         return said
     probe, actual, expected = diagnosis.first_wrong
-    regular = [f"`{function}`, {probe.name}: {text}" for text in findings(actual, expected)]
+    regular = [f"`{function}`, {probe.name}: {text}" for text in find_patterns(actual, expected)]
     return said + (regular or [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1])
 
 

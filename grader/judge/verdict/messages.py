@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.judge.errors import LearnerError
-from grader.judge.processes.remote_module import Call, Proxy
+from grader.judge.processes.remote_module import Call, RemoteFunction
 from grader.judge.values.compare import is_array, kind_of, show
 from grader.source.forbidden_calls import ForbiddenCall
 
@@ -35,7 +35,7 @@ def describe_call(call: Call) -> str:
 
 
 def _describe_argument(value: Any) -> str:
-    if isinstance(value, Proxy):
+    if isinstance(value, RemoteFunction):
         return value.shown
     if is_array(value) and value.ndim:
         return kind_of(value).removeprefix("a ").replace(" of shape", "")
