@@ -155,10 +155,8 @@ plain = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=400)
-@given(st.sampled_from(sorted(ACTS)), st.dictionaries(st.sampled_from(KEYS), plain))
-def test_a_reply_is_read_or_malformed(name, reply):
-    """For every act, plain data of any other form is Malformed, and what is read has the act's own form."""
+def assert_read_or_malformed(name: str, reply: dict[str, Any]) -> None:
+    """What is read of a reply has the act's own form, or nothing is read."""
     act = "call" if name in ("gradients", "elsewhere") else name
     try:
         read = reply_to(act, ACTS[name], reply)
@@ -172,6 +170,24 @@ def test_a_reply_is_read_or_malformed(name, reply):
         assert all(event[0] in ("forward", "backward", "step", "zero_grad") for event in read["events"])
     if act in ("load", "names"):
         assert all(isinstance(kind, str) for kind, _ in read["found"].values())
+
+
+REPLIES = (st.sampled_from(sorted(ACTS)), st.dictionaries(st.sampled_from(KEYS), plain))
+
+
+@settings(deadline=None, max_examples=100)
+@given(*REPLIES)
+def test_a_reply_is_read_or_malformed(name, reply):
+    """For every act, plain data of any other form is Malformed, and what is read has the act's own form."""
+    assert_read_or_malformed(name, reply)
+
+
+@pytest.mark.soak
+@settings(deadline=None, max_examples=1000)
+@given(*REPLIES)
+def test_many_replies_are_read_or_malformed(name, reply):
+    """The same of ten times as many."""
+    assert_read_or_malformed(name, reply)
 
 
 @settings(deadline=None, max_examples=200)
