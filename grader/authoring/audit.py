@@ -1,8 +1,8 @@
-"""The course's own examiner: grades the grader.
+"""Prove that the grader grades: references pass, and known mistakes are rejected and named.
 
-For every lesson: its files are there and say what they must; the stub fails as a stub; the reference scores 10.0; every
-known mistake is rejected *and* named as itself, with a margin of ten tolerances on some probe; every correct
-alternative scores 10.0. A check that never rejected anything is no check.
+For every lesson: its files are complete; the stub fails as a stub; the reference and every correct alternative score
+10.0; every known mistake is rejected *and* named as itself, with a margin of ten tolerances on some probe. A check that
+never rejected anything proves nothing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from grader.judge.values.compare import largest_error
 from grader.model import Course, Lesson, LessonResult, Submission
 
 SEEDS = (1, 2)  # every reference and alternative must pass, every mistake be named, on each
-MARGIN = 10.0  # in tolerances of the probe
-FEWEST_CHECKS = 8  # for each function to write
+MIN_MARGIN = 10.0  # in tolerances of the probe
+MIN_CHECKS = 8  # for each function to write
 
 
 @dataclass
 class LessonAudit:
-    """What was proved for one lesson, as counts (proved, of how many), and what was found wrong."""
+    """What was proved for one lesson, as counts (proved, of how many), and what is wrong."""
 
     lesson: str
     rejected: tuple[int, int] = (0, 0)
@@ -42,18 +42,18 @@ class LessonAudit:
 
     @property
     def clean(self) -> bool:
-        """Nothing was found wrong."""
+        """Return True if nothing is wrong."""
         return not self.problems
 
 
 def audit(course: Course, lessons: Iterable[Lesson], launcher: Launcher) -> Iterator[LessonAudit]:
-    """Audit lesson by lesson; yields as each is done."""
+    """Audit lesson by lesson; yield each when it is done."""
     for lesson in lessons:
         report = LessonAudit(lesson.name)
-        report.problems += list(_missing_files(lesson)) + list(_texts(lesson))
+        report.problems += list(_missing_files(lesson)) + list(_check_texts(lesson))
         if lesson.checks_path.is_file() and lesson.solution_path.is_file():
             try:
-                with_judge(course, [lesson], launcher, "cpu", lambda judge: _prove(judge, lesson, report))  # noqa: B023  used before the loop goes on
+                with_judge(course, [lesson], launcher, "cpu", lambda judge: _prove(judge, lesson, report))  # noqa: B023  called at once
             except SelfattendError as error:
                 report.problems.append(str(error))
         yield report
@@ -69,7 +69,7 @@ def _missing_files(lesson: Lesson) -> Iterator[str]:
             yield f"{path.parent.parent.name}/{path.parent.name}/{path.name} is missing."
 
 
-def _texts(lesson: Lesson) -> Iterator[str]:
+def _check_texts(lesson: Lesson) -> Iterator[str]:
     for function in lesson.functions:
         if len(function.statement.split()) < 20:
             yield f"{function.name}: the docstring of the stub is no complete statement."
@@ -94,8 +94,8 @@ def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
     report.checks = len(checks)
     for function in lesson.functions:
         mine = [check for check in checks if check.function_in(lesson) == function.name]
-        if len(mine) < FEWEST_CHECKS:
-            report.problems.append(f"{function.name}: {len(mine)} checks; at least {FEWEST_CHECKS} are needed.")
+        if len(mine) < MIN_CHECKS:
+            report.problems.append(f"{function.name}: {len(mine)} checks; at least {MIN_CHECKS} are needed.")
         if function.name not in diagnosticians:
             report.problems.append(f"{function.name}: no family of known mistakes.")
     _prove_stub_and_reference(judge, lesson, report)
@@ -111,17 +111,17 @@ def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
 
 
 def _prove_stub_and_reference(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
-    stub = _judged_file(judge, lesson, lesson.exercise_path)
+    stub = _grade_file(judge, lesson, lesson.exercise_path)
     wrong = {mistake.id for mistake in stub.mistakes} != {"stub"}
     if stub.passed or wrong:
         named = ", ".join(mistake.id for mistake in stub.mistakes) or "nothing"
         report.problems.append(f"The stub must fail as `stub`; it scored {stub.score} and was named {named}.")
-    reference = _judged_file(judge, lesson, lesson.solution_path)
+    reference = _grade_file(judge, lesson, lesson.solution_path)
     if reference.score != 10.0:
         report.problems.append(f"The reference scores {reference.score}: {_first_failure(reference)}")
 
 
-def _judged_file(judge: Judge, lesson: Lesson, path: Path) -> LessonResult:
+def _grade_file(judge: Judge, lesson: Lesson, path: Path) -> LessonResult:
     return judge.examine(lesson, Submission(lesson.name, str(path), path.read_text(encoding="utf-8")), SEEDS[0])
 
 
@@ -133,15 +133,16 @@ def _prove_mistake_set(judge: Judge, lesson: Lesson, diagnostician: Diagnosticia
         for seed in SEEDS:
             result = judge.examine_own(lesson, namespace, seed)
             if result.score != 10.0:
-                report.problems.append(f"{mistake_set.function}: the {name} scores {result.score} on seed {seed}: "
-                                       f"{_first_failure(result)}")  # fmt: skip
+                report.problems.append(
+                    f"{mistake_set.function}: the {name} scores {result.score} on seed {seed}: {_first_failure(result)}"
+                )
     for mistake in mistake_set.mistakes:
         _prove_mistake(judge, lesson, diagnostician, mistake, base, report)
     for alternative in mistake_set.alternatives:
         version = mistake_set.build(alternative.changes, alternative.version)
         results = [judge.examine_own(lesson, {**base, mistake_set.function: version}, seed) for seed in SEEDS]
         good = all(result.score == 10.0 for result in results)
-        report.alternatives = _count(report.alternatives, good)
+        report.alternatives = _add_to(report.alternatives, good)
         if not good:
             failure = next(_first_failure(result) for result in results if result.score != 10.0)
             report.problems.append(f"{mistake_set.function}, alternative “{alternative.name}” is rejected: {failure}")
@@ -160,19 +161,19 @@ def _prove_mistake(
     results = [judge.examine_own(lesson, {**base, mistake_set.function: version}, seed) for seed in SEEDS]
     rejected = not any(result.passed for result in results)
     named = all([found.id for found in result.mistakes] == [mistake.id] for result in results)
-    report.rejected, report.named = _count(report.rejected, rejected), _count(report.named, named)
+    report.rejected, report.named = _add_to(report.rejected, rejected), _add_to(report.named, named)
     if not rejected:
         report.problems.append(f"{mistake.label} passes every check.")
     if not named:
         found = next([m.id for m in r.mistakes] for r in results if [m.id for m in r.mistakes] != [mistake.id])
         report.problems.append(f"{mistake.label} is named {found or 'nothing'}.")
     margin = _margin(diagnostician, mistake)
-    if margin < MARGIN:
-        report.problems.append(f"{mistake.label}: its margin is {margin:.1f} tolerances; {MARGIN:g} are needed.")
+    if margin < MIN_MARGIN:
+        report.problems.append(f"{mistake.label}: its margin is {margin:.1f} tolerances; {MIN_MARGIN:g} are needed.")
 
 
 def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
-    """The largest distance from the reference on any probe, in tolerances of that probe."""
+    """Return the largest distance from the reference on any probe, in tolerances of that probe."""
     subject = diagnostician.outputs.subject_with((mistake,))
     distances = [0.0]
     for probe in diagnostician.mistake_set.probes:
@@ -181,7 +182,7 @@ def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
     return max(distances)
 
 
-def _count(count: tuple[int, int], good: bool) -> tuple[int, int]:
+def _add_to(count: tuple[int, int], good: bool) -> tuple[int, int]:
     return count[0] + good, count[1] + 1
 
 

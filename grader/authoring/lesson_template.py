@@ -1,4 +1,4 @@
-"""A new lesson's files, written from a template: a skeleton that works, and of which the audit says what it lacks."""
+"""Write the files of a new lesson: a skeleton that works, of which the audit says what is missing."""
 
 from __future__ import annotations
 
@@ -147,12 +147,14 @@ IMPORTS = {
 
 
 def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
-    """Write the files of a new lesson into the course at `root` and put it last in its track; the files, the syllabus
-    last. Nothing that is there is overwritten, and nothing is left behind if it fails. Raises UsageError, CourseError.
+    """Write the files of a new lesson into the course at *root*, and add it to the end of its track.
+
+    Returns the files, the syllabus last. Nothing is overwritten, and nothing is left behind after a failure.
+    Raises UsageError, CourseError.
     """
-    _check_place(root)
+    _check_location(root)
     course = load(root)
-    track = _track(course, track)
+    track = _choose_track(course, track)
     _check_name(course, name)
     texts = _texts(course, name, track)
     there = [path for path in texts if os.path.lexists(path)]
@@ -160,13 +162,13 @@ def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
         what = f"there is a file already for a lesson {name}; nothing was written"
         raise UsageError(what, where=str(there[0]), next_step="choose another name, or move the file away")
     syllabus = root / COURSE_FILE
-    text = with_lesson(TomlText(read_file(syllabus), syllabus), course, name, track)
+    text = add_to_syllabus(TomlText(read_file(syllabus), syllabus), course, name, track)
     _write_all({**texts, syllabus: text}, syllabus)
     return [*texts, syllabus]
 
 
-def _check_place(root: Path) -> None:
-    """The course inside an installed program is lost with the next version."""
+def _check_location(root: Path) -> None:
+    """Raise UsageError for the course inside an installed program: it is lost with the next version."""
     if root.resolve().is_relative_to(Path(__file__).resolve().parents[1]):
         next_step = "copy it to a folder of your own, and name that with --course DIR"
         raise UsageError("this course belongs to the installed program", where=str(root), next_step=next_step)
@@ -186,14 +188,17 @@ def _texts(course: Course, name: str, track: str) -> dict[Path, str]:
     return {path: template.format(**words) for path, template in templates.items()}
 
 
-def _track(course: Course, track: str | None) -> str:
+def _choose_track(course: Course, track: str | None) -> str:
     names = [known.name for known in course.tracks]
     if track is None and len(names) == 1:
         return names[0]
     if track not in names:
         what = f'there is no track "{track}"' if track else "this course has several tracks"
-        raise UsageError(f"{what}; they are {', '.join(names)}", where=str(course.root / COURSE_FILE),
-                         next_step="name one with --track, or add a [[tracks]] table to course.toml")  # fmt: skip
+        raise UsageError(
+            f"{what}; they are {', '.join(names)}",
+            where=str(course.root / COURSE_FILE),
+            next_step="name one with --track, or add a [[tracks]] table to course.toml",
+        )
     return track
 
 
@@ -210,10 +215,10 @@ def _check_name(course: Course, name: str) -> None:
 # --- the syllabus -----------------------------------------------------------------------------------------------------
 
 
-def with_lesson(source: TomlText, course: Course, name: str, track: str) -> str:
-    """The text of `course.toml` with `name` as the last lesson of `track`; comments and layout stay as they are.
+def add_to_syllabus(source: TomlText, course: Course, name: str, track: str) -> str:
+    """Return the text of `course.toml` with *name* at the end of *track*; comments and layout stay.
 
-    Raises CourseError where the list is written in a way that this does not understand.
+    Raises CourseError if the list is written in a way that is not understood.
     """
     import tomllib
 
@@ -222,19 +227,22 @@ def with_lesson(source: TomlText, course: Course, name: str, track: str) -> str:
     expected["tracks"][index]["lessons"].append(name)
     line = source.line_of("tracks", index, "lessons")
     start = sum(map(len, source.text.splitlines(keepends=True)[: line - 1]))
-    changed = _appended(source.text, source.text.find("[", start), name)
+    changed = _append_to_array(source.text, source.text.find("[", start), name)
     try:
         if changed and tomllib.loads(changed) == expected:
             return changed
     except tomllib.TOMLDecodeError:
         pass
     next_step = f'write the list of lessons one to a line, or add "{name}" by hand'
-    raise CourseError(f'where to put "{name}" in the syllabus was not understood; nothing was written',
-                      where=f"{source.path}:{line}", next_step=next_step)  # fmt: skip
+    raise CourseError(
+        f'where to put "{name}" in the syllabus was not understood; nothing was written',
+        where=f"{source.path}:{line}",
+        next_step=next_step,
+    )
 
 
-def _appended(text: str, opening: int, name: str) -> str:
-    """`text` with the string `name` put last into the array that opens at `opening`; "" if its end is not found."""
+def _append_to_array(text: str, opening: int, name: str) -> str:
+    """Insert the string *name* at the end of the array that opens at *opening*; return "" if its end is not found."""
     last, comma = 0, False  # where the last item ends, and whether a comma stands behind it
     for token in re.finditer(r"""(?P<item>"[^"\n]*"|'[^'\n]*')|(?P<comment>\#[^\n]*)|[,\]]""", text[opening:]):
         if token["item"]:
@@ -242,11 +250,11 @@ def _appended(text: str, opening: int, name: str) -> str:
         elif token[0] == ",":
             comma = True
         elif token[0] == "]":
-            return _inserted(text, last, comma, opening + token.start(), name) if last else ""
+            return _insert(text, last, comma, opening + token.start(), name) if last else ""
     return ""
 
 
-def _inserted(text: str, last: int, comma: bool, closing: int, name: str) -> str:
+def _insert(text: str, last: int, comma: bool, closing: int, name: str) -> str:
     if "\n" not in text[last:closing]:  # the bracket closes on the line of the last item
         return f'{text[:last]}, "{name}"{text[last:]}'
     line_start = text.rfind("\n", 0, last) + 1
@@ -258,7 +266,7 @@ def _inserted(text: str, last: int, comma: bool, closing: int, name: str) -> str
 
 
 def _write_all(texts: dict[Path, str], syllabus: Path) -> None:
-    """Write the new files, then exchange the syllabus; all or nothing."""
+    """Write the new files, then replace the syllabus: all or nothing."""
     written: list[Path] = []
     try:
         for path, text in texts.items():
@@ -273,5 +281,8 @@ def _write_all(texts: dict[Path, str], syllabus: Path) -> None:
             with suppress(OSError):
                 path.unlink()
         what = f"the lesson cannot be written here: {error.strerror or error}"
-        raise UsageError(what, where=str(error.filename or syllabus.parent),
-                         next_step="work on a copy of the course that is yours: --course DIR") from None  # fmt: skip
+        raise UsageError(
+            what,
+            where=str(error.filename or syllabus.parent),
+            next_step="work on a copy of the course that is yours: --course DIR",
+        ) from None

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from string import Template
 
-from grader.authoring.release.wheel import DISTRIBUTION, LONG_AGO, engine_files, files_below
+from grader.authoring.release.wheel import DISTRIBUTION, FIXED_DATE, engine_files, files_below
 from grader.errors import UsageError
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
@@ -49,7 +49,7 @@ def write_bundle(course: Course, lessons: Sequence[Lesson], out: Path, settings:
     try:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in _contents(course, settings, minutes, seconds):
-                entry = zipfile.ZipInfo(name, LONG_AGO)
+                entry = zipfile.ZipInfo(name, FIXED_DATE)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = (0o755 if name in SCRIPTS else 0o644) << 16
                 archive.writestr(entry, content)

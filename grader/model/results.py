@@ -11,9 +11,11 @@ from grader.model.course import SCHEMA
 SKILLS = ("shape", "values", "masking", "stability", "gradients", "generality", "hygiene", "training")
 
 # How one check can end. "grader-error" is never the learner's fault and never costs points.
+# fmt: off
 OUTCOMES = (
     "passed", "failed", "raised", "timed-out", "out-of-memory", "crashed", "forbidden", "skipped", "grader-error",
-)  # fmt: skip
+)
+# fmt: on
 
 # How one lesson of one submission can end; a missing lesson has no score.
 STATES = ("graded", "missing", "would-not-import", "timed-out", "out-of-memory", "crashed", "grader-error")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from support.hand_ins import TINY
 
-from grader.authoring.lesson_template import with_lesson, write_lesson
+from grader.authoring.lesson_template import add_to_syllabus, write_lesson
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
@@ -178,7 +178,7 @@ def test_the_syllabus_keeps_its_layout(copy, lessons):
     """The new name is put last in its track's list, and every comment stays."""
     text = SYLLABUS.replace('["moving_average", "argmax_2d"]', lessons).replace("[limits]", f"{OTHER}\n[limits]")
     course = load(copy)
-    changed = with_lesson(TomlText(text, copy / "course.toml"), course, "new", "basics")
+    changed = add_to_syllabus(TomlText(text, copy / "course.toml"), course, "new", "basics")
 
     assert [track["lessons"] for track in tomllib.loads(changed)["tracks"]] == [["a", "b", "new"], ["c"]]
     for comment in re.findall("#.*", text):
@@ -190,4 +190,4 @@ def test_a_syllabus_that_is_not_understood_is_left_alone(copy):
     """Where the list is written in a way that cannot be extended safely, nothing is written."""
     text = 'tracks = [{lessons = [], name = "basics", title = "Basics"}]\n'
     with pytest.raises(CourseError, match="not understood"):
-        with_lesson(TomlText(text, copy / "course.toml"), load(copy), "new", "basics")
+        add_to_syllabus(TomlText(text, copy / "course.toml"), load(copy), "new", "basics")

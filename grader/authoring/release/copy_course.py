@@ -1,4 +1,4 @@
-"""Writing a release for learners: the folder with everything that may be read, and nothing of `solutions/`."""
+"""Copy a course for learners: everything that may be read, and nothing of `solutions/`."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from grader.files import read_file
 from grader.model import Course, Lesson
 
 README = "README.md"
-PARTS = frozenset({README, COURSE_FILE, PUBLIC_FOLDER, "lessons", "exercises"})  # what a release has at its top
+RELEASE_ENTRIES = frozenset({README, COURSE_FILE, PUBLIC_FOLDER, "lessons", "exercises"})
 
 
 # --- the place --------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def replaced(out: Path, force: bool) -> Iterator[Path]:
-    """A new folder to write to; at the end of the `with` it stands at `out`, unless it was left by an exception.
+def staged_folder(out: Path, force: bool) -> Iterator[Path]:
+    """Give a new folder to write to, which is put at *out* unless an exception ends the `with`.
 
-    With `force` a release that is there is replaced; anything else that is there is never touched. Raises UsageError.
+    With *force* a release that is there is replaced; anything else that is there is never touched. Raises UsageError.
     """
     out = out.absolute()
-    _check_place(out, force)
+    _check_location(out, force)
     folder = out.with_name(f".{out.name}.{os.getpid()}.new")
     try:
         try:
             (folder / PUBLIC_FOLDER).mkdir(parents=True)
         except OSError as error:
-            raise UsageError(f"no folder can be made here: {error.strerror or error}", where=str(out.parent),
-                             next_step="name another place with --out DIR") from None  # fmt: skip
+            raise UsageError(
+                f"no folder can be made here: {error.strerror or error}",
+                where=str(out.parent),
+                next_step="name another place with --out DIR",
+            ) from None
         yield folder
         old = out.with_name(f".{out.name}.{os.getpid()}.old")
         if out.exists():
@@ -48,14 +51,14 @@ def replaced(out: Path, force: bool) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _check_place(out: Path, force: bool) -> None:
+def _check_location(out: Path, force: bool) -> None:
     if not os.path.lexists(out):
         return
     there = {entry.name for entry in out.iterdir()} if out.is_dir() and not out.is_symlink() else {""}
     if not there:
         return
-    if not (out / PUBLIC_FOLDER / RELEASE_FILE).is_file() or there - PARTS:
-        odd = ", ".join(sorted(there - PARTS)[:3])
+    if not (out / PUBLIC_FOLDER / RELEASE_FILE).is_file() or there - RELEASE_ENTRIES:
+        odd = ", ".join(sorted(there - RELEASE_ENTRIES)[:3])
         what = f"there is something else here already ({odd})" if odd else "there is something else here already"
         raise UsageError(what, where=str(out), next_step="name a new folder with --out DIR")
     if not force:
@@ -66,9 +69,9 @@ def _check_place(out: Path, force: bool) -> None:
 
 
 def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> None:
-    """Write the syllabus, the lessons and the exercises, of these lessons only, the questions on them, and a README.
+    """Write the syllabus, lessons, exercises and questions of these lessons only, and a README.
 
-    Raises CourseError where one of them needs a lesson that is left out.
+    Raises UsageError if a lesson needs one that is left out.
     """
     _check_needs(course, lessons)
     (folder / COURSE_FILE).write_text(_syllabus(course, lessons), encoding="utf-8")
@@ -78,7 +81,7 @@ def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> Non
     chosen = {lesson.name for lesson in lessons}
     whole, left = course.root / "lessons", course.lessons.keys() - chosen
     questions = left_out(whole, left)
-    for path in _texts(course, chosen):
+    for path in _lesson_files(course, chosen):
         if path not in questions:
             _copy(path, folder / path.relative_to(course.root))
     prune_questions(whole, folder / "lessons", left)
@@ -90,14 +93,18 @@ def _check_needs(course: Course, lessons: Sequence[Lesson]) -> None:
         left_out = [need for need in lesson.needs if need not in names]
         if left_out:
             wanted = [name for name in course.lessons if name in names | set(left_out)]
-            raise UsageError(f'"{lesson.name}" needs "{left_out[0]}", which is not to be released',
-                             next_step=f"--lessons {','.join(wanted)}")  # fmt: skip
+            raise UsageError(
+                f'"{lesson.name}" needs "{left_out[0]}", which is not to be released',
+                next_step=f"--lessons {','.join(wanted)}",
+            )
 
 
-def _texts(course: Course, chosen: Set[str]) -> Iterator[Path]:
-    """The files in `lessons/`, but for those of the lessons and tracks that are left out. A file of a track belongs to
-    the lesson that its name begins with, or to the whole track (a picture). Hidden files and what Python leaves behind
-    are nobody's."""
+def _lesson_files(course: Course, chosen: Set[str]) -> Iterator[Path]:
+    """Yield the files in `lessons/` that belong to the chosen lessons or to no lesson.
+
+    A file of a track belongs to the lesson that its name begins with, or to the whole track (a picture). Hidden files
+    and what Python leaves behind are left out.
+    """
     folder = course.root / "lessons"
     tracks = {track.name: track for track in course.tracks}
     for path in sorted(folder.rglob("*")):
@@ -120,15 +127,16 @@ def _copy(source: Path, target: Path) -> None:
     try:
         target.write_bytes(source.read_bytes())
     except OSError as error:
-        raise CourseError(f"a file of the course cannot be read ({error.strerror})", where=str(source),
-                          next_step="grader audit") from None  # fmt: skip
+        raise CourseError(
+            f"a file of the course cannot be read ({error.strerror})", where=str(source), next_step="grader audit"
+        ) from None
 
 
 # --- the syllabus -----------------------------------------------------------------------------------------------------
 
 
 def _syllabus(course: Course, lessons: Sequence[Lesson]) -> str:
-    """`course.toml` of these lessons: what it says otherwise stays, its comments do not."""
+    """Return `course.toml` for these lessons, with its other settings and without its comments."""
     import tomllib
 
     data = tomllib.loads(read_file(course.root / COURSE_FILE))

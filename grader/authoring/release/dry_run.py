@@ -1,4 +1,4 @@
-"""The rehearsal of a release: it is used as a learner will use it, before anybody gets it."""
+"""Use a release as a learner would, before it is published."""
 
 from __future__ import annotations
 
@@ -17,32 +17,31 @@ NOT_PUBLIC = "take public=True from its mark, or change the check"
 
 
 def dry_run(lesson: Lesson, released: Course, launcher: Launcher, seeds: Sequence[int]) -> None:
-    """Prove a lesson of a release; `lesson` is that of the course that has the solutions.
+    """Prove a lesson of a release; *lesson* is that of the course with solutions.
 
-    On every seed the reference passes, played back and in a worker; the stub does not; right alternatives pass; and
-    whatever a known mistake answers, no check asks for something that was not recorded. Raises CourseError for the
-    first thing that is not so.
+    On every seed the reference passes, replayed and in a worker; the stub fails; correct alternatives pass; and no
+    check asks a known mistake for something that was not recorded. Raises CourseError for the first failure.
     """
     mine = released.lessons[lesson.name]
 
     def drive(judge: Judge) -> None:
-        _played_back(judge, lesson, mine, seeds)
+        _replay(judge, lesson, mine, seeds)
         for seed in seeds:
             _require_pass(lesson, judge.examine(mine, _file(lesson, lesson.solution_path), seed), "the reference")
         if judge.examine(mine, _file(lesson, lesson.exercise_path), seeds[0]).passed:
             raise _error(lesson, "the stub passes the public checks", "mark a check public that it does not pass")
-        _known_versions(judge, lesson, mine, seeds[0])
+        _try_known_versions(judge, lesson, mine, seeds[0])
 
     with_judge(released, [mine], launcher, "cpu", drive)
 
 
 def first_line(error: BaseException) -> str:
-    """An error in one line."""
+    """Describe an error in one line."""
     text = error.what if isinstance(error, SelfattendError) else str(error)
     return f"{type(error).__name__}: {text}".split("\n", 1)[0]
 
 
-def _played_back(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int]) -> None:
+def _replay(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int]) -> None:
     for check in judge.checks_of(mine):
         if not check.public:
             what = f"a public check uses {check.item.name}, which is hidden"
@@ -56,19 +55,19 @@ def _played_back(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int
                 raise _error(lesson, what, NOT_PUBLIC)
 
 
-def _known_versions(judge: Judge, lesson: Lesson, mine: Lesson, seed: int) -> None:
+def _try_known_versions(judge: Judge, lesson: Lesson, mine: Lesson, seed: int) -> None:
     base = dict(vars(load_file(lesson.solution_path)))
     mistake_sets = load_file(lesson.mistakes_path).MISTAKE_SETS if lesson.mistakes_path.is_file() else []
     for mistake_set in mistake_sets:
 
-        def judged(known: Any) -> LessonResult:
+        def grade(known: Any) -> LessonResult:
             version = mistake_set.build(known.changes, known.version)  # noqa: B023  called before the loop goes on
             return judge.examine_own(mine, {**base, mistake_set.function: version}, seed)  # noqa: B023  as above
 
         for right in mistake_set.alternatives:
-            _require_pass(lesson, judged(right), f"the right alternative “{right.name}”")
+            _require_pass(lesson, grade(right), f"the right alternative “{right.name}”")
         for wrong in mistake_set.mistakes:
-            _require_recorded(lesson, judged(wrong), wrong.label)
+            _require_recorded(lesson, grade(wrong), wrong.label)
 
 
 def _file(lesson: Lesson, path: Path) -> Submission:

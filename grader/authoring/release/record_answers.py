@@ -1,8 +1,7 @@
-"""The public checks of a course, recorded for learners who do not get the reference.
+"""Record the reference's answers to the public checks, for learners who do not get the reference.
 
-Every public check is run on the reference, which stands in the place of a submission too, once for each seed of the
-release. What was drawn, asked and answered is kept (judge/transcript), and the whole is rehearsed before it
-is given to anybody.
+Every public check is run on the reference, in place of a submission too, once for each seed. What was drawn, asked
+and answered is kept (judge/transcript), and proved in a dry run.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.release.copy_course import replaced, write_course
+from grader.authoring.release.copy_course import staged_folder, write_course
 from grader.authoring.release.dry_run import dry_run, first_line
 from grader.course.discover import load
 from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE, Release, public_answers, public_checks, release_text
@@ -31,22 +30,32 @@ from grader.judge.values.random_inputs import derive
 from grader.model import Course, Lesson
 from grader.source.excerpt import excerpt
 
-SEEDS = 4  # that are recorded, unless asked otherwise
+DEFAULT_SEEDS = 4
 DOCSTRING = "The public checks of `{}`: they compare with recorded answers, and there are hidden ones beside them."
 
 
 def make_release(
-    course: Course, lessons: Sequence[Lesson], out: Path, launcher: Launcher, *, seeds: int = SEEDS,
-    force: bool = False, prove: Callable[[Course], None] = lambda _: None,
-) -> Iterator[str]:  # fmt: skip
-    """Write the release of these lessons to the folder `out`; yields what is done next, in words.
+    course: Course,
+    lessons: Sequence[Lesson],
+    out: Path,
+    launcher: Launcher,
+    *,
+    seeds: int = DEFAULT_SEEDS,
+    force: bool = False,
+    prove: Callable[[Course], None] = lambda _: None,
+) -> Iterator[str]:
+    """Write the release of these lessons to the folder *out*; yield in words what is done next.
 
-    Nothing is at `out` before all of it is proved. `force`: a release that is there is replaced. `prove` raises for
-    what else is wrong with the released course.
-    Raises UsageError for a place that is taken, CourseError for what cannot be released.
+    Args:
+        seeds: How many seeds are recorded.
+        force: Replace a release that is there.
+        prove: Raises for what else is wrong with the released course.
+
+    Nothing is at *out* before all is proved. Raises UsageError for a place that is taken, CourseError for what
+    cannot be released.
     """
     numbers = seeds_of(course, seeds)
-    with replaced(out, force) as folder:
+    with staged_folder(out, force) as folder:
         write_course(course, lessons, folder)
         counts = {}
         for lesson in lessons:
@@ -63,14 +72,14 @@ def make_release(
 
 
 def seeds_of(course: Course, number: int) -> tuple[int, ...]:
-    """The seeds of a release: always the same ones for a version of a course, and not what an instructor would type."""
+    """Return the seeds of a release: the same for a version of a course, and not what an instructor would type."""
     return tuple(sorted(random.Random(derive("release", course.id, course.version)).sample(range(1_000_000), number)))
 
 
 def _write_lesson(
     course: Course, lesson: Lesson, folder: Path, launcher: Launcher, seeds: Sequence[int]
 ) -> tuple[int, int]:
-    """Write a lesson's public checks and their answers; how many checks are public, and how many there are."""
+    """Write a lesson's public checks and their answers; return the numbers of public and of all checks."""
     counts: list[tuple[int, int]] = []
 
     def drive(judge: Judge) -> None:
@@ -89,7 +98,7 @@ def _write_lesson(
 
 
 def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Transcript]:
-    """What the public checks of a lesson ask and are answered. Raises CourseError where that cannot be recorded."""
+    """Record what public checks of a lesson ask and are answered. Raises CourseError if that is not possible."""
     checks = [check for check in judge.checks_of(lesson) if check.public]
     if not checks:
         next_step = "mark one with @pytest.mark.check(..., public=True), or name other lessons with --lessons"
@@ -100,7 +109,7 @@ def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Tran
 
 
 def unrecordable(judge: Judge, lesson: Lesson) -> Iterator[str]:
-    """What is wrong with the marks of a lesson's public checks; nothing where none is public."""
+    """Yield what is wrong with the marks of a lesson's public checks, if it has any."""
     if any(check.public for check in judge.checks_of(lesson)):
         try:
             with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
@@ -126,8 +135,10 @@ def _record(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: di
 
 
 def _forget_earlier_runs(check: Check) -> None:
-    """Run the file of the check anew in its own module. What it remembers from an earlier check has to be asked again
-    and recorded: a learner may run this one alone."""
+    """Run the file of the check again in its module.
+
+    What it remembers of an earlier check has to be asked and recorded again: a learner may run this one alone.
+    """
     path = Path(check.item.path)
     exec(compile(read_file(path), str(path), "exec"), vars(check.item.module))
 

@@ -1,7 +1,7 @@
-"""The program as a wheel that carries a release as its course, and no solutions: what a class of learners installs.
+"""Pack the installed program and a release into a wheel, without solutions, for a class of learners.
 
-The wheel on the package index holds the course with its solutions, as everybody may learn from it. Whoever wants to
-keep them from a class gives it this one.
+The wheel on the package index holds the course with its solutions. Build tools make wheels of a source tree and need a
+build backend; this packs what is installed, offline, with nothing more than the standard library.
 """
 
 from __future__ import annotations
@@ -20,36 +20,39 @@ DISTRIBUTION = "selfattend"
 LABEL = "learner"  # of the version: `selfattend 0.1.0+learner`
 COURSE = "grader/_course"
 TAG = "py3-none-any"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same content makes the same file
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same content makes the same file
 ABOUT = "The program with a course for learners: public checks with recorded answers, and no solutions."
 WHEEL = f"Wheel-Version: 1.0\nGenerator: {DISTRIBUTION}\nRoot-Is-Purelib: true\nTag: {TAG}\n"
 
 
 def wheel_name() -> str:
-    """What the wheel for learners is called. Raises UsageError where the program is not installed."""
+    """Return the file name of the wheel. Raises UsageError if the program is not installed."""
     return f"{DISTRIBUTION}-{_version(_installed())}-{TAG}.whl"
 
 
 def write_wheel(release: Path, folder: Path) -> Path:
-    """Pack the program that runs now, with `release` as its course, into a wheel in `folder`; its path.
+    """Write the running program, with *release* as its course, as a wheel into *folder*; return its path.
 
-    Raises UsageError where the program is not installed, or the file cannot be written.
+    Raises UsageError if the program is not installed, or the file cannot be written.
     """
     path = folder / wheel_name()
-    contents = dict(sorted({**dict(engine_files()), **dict(_course(release)), **_information(_installed())}.items()))
+    contents = dict(sorted({**dict(engine_files()), **dict(_course(release)), **_dist_info(_installed())}.items()))
     record = next(name for name in contents if name.endswith("/WHEEL")).replace("/WHEEL", "/RECORD")
     contents[record] = _record(contents, record)
     temporary = path.with_name(f".{path.name}.new")
     try:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in contents.items():
-                entry = zipfile.ZipInfo(name, LONG_AGO)
+                entry = zipfile.ZipInfo(name, FIXED_DATE)
                 entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
                 archive.writestr(entry, content)
         temporary.replace(path)
     except OSError as error:
-        raise UsageError(f"the wheel cannot be written: {error.strerror or error}", where=str(path),
-                         next_step="name another place with --out DIR") from None  # fmt: skip
+        raise UsageError(
+            f"the wheel cannot be written: {error.strerror or error}",
+            where=str(path),
+            next_step="name another place with --out DIR",
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
     return path
@@ -72,7 +75,7 @@ def _package() -> Path:
 
 
 def engine_files() -> Iterator[tuple[str, bytes]]:
-    """The program's own files, by their names from `grader/` on. The course that came with it is not among them."""
+    """Yield the program's own files, named from `grader/` on, without the bundled course."""
     for name, content in files_below(_package(), "grader"):
         if not name.startswith(f"{COURSE}/"):
             yield name, content
@@ -83,7 +86,7 @@ def _course(release: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def files_below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
-    """The files in a folder; hidden ones and what Python leaves behind are not."""
+    """Yield the files in a folder, without hidden ones and what Python leaves behind."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         unwanted = path.suffix == ".pyc" or any(part.startswith((".", "__pycache__")) for part in parts)
@@ -91,8 +94,8 @@ def files_below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
             yield "/".join((prefix, *parts)), path.read_bytes()
 
 
-def _information(distribution: metadata.Distribution) -> dict[str, bytes]:
-    """The folder that describes the wheel, from that of the installed program."""
+def _dist_info(distribution: metadata.Distribution) -> dict[str, bytes]:
+    """Return the files that describe the wheel, made from those of the installed program."""
     version = _version(distribution)
     folder = f"{DISTRIBUTION}-{version}.dist-info"
     headers = (distribution.read_text("METADATA") or "").split("\n\n", 1)[0]  # the README has an answer in it
@@ -106,7 +109,7 @@ def _information(distribution: metadata.Distribution) -> dict[str, bytes]:
 
 
 def _record(contents: dict[str, bytes], record: str) -> bytes:
-    """The list of all files with their digests, itself without."""
+    """Return the list of all files and their digests, itself without one."""
     lines = []
     for name, content in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
