@@ -13,7 +13,7 @@ from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADA
 from grader.intake.formats.repositories import is_list, read_list
 from grader.intake.group_attempts import find_missing, group_entries, match_roster, number_attempts
 from grader.intake.learner import Entry, Learner, join_some, printable
-from grader.intake.limits import ARCHIVE_SUFFIXES
+from grader.intake.limits import is_archive
 from grader.intake.name_patterns import NamePattern, guess_platform
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
@@ -86,14 +86,11 @@ def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | No
     if is_list(source):
         return _read_repositories(source, names)
     if source.is_file() and not source.name.lower().endswith(".zip"):
-        packed = source.name.lower().endswith(ARCHIVE_SUFFIXES)
-        raise SubmissionError(
-            "this is a file; submissions are read from a folder, a .zip or a list of clones",
-            where=str(source),
-            next_step=f"tar -xf {source.name}"
-            if packed
-            else "name a folder, a .zip of all submissions, or a list of clones",
-        )
+        what = "this is a file; submissions are read from a folder, a .zip or a list of clones"
+        next_step = "name a folder, a .zip of all submissions, or a list of clones"
+        if is_archive(source.name):
+            next_step = f"tar -xf {source.name}"
+        raise SubmissionError(what, where=str(source), next_step=next_step)
     entries = list_entries(source, leave_out, names.matches_any if names else None)
     if outside := open_class(source).outside if source.is_file() else []:
         lead = "its name leads" if len(outside) == 1 else "their names lead"

@@ -95,5 +95,5 @@ def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
 
 def _age(learner: Learner) -> tuple[float, float, str]:
     times = [entry.submitted for entry in learner.entries if entry.submitted is not None]
-    when = max(times or (entry.modified() for entry in learner.entries))
+    when = max(times or (entry.modified_at() for entry in learner.entries))
     return (-1.0 if learner.first.attempt is None else float(learner.first.attempt), when, learner.first.name)

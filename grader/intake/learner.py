@@ -49,10 +49,10 @@ class Entry:
         """The name without the suffix of its kind."""
         return self.name if self.kind in ("folder", "git") else self.name.removesuffix(suffix_of(self.name))
 
-    def modified(self) -> float:
+    def modified_at(self) -> float:
         """Return when it was last changed, comparable within one folder or archive; 0.0 if unknown."""
         if self.inside:
-            return open_class(self.path).modified(self.inside)
+            return open_class(self.path).modified_at(self.inside)
         try:
             times = [self.path.stat().st_mtime]
             if self.kind == "folder":

@@ -70,7 +70,7 @@ class LessonMatcher:
 
     def _names_in(self, path: str) -> frozenset[str]:
         if path not in self._defined:
-            self._defined[path] = _defined(self.sources[path])
+            self._defined[path] = _defined_names(self.sources[path])
         return self._defined[path]
 
 
@@ -99,7 +99,7 @@ def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:
         base += f"{tops.pop()}/"
 
 
-def _defined(source: str) -> frozenset[str]:
+def _defined_names(source: str) -> frozenset[str]:
     """Return the names of functions, classes and values at the top level of a source."""
     try:
         return module_names(source).assigned

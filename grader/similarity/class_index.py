@@ -62,7 +62,7 @@ class ClassIndex:
 
     def candidates(self) -> list[tuple[Solution, Solution]]:
         """Return the pairs of different learners that share most, weighed by rarity; at most MAX_CANDIDATES."""
-        first, second, weights = self._shared()
+        first, second, weights = self._shared_prints()
         differ = self._learners[first] != self._learners[second]
         first, second, weights = first[differ], second[differ], weights[differ]
         many = len(self.solutions)
@@ -94,7 +94,7 @@ class ClassIndex:
                 learners[thing].add(one.learner)
         return {thing: len(those) for thing, those in learners.items()}
 
-    def _shared(self) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
+    def _shared_prints(self) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
         """Return pairs of solutions that share a print, once a print, and its rarity."""
         counts = self._counts[np.searchsorted(self._hashes, self._prints)]
         rare = (counts > 1) & (counts <= self.limit)

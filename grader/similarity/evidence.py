@@ -45,7 +45,7 @@ class Evidence:
     @property
     def note(self) -> str:
         """What is the same, in words."""
-        shared = [f"the same {_counted(self.code.lines, 'line')} beyond what the course and most of the class write"]
+        shared = [f"the same {_plural(self.code.lines, 'line')} beyond what the course and most of the class write"]
         if self.word_for_word:
             shared.append("the whole file word for word")
         if self.same_mistakes:
@@ -56,7 +56,7 @@ class Evidence:
             more = f" and {len(self.names) - MAX_NAMES_SHOWN} more" if len(self.names) > MAX_NAMES_SHOWN else ""
             shared.append(f"the same uncommon names ({', '.join(self.names[:MAX_NAMES_SHOWN])}{more})")
         if self.remarks:
-            shared.append(f"{_counted(self.remarks, 'equal comment')}")
+            shared.append(f"{_plural(self.remarks, 'equal comment')}")
         return f"{'; '.join(shared)}."
 
 
@@ -94,5 +94,5 @@ def _tokens(one: Solution) -> int:
     return int(one.prints["at"][-1]) + RUN_LENGTH if len(one.prints) else 0
 
 
-def _counted(count: int, noun: str) -> str:
+def _plural(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else noun + 's'}"

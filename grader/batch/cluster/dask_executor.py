@@ -22,10 +22,10 @@ from grader.batch.cluster.dask_task import (
     Parcel,
     code_digest,
     describe,
-    distributed,
     end_run,
     from_message,
     grade_parcel,
+    import_distributed,
     pack_course,
 )
 from grader.batch.make_record import GradedHandIn, make_failed
@@ -54,8 +54,8 @@ class DaskExecutor:
         self._client = _connect(address)
         try:
             _require_same_program(self._client, address)
-            self._queue = distributed().Queue(self.run, client=self._client)
-            self._stop = distributed().Event(STOP.format(self.run), client=self._client)
+            self._queue = import_distributed().Queue(self.run, client=self._client)
+            self._stop = import_distributed().Event(STOP.format(self.run), client=self._client)
         except BaseException:
             self._client.close()
             raise
@@ -176,7 +176,7 @@ def _failure_reason(future: Future[int]) -> str:
 
 def _connect(address: str) -> Any:
     try:
-        dask = distributed()
+        dask = import_distributed()
     except ImportError:
         next_step = 'pip install "selfattend[cluster]"'
         raise UsageError("a cluster needs the package distributed", next_step=next_step) from None

@@ -48,7 +48,7 @@ class Parcel:
     hand_ins: tuple[tuple[Learner, HandIn], ...]
 
 
-def distributed() -> Any:
+def import_distributed() -> Any:
     """Import Dask's library, which is optional and untyped. Raises ImportError without it."""
     return importlib.import_module("distributed")
 
@@ -92,7 +92,7 @@ def grade_parcel(parcel: Parcel) -> int:
     """
     if parcel.code != code_digest():
         raise GraderError("the program on this node is another one", next_step="install the same version everywhere")
-    dask = distributed()
+    dask = import_distributed()
     client = dask.get_client()
     queue, stop = dask.Queue(parcel.run, client=client), dask.Event(STOP.format(parcel.run), client=client)
     progress = [parcel.run, str(parcel.number)]

@@ -32,7 +32,7 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
     """Print the results' summary and return the exit status; `summary` may hold what was graded again."""
     summary = summary or RunSummary(results.settings["seed"])
     if results.outputs is not None:  # of a part of a class, the rest is graded elsewhere
-        summary.unfinished, summary.expected = results.unfinished()
+        summary.unfinished, summary.expected = results.count_unfinished()
     for result in results.store.results():
         summary.add(Record.from_json(result.summary))
     if as_json:

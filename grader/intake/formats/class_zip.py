@@ -63,7 +63,7 @@ class ClassArchive:
             yield from (name for name in names if not name.endswith("/"))
             waiting = [name for name in names if name.endswith("/")]
 
-    def modified(self, name: str) -> float:
+    def modified_at(self, name: str) -> float:
         """Return when a file, or the newest of a folder, was last changed, comparable within this archive."""
         names = self.below(name) if name.endswith("/") else [name]
         times = [self.members[one].date_time for one in names if is_source(one) or one == name]

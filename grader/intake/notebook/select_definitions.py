@@ -90,7 +90,7 @@ def mark_taken(units: Sequence[Unit]) -> None:
         if unit.taken:
             continue
         unit.taken = True
-        for name in _used(unit):
+        for name in _used_names(unit):
             waiting += setters.pop(name, ())
 
 
@@ -98,10 +98,10 @@ def _defines(node: ast.stmt) -> bool:
     """Return True for an import or a definition, a block that holds one, or a call that may define something."""
     if isinstance(node, Compound):
         return any(isinstance(part, Definition | Import) for part in ast.walk(node))
-    return isinstance(node, Definition | Import) or _called(node) in CHANGES
+    return isinstance(node, Definition | Import) or _called_function(node) in CHANGES
 
 
-def _called(node: ast.stmt) -> str:
+def _called_function(node: ast.stmt) -> str:
     """Return the name of the function if a statement only calls one; else an empty string."""
     call = node.value if isinstance(node, ast.Expr) else None
     return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
@@ -111,13 +111,13 @@ def _set_names(node: ast.stmt, declared: dict[str, set[str]]) -> set[str]:
     """Return the names that a statement sets, or whose value it may change."""
     if isinstance(node, Definition | Import):
         return set()
-    names = set(declared.get(_called(node), ()))
+    names = set(declared.get(_called_function(node), ()))
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         names |= {root_name(node.value.func)}  # table.append(1)
     return (names | module_names(node).assigned | changed_names(node)) - {""}
 
 
-def _used(unit: Unit) -> Iterator[str]:
+def _used_names(unit: Unit) -> Iterator[str]:
     """Yield the module's names that statements use; of a definition only those that are free in it."""
     for node in unit.statements:
         names = module_names(node)
