@@ -49,7 +49,8 @@ class Merge:
             self.facts = [facts_of(part) for part in self.parts]
             _require_agreement(self.parts, self.facts)
             settings = self.facts[0]["settings"]
-            self.results = Results(target, settings, Outputs(out, reveal=reveal), go_on=_has_settings(target, settings))
+            go_on = key_of(read_settings(target) or {}) == key_of(settings)
+            self.results = Results(target, settings, Outputs(out, reveal=reveal), go_on=go_on)
             self._open = stack.pop_all()
 
     def join(self) -> MergeSummary:
@@ -132,11 +133,6 @@ def _require_agreement(parts: Sequence[ClassStore], facts: Sequence[dict[str, An
             what = f"parts were graded with different settings: {'; '.join(differences(first, settings))}"
             where = f"{parts[0].path} and {part.path}"
             raise UsageError(what, where=where, next_step="grade all with the same course, --lessons and --seed")
-
-
-def _has_settings(target: Path, settings: dict[str, Any]) -> bool:
-    """Return True if the target holds results of the same settings, to which others can be added."""
-    return key_of(read_settings(target) or {}) == key_of(settings)
 
 
 def _union(lists: Iterable[list[Any]]) -> list[Any]:

@@ -126,7 +126,10 @@ class Run:
         self.results.list_only({*stays, *earlier})
         expected = [*(learner.id for learner in self.found.learners), *earlier]
         parts = [(shard.number, shard.of)] if shard else []
-        self.results.begin(self._titles(), expected, self._describe_discovery(), parts=parts)
+        titles = {name: self.course.lessons[name].title for name in self.settings.lessons}
+        self.results.begin(
+            {"course": self.course.title, "lessons": titles}, expected, self._describe_discovery(), parts=parts
+        )
 
     def _find_graded(self, learners: Sequence[Learner]) -> tuple[set[str], set[str]]:
         """Return who was graded on the present hand-in with these settings, and whose result stays until the next."""
@@ -154,10 +157,6 @@ class Run:
             for name in self.results.states.keys() - ids
         }
         return {name: absent[name] for name in sorted(absent) if absent[name] not in learners}
-
-    def _titles(self) -> dict[str, Any]:
-        lessons = {name: self.course.lessons[name].title for name in self.settings.lessons}
-        return {"course": self.course.title, "lessons": lessons}
 
     def _describe_discovery(self) -> dict[str, Any]:
         """Return what is stored about how the hand-ins were found."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from grader.intake.learner import Entry, Learner
 from grader.intake.limits import kind_of
 from grader.intake.name_patterns import choice_note, original_names, upload_names
-from grader.intake.roster import Person, Roster, fold_id
+from grader.intake.roster import Roster, fold_id
 
 
 def group_entries(entries: Iterable[Entry]) -> list[Learner]:
@@ -53,18 +53,11 @@ def match_roster(learners: Sequence[Learner], roster: Roster) -> list[Learner]:
     for one, person, named in zip(learners, found, by_name, strict=True):
         if named and named.id not in taken and len(owners[named.id]) == 1:
             person = named
-        together = tuple(_roster_id(other, roster) for other in one.together)
-        matched.append(replace(_assign_person(one, person) if person else one, together=together))
+        if person:
+            one = replace(one, id=person.id, name=person.name or one.name, known=True)
+        together = tuple(mate.id if (mate := roster.find([other])) else other for other in one.together)
+        matched.append(replace(one, together=together))
     return matched
-
-
-def _assign_person(learner: Learner, person: Person) -> Learner:
-    return replace(learner, id=person.id, name=person.name or learner.name, known=True)
-
-
-def _roster_id(other: str, roster: Roster) -> str:
-    person = roster.find([other])
-    return person.id if person else other
 
 
 def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str, str], ...]:

@@ -33,7 +33,7 @@ class LessonMatcher:
         file that is named for no lesson, that defines the lesson's functions.
         """
         named = [path for path in self.sources if _stem(path) in self.names[lesson.name]]
-        for paths in ([path for path in named if _is_python(path)], named):
+        for paths in ([path for path in named if path.lower().endswith(".py")], named):
             if paths:
                 return self._choose(lesson, paths, self._find_similar(lesson, paths))
         paths = self._find_defining(lesson)
@@ -82,10 +82,6 @@ def _bare(path: str) -> str:
 def _stem(path: str) -> str:
     """Return a file's name as lessons are named: `core/Multi-Head.py` is multi_head."""
     return _bare(path).replace("-", "_").replace(" ", "_")
-
-
-def _is_python(path: str) -> bool:
-    return path.lower().endswith(".py")
 
 
 def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:

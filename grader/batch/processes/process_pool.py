@@ -59,7 +59,9 @@ class GradingProcess:
         except ProcessDied as error:
             raise GraderError(f"a grading process did not start: {error}", next_step="learn doctor") from None
         if "failed" in reply:
-            raise _make_error(reply["failed"])
+            failed = reply["failed"]
+            kind: Callable[..., SelfattendError] = CourseError if failed["exit_code"] == 2 else GraderError
+            raise kind(failed["what"], where=failed["where"], next_step=failed["next_step"])
 
     def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> GradedHandIn:
         """Return the learner's result; without *hand_in*, the process reads it.
@@ -125,11 +127,6 @@ class GradingProcess:
             self.process.kill()
             self.process.wait()
         self._stderr.close()
-
-
-def _make_error(failed: dict[str, Any]) -> SelfattendError:
-    kind: Callable[..., SelfattendError] = CourseError if failed["exit_code"] == 2 else GraderError
-    return kind(failed["what"], where=failed["where"], next_step=failed["next_step"])
 
 
 class ProcessPool:
