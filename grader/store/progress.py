@@ -101,12 +101,6 @@ class Store:
         names = self._names(lesson)
         return self.database.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
 
-    def best(self, lesson: str) -> Attempt | None:
-        """Return the attempt with the highest score, the first of equal ones; None without a score."""
-        names = self._names(lesson)
-        order = "score IS NOT NULL ORDER BY score DESC, id LIMIT 1"
-        return next(iter(self.database.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} AND {order}", *names)), None)
-
     def recent_mistakes(self, limit: int) -> list[tuple[str, str, str, datetime]]:
         """Return the latest mistakes as (lesson, id, says, when), each once, the latest first.
 
@@ -120,11 +114,10 @@ class Store:
                 found.setdefault((lesson, mistake.id), (lesson, mistake.id, mistake.says, attempt.when))
         return list(found.values())[:limit]
 
-    def summary(self, aliases: Mapping[str, str] | None = None) -> dict[str, LessonProgress]:
-        """Return each lesson's progress by its name. `aliases` replaces those given to `open`."""
-        renamed = self._aliases if aliases is None else aliases
-        former = [name for pair in renamed.items() for name in pair]
-        rows = self.database.read(to_progress, SUMMARY.format(former=", (?, ?)" * len(renamed)), *former)
+    def summary(self) -> dict[str, LessonProgress]:
+        """Return each lesson's progress by its name."""
+        former = [name for pair in self._aliases.items() for name in pair]
+        rows = self.database.read(to_progress, SUMMARY.format(former=", (?, ?)" * len(self._aliases)), *former)
         return {progress.lesson: progress for progress in rows}
 
     # ---- hints and solutions
@@ -144,13 +137,6 @@ class Store:
         names = self._names(lesson)
         return 1 + self.database.read_number(
             f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ?", *names, function
-        )
-
-    def hints_used(self, lesson: str) -> int:
-        """Return how many different hints of a lesson were shown."""
-        names = self._names(lesson)
-        return self.database.read_number(
-            f"SELECT COUNT(DISTINCT function || ' ' || rung) FROM hints WHERE {_is_in(names)}", *names
         )
 
     def record_solution_shown(self, lesson: str, gave_up: bool, when: datetime) -> None:

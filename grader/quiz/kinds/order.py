@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
 
 from grader.quiz.kinds.kind import LETTERS, Draft, find_duplicates, make_mark, parse_letters
 from grader.quiz.model import Mark, Option, Question, Unreadable
@@ -56,9 +55,3 @@ def longest_rise(ranks: Sequence[int]) -> int:
     for index, rank in enumerate(ranks):
         lengths.append(1 + max((lengths[before] for before in range(index) if ranks[before] < rank), default=0))
     return max(lengths)
-
-
-def random_share(count: int) -> float:
-    """Return the credit that a random order of `count` steps earns on average."""
-    shares = [longest_rise(order) / count for order in permutations(range(count))]
-    return sum(shares) / len(shares)
