@@ -6,7 +6,7 @@ import re
 from html import unescape
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import gift_reader
 from support.learn_command import ROOT
@@ -159,6 +159,7 @@ def test_what_is_printed_is_compared_with_and_without_spaces(every_kind):
     assert weights["tensor([3, 6, 0])"] == 0
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab ~=#{}:\\n\n%->*[]", max_size=40))
 def test_no_sign_of_gift_is_lost_or_means_anything(text):
     """Whatever a text holds, it comes back as it was, and the block stays one question."""

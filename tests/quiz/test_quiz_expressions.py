@@ -7,7 +7,7 @@ import math
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.quiz.expressions import Expression, NotAnExpression, parse_number
@@ -48,6 +48,7 @@ def test_anything_else_is_refused(typed):
     assert str(refusal.value)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_does_harm(text):
     """Whatever is typed is read or refused, at once."""
@@ -57,6 +58,7 @@ def test_no_text_does_harm(text):
     assert time.perf_counter() - started < 1
 
 
+@settings(deadline=None)
 @given(st.floats(-1e12, 1e12, allow_nan=False))
 def test_a_printed_number_is_read_back(value):
     """What Python prints for a number is that number."""

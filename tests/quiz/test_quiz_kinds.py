@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.quiz.kinds import KINDS, Draft
@@ -143,6 +143,7 @@ def test_order_knows_what_a_random_order_earns(count):
     assert sum(shares) / len(shares) == pytest.approx(RANDOM_SHARE[count], abs=1e-3)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(6)))
 def test_longest_rise_against_all_subsets(ranks):
     """The longest rising subsequence is the longest of all subsequences that rise."""
@@ -209,6 +210,7 @@ def test_what_cannot_be_read_costs_nothing(kind, data, typed):
     assert len(str(refusal.value)) > 10
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["numeric", "shape", "choice", "multi", "match"]), st.text(max_size=40))
 def test_any_text_is_marked_or_refused(kind, typed):
     """Whatever is typed, there is a mark from 0 to 1 or a refusal."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.quiz.assessment.scoring import FEWEST_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
@@ -68,6 +68,7 @@ def test_who_knows_all_has_ten_and_who_guesses_has_nothing():
     assert overall([topic_score([Item(1, 0.25), *[Item(0, 0.25)] * 3])] * 10).score == 0.0
 
 
+@settings(deadline=None)
 @given(ITEMS, st.data())
 def test_a_better_answer_never_lowers_a_share(items, data):
     """Raising one credit raises the topic's share."""
@@ -76,6 +77,7 @@ def test_a_better_answer_never_lowers_a_share(items, data):
     assert topic_score(better).share >= topic_score(items).share - 1e-12
 
 
+@settings(deadline=None)
 @given(ITEMS)
 def test_the_interval_holds_the_score(items):
     """The score lies in its interval, and all three on the scale."""
