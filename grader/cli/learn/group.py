@@ -60,7 +60,7 @@ def learn(ctx: click.Context) -> None:
       cd my-transformer
       learn read softmax              the lesson
       learn check softmax             your work, assessed
-    """
+    """  # noqa: D401 (the title of `learn --help`)
     if ctx.invoked_subcommand is None:
         from grader.cli.learn.next_step import show_position
 
