@@ -20,7 +20,7 @@ SPREAD = 0.12  # standard deviation of a learner's knowledge over the topics
 
 
 def learner(random: Random, true: float) -> list[float]:
-    """The share that a learner knows of each topic; the mean of all is close to `true` / 10."""
+    """Draw the share that a learner knows of each topic; the mean of all is close to `true` / 10."""
     return [min(1.0, max(0.0, random.gauss(true / SCALE, SPREAD * (0.0 < true < SCALE)))) for _ in range(TOPICS)]
 
 

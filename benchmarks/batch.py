@@ -1,5 +1,6 @@
-"""What grading a class costs: `grader run`, beside one fresh pytest process a submission doing the same checks
-in-process (no isolation, no diagnosis).
+"""Measure what grading a class costs, beside a fresh pytest process for each submission.
+
+Both run the same checks: `grader run`, and pytest in-process, without isolation and diagnosis.
 
     python benchmarks/batch.py [SUBMISSIONS]
 """
@@ -52,7 +53,7 @@ def batch(folder: Path, count: int) -> Run:
 
 
 def checked_in_process(learner: Path) -> Run:
-    """The same checks on the same files in one fresh pytest process."""
+    """Run the same checks on the same files in one fresh pytest process."""
     done = run(fresh_pytest(learner), cwd=ROOT / "benchmarks")
     if done.code:
         raise SystemExit(f"the checks failed in-process ({done.code})")

@@ -1,5 +1,6 @@
-"""What a class costs: seven lessons of each learner, made from references and from right and wrong answers as learners
-write them, graded by `grader run --jobs 2` with full isolation.
+"""Measure what grading a class costs by `grader run --jobs 2` with full isolation.
+
+Each learner has seven lessons, made from references and from right and wrong answers as learners write them.
 
     python benchmarks/class.py [--count 200] [--sample 12] [--large]
 
@@ -56,7 +57,7 @@ class Bench:
         self.learners = make_class(folder / "all", count)
 
     def first(self, count: int) -> Path:
-        """A folder with the first `count` learners."""
+        """Make a folder with the first `count` learners."""
         part = self.folder / f"first-{count}"
         if not part.exists():
             part.mkdir()
@@ -77,7 +78,7 @@ class Bench:
         return run(grader_run(self.first(graded.count), graded.out, "--jobs", str(JOBS), "--resume"))
 
     def memory(self, count: int) -> float:
-        """The peak of the tree of a run over the first `count`, in MiB."""
+        """Measure the peak memory of a run over the first `count`, in MiB."""
         return peak_pss(grader_run(self.first(count), self.folder / f"memory-{count}", "--jobs", str(JOBS)), every=0.1)
 
     def in_process(self, learners: list[Path]) -> float:
@@ -120,7 +121,7 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200, help="submissions (default 200)")
     parser.add_argument("--sample", type=int, default=12, help="how many of them pytest checks (default 12)")
@@ -154,7 +155,7 @@ def floor(many: Graded, few: Graded) -> bool:
 
 
 def growth(runs: list[Graded]) -> bool:
-    """What one more submission costs, from each run to the next larger."""
+    """Print what one more submission costs, from each run to the next larger."""
     print(f"\nOne more submission costs{'':<21}{'processor':>10}{'wall':>10}")
     steps = []
     for small, large in itertools.pairwise(runs):
@@ -166,7 +167,7 @@ def growth(runs: list[Graded]) -> bool:
 
 
 def memory(bench: Bench, few: int, many: int) -> bool:
-    """The peak of the whole tree with few and with many."""
+    """Print the peak memory of the whole process tree with few and with many."""
     peaks = {count: bench.memory(count) for count in (few, many)}
     print("\nPeak memory of the whole process tree")
     for count, peak in peaks.items():
@@ -175,13 +176,13 @@ def memory(bench: Bench, few: int, many: int) -> bool:
 
 
 def resumed(graded: Graded, bench: Bench) -> bool:
-    """A run that is finished, gone on with."""
+    """Print what resuming a finished run costs."""
     print(f"\n--resume of {graded.count} that are done")
     return shown("wall clock", bench.resume(graded).wall, "s", RESUME)
 
 
 def shown(what: str, figure: float, unit: str, limit: float, *, least: bool = False) -> bool:
-    """Print a figure with its limit; whether it keeps to it."""
+    """Print a figure with its limit; return True if it keeps to it."""
     good = figure >= limit if least else figure <= limit
     bound = f"at {'least' if least else 'most'} {limit:g}"
     print(f"  {what:<44}{figure:>9.2f} {unit}   ({bound}){'' if good else '  MISSED'}")

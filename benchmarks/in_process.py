@@ -21,18 +21,18 @@ LESSONS = {lesson.checks_path: lesson for lesson in COURSE.lessons.values()}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where the learner's files are."""
+    """Add the option for the learner's folder."""
     parser.addoption("--learner")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The checks' own mark, for our plugin stays out of this; and a learner's lesson may import another of theirs."""
+    """Register the checks' mark, as our plugin is not loaded; let a learner's lesson import another of theirs."""
     config.addinivalue_line("markers", "check: a check of a selfattend course")
     sys.path.insert(0, config.getoption("--learner"))
 
 
 def subject(path: Path, request: pytest.FixtureRequest) -> LocalModule:
-    """The functions of one file, in this process."""
+    """Load the functions of one file in this process."""
     lesson = LESSONS[Path(request.node.path)]
     name = f"{path.parent.name}_{path.stem}"
     if name not in sys.modules:
@@ -45,18 +45,18 @@ def subject(path: Path, request: pytest.FixtureRequest) -> LocalModule:
 
 @pytest.fixture
 def submission(request: pytest.FixtureRequest) -> LocalModule:
-    """The learner's functions."""
+    """Load the learner's functions."""
     lesson = LESSONS[Path(request.node.path)]
     return subject(Path(request.config.getoption("--learner")) / f"{lesson.name}.py", request)
 
 
 @pytest.fixture
 def reference(request: pytest.FixtureRequest) -> LocalModule:
-    """The course's functions."""
+    """Load the course's functions."""
     return subject(LESSONS[Path(request.node.path)].solution_path, request)
 
 
 @pytest.fixture
 def rand(request: pytest.FixtureRequest) -> Rand:
-    """Inputs from one seed."""
+    """Make inputs from one seed."""
     return Rand(derive(1, LESSONS[Path(request.node.path)].name, request.node.name))

@@ -1,10 +1,10 @@
-"""What isolation costs: one submission's worker, from asking for it to its end, under each set of layers.
+"""Measure what isolation costs: one submission's worker, from its request to its end, under each set of layers.
 
     python benchmarks/isolation.py [ROUNDS]
 
-The sets take turns within each round, in an order of its own, so that a slow moment of the machine hits all of them;
-what is added is the median over the rounds of the difference within a round. A submission here is as light as can be
-(one small call in PyTorch): what a layer costs shows best beside nothing else.
+The sets take turns within each round, in random order, so that a slow moment of the machine hits all of them; what is
+added is the median over the rounds of the difference within a round. A submission is one small call in PyTorch, beside
+which the cost of a layer shows best.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from grader.worker import isolation
 
 COURSE = load(ROOT)
 SOURCE = "import torch\ndef f(n):\n    return torch.ones(n).softmax(0).sum().item()\n"
+# fmt: off
 LOAD: dict[str, Any] = {
     "name": "work", "path": "work.py", "source": SOURCE, "siblings": {}, "seed": 1, "forbids": [], "names": ["f"],
     "device": "cpu", "shared": False,
-}  # fmt: skip
+}
+# fmt: on
 NOTHING, ALL, BOXED = "no layer", "all layers", "all layers, in bubblewrap"
 LIMIT = 5.0  # milliseconds that all layers and bubblewrap may add to a submission
 STARTS = 5
@@ -55,7 +57,7 @@ def main() -> int:
 
 @contextmanager
 def launched(sandbox: bool) -> Iterator[ForkServerLauncher]:
-    """The parent of workers, ready."""
+    """Start a fork server and wait until it is ready."""
     launcher = start_launcher(COURSE.arrays, policy_for(COURSE, "cpu"), COURSE.limits, sandbox=sandbox)
     if not isinstance(launcher, ForkServerLauncher):
         raise SystemExit("workers are not forked on this system: there is nothing to compare")
@@ -69,7 +71,7 @@ def launched(sandbox: bool) -> Iterator[ForkServerLauncher]:
 def sets_of_layers(
     plain: ForkServerLauncher, boxed: ForkServerLauncher
 ) -> dict[str, tuple[ForkServerLauncher, dict[str, Any]]]:
-    """Each set by its name: whose worker, and its policy."""
+    """Return launcher and policy of each set by its name."""
     full = plain.policy
 
     def without(layers: set[str]) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def sets_of_layers(
 
 
 def one_submission(launcher: ForkServerLauncher, policy: Mapping[str, Any]) -> float:
-    """Seconds from asking for a worker to hearing of its end, with one call in between."""
+    """Measure the seconds from asking for a worker to its end, with one call in between."""
     started = time.perf_counter()
     worker = launcher.lease(policy)
     worker.request("load", **LOAD)
@@ -97,7 +99,7 @@ def one_submission(launcher: ForkServerLauncher, policy: Mapping[str, Any]) -> f
 
 
 def show(times: Mapping[str, list[float]]) -> float:
-    """Print the table of milliseconds; those that everything adds."""
+    """Print the table of milliseconds; return what all layers add."""
     base = statistics.median(times[NOTHING])
     print(f"\nOne submission's worker, {len(times[NOTHING])} rounds")
     print(f"  {'':<32}{'median':>10}{'ratio':>8}{'added':>11}")
@@ -113,9 +115,9 @@ def show(times: Mapping[str, list[float]]) -> float:
 
 def starting() -> None:
     """Print what bubblewrap adds to the start of a run, once for each grading process."""
-    why_not = bubblewrap.why_not()
-    if why_not:
-        print(f"\nNo bubblewrap here: {why_not}")
+    reason = bubblewrap.why_not()
+    if reason:
+        print(f"\nNo bubblewrap here: {reason}")
         return
     times: dict[bool, list[float]] = {False: [], True: []}
     probes = []

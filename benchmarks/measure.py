@@ -1,6 +1,6 @@
-"""Measuring, for all scripts here: commands side by side in rounds, medians, ratios within one run, memory of a tree.
+"""Measure commands side by side: medians, ratios within one run, memory of a process tree.
 
-The machines are noisy and shared: only ratios between commands of the same run mean something.
+Machines are noisy and shared: only ratios between commands of the same run mean something.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run(command: Sequence[str], cwd: Path | None = None, seconds: float = 600) -
 
 
 def side_by_side(commands: dict[str, Sequence[str]], rounds: int, cwd: Path | None = None) -> dict[str, float]:
-    """Median wall clock of each command, run in turn for some rounds after one round to warm the disk."""
+    """Return the median wall clock of each command, run in turns after one round to warm the disk cache."""
     walls: dict[str, list[float]] = {name: [] for name in commands}
     for round_number in range(rounds + 1):
         for name, command in commands.items():
@@ -54,7 +54,7 @@ def side_by_side(commands: dict[str, Sequence[str]], rounds: int, cwd: Path | No
 
 
 def ratios(title: str, medians: dict[str, float], base: str, limits: dict[str, float]) -> bool:
-    """Print a table of medians and their ratios to `base`; whether all limits hold."""
+    """Print a table of medians and their ratios to `base`; return True if all limits hold."""
     print(f"\n{title}")
     print(f"  {'command':<34}{'median':>10}{'ratio':>8}{'limit':>8}")
     good = True
@@ -68,8 +68,7 @@ def ratios(title: str, medians: dict[str, float], base: str, limits: dict[str, f
 
 
 def peak_pss(command: Sequence[str], cwd: Path | None = None, every: float = 0.01) -> float:
-    """The highest proportional set size of a command's whole process tree while it ran, in MiB; looked at `every` so
-    many seconds."""
+    """Return the peak proportional set size of a command's process tree in MiB, sampled `every` so many seconds."""
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0.0
     while process.poll() is None:
@@ -105,7 +104,7 @@ def _pss(pid: int) -> int:
 
 @contextmanager
 def workspace(solved: bool = True) -> Iterator[Path]:
-    """A learner's folder in a temporary place; with the references as answers if `solved`."""
+    """Make a temporary learner's folder, with the references as answers if `solved`."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "course"
         subprocess.run([BIN / "learn", "start", root], check=True, capture_output=True, timeout=60)
@@ -116,13 +115,15 @@ def workspace(solved: bool = True) -> Iterator[Path]:
 
 
 def grader_run(submissions: Path, out: Path, *options: str) -> list[str]:
-    """The command that grades a folder of submissions, with the same inputs each time."""
+    """Return the command that grades a folder of submissions, with the same inputs each time."""
     return [str(BIN / "grader"), "run", str(submissions), "--out", str(out), "--seed", "1", *options]
 
 
 def fresh_pytest(learner: Path) -> list[str]:
-    """The command that runs the same checks on one submission in a pytest process of its own, the learner's code beside
-    them. It runs in this folder."""
+    """Return the command that runs the checks on one submission in pytest, in one process with the learner's code.
+
+    It must be run in this folder.
+    """
     checks = [str(ROOT / "solutions" / "core" / f"test_{lesson}.py") for lesson in LESSONS]
     # our own plugin gives the checks no submission without --submission, and they would all be skipped
     plugins = ["-p", "no:selfattend", "-p", "in_process", "-p", "no:cacheprovider"]
@@ -131,12 +132,12 @@ def fresh_pytest(learner: Path) -> list[str]:
 
 
 def learn(*arguments: str) -> list[str]:
-    """A `learn` command of this environment."""
+    """Return a `learn` command of this environment."""
     return [str(BIN / "learn"), *arguments]
 
 
 def python(code: str) -> list[str]:
-    """A line of Python in this environment."""
+    """Return the command for a line of Python in this environment."""
     return [sys.executable, "-c", code]
 
 
@@ -147,7 +148,7 @@ def keep_bytecode(folder: Path) -> None:
 
 
 def describe_machine() -> None:
-    """What this run was measured on."""
+    """Print what this run is measured on."""
     import platform
 
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}")

@@ -1,4 +1,4 @@
-"""How long a quiz takes to ask its first question, and an assessment to be made: no torch on these paths.
+"""Measure how long a quiz takes to ask its first question, and an assessment to be made: neither imports torch.
 
 python benchmarks/quiz.py
 """
@@ -47,12 +47,12 @@ def main() -> int:
 
 
 def unanswered(*arguments: str) -> list[str]:
-    """A command with nothing on its standard input: it asks its first question, and ends."""
+    """Return a command with nothing on its standard input: it asks its first question and ends."""
     return ["sh", "-c", 'exec "$@" < /dev/null', "sh", *learn(*arguments)]
 
 
 def store_answers(path: Path, count: int) -> None:
-    """Answers of a learner over some months, at random right."""
+    """Store answers of a learner over some months, right at random."""
     random = Random(1)
     families = [family for topic in Bank(ROOT / "lessons").topics() for family in topic.families]
     began = datetime.now(UTC) - timedelta(days=120)

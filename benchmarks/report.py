@@ -1,5 +1,6 @@
-"""What `report.html` costs for a large class: reading the records from JSON and making the page, beside reading alone;
-and one learner's feedback page.
+"""Measure what `report.html` costs for a large class: reading the records from JSON and making the page.
+
+Beside it: reading alone, and one learner's feedback page.
 
     python benchmarks/report.py [LEARNERS]
 """
@@ -49,7 +50,7 @@ def main() -> int:
 
 
 def write_records(path: Path, count: int) -> None:
-    """A record a line. Lessons are shuffled among the made learners, so that hardly any two records are the same."""
+    """Write a record a line. Lessons are shuffled among the learners, so that hardly any two records are the same."""
     made = list(made_records(min(count, DIFFERENT)))
     shuffled = random.Random(2)
     with path.open("w") as file:
@@ -60,27 +61,27 @@ def write_records(path: Path, count: int) -> None:
 
 
 def records_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The records, one at a time."""
+    """Read the records, one at a time."""
     with path.open() as file:
         yield from map(json.loads, file)
 
 
 def write_page(records: Path, page: Path) -> int:
-    """Write the page; its size in bytes."""
+    """Write the page and return its size in bytes."""
     with page.open("w", encoding="utf-8") as file:
         file.writelines(class_page(made_head(), map(Record.from_json, records_of(records))))
     return page.stat().st_size
 
 
 def timed(work: Callable[[], int]) -> tuple[float, int]:
-    """Seconds of wall clock of some work, and its result."""
+    """Return the wall clock of some work in seconds, and its result."""
     started = time.perf_counter()
     result = work()
     return time.perf_counter() - started, result
 
 
 def one_feedback_page() -> float:
-    """Seconds for one learner's page, over fifty."""
+    """Return the mean seconds for one learner's page, of fifty."""
     head, records = made_head(), [Record.from_json(record) for record in made_records(50)]
     feedback_page(head, records[0])
     started = time.perf_counter()

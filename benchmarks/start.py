@@ -1,4 +1,4 @@
-"""How long `learn` takes to say something that needs no grading: no torch on these paths.
+"""Measure the commands of `learn` that need no grading: none imports torch.
 
 python benchmarks/start.py
 """

@@ -20,8 +20,11 @@ FACTS = "FACTS = {}"  # this line of a program is given what an insider would kn
 
 @dataclass(frozen=True)
 class Seen:
-    """What must be seen of one lesson. `score` None: it has none. `mistake`: the id of the one that is named, if any.
-    `at_most`: where luck decides how far the attack gets, a lower score will do, whatever becomes of it."""
+    """What must be seen of one lesson.
+
+    `score` is None if it has none; `mistake` is the id of the named one; with `at_most`, for attacks whose success is a
+    matter of luck, any lower score will do, in any state.
+    """
 
     state: str
     score: float | None = None
@@ -82,7 +85,7 @@ _SEEN = ("state", "score", "mistake", "at_most")
 
 
 def _docstring(path: Path) -> str:
-    """The text between the first triple quotes; not parsed, for that is what some attacks are against."""
+    """Return the text between the first triple quotes, without parsing: some attacks target the parser."""
     files = [path] if path.is_file() else sorted(path.glob("*.py"))
     texts = [part for file in files for part in file.read_text().split('"""', 2)[1:2]]
     return next(text for text in texts if text.startswith("\ntries"))

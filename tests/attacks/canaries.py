@@ -77,7 +77,7 @@ class Canaries:
         }
 
     def touched(self) -> list[str]:
-        """What was done to them; empty if nothing was."""
+        """Return what was done to them; empty if nothing was."""
         found = [f"the {name} socket got something" for name, sock in self._sockets.items() if _has_something(sock)]
         found += [f"the victim got signal {number}" for number in sorted(self._signals())]
         if self.victim.poll() is not None:
@@ -144,8 +144,10 @@ class Canaries:
             time.sleep(0.01)
 
     def _signals(self) -> set[str]:
-        """The numbers of the signals that the victim has got. It is sent one too: when it tells of that, it has told of
-        all before."""
+        """Return the signals that the victim has got.
+
+        It is sent one too: once it reports that, it has reported all before.
+        """
         heard: set[str] = set()
         ours = str(int(signal.SIGWINCH))
         self.victim.send_signal(signal.SIGWINCH)

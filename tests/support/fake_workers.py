@@ -26,6 +26,7 @@ def _array(dtype: str, *shape: int, kind: str = "torch") -> Array:
 
 
 # What a reply may hold in any place: of every type, at the edges of what is let through and beyond.
+# fmt: off
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 7, 2**62, -(2**62), 1.5, -0.0, 1e308, math.nan, math.inf, -math.inf,
     "", "passed", "x" * 5000, "\x1b[2J\r\x00", "\u202e", "raised", [], [[]], [None] * 50, [0.0] * 300, {}, {"a": 1}, (),
@@ -34,7 +35,8 @@ VALUES: tuple[Any, ...] = (
     _array("bfloat16", 3, 5), _array("complex64", 3, 5), _array("complex128", 5, 5), _array("bool", 3, 5),
     _array("int64", 3, 5), _array("uint8", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), _array("int8", 300, 300),
     _array("float32", 3, 5, kind="numpy"), _array("float16", 3, 5, kind="numpy"), _array("bool", 2, kind="numpy"),
-)  # fmt: skip
+)
+# fmt: on
 
 
 def changed(value: Any, chance: random.Random, share: float = 0.15) -> Any:
@@ -49,7 +51,7 @@ def changed(value: Any, chance: random.Random, share: float = 0.15) -> Any:
 
 
 def changed_values(reply: Any, chance: random.Random, share: float = 0.5) -> Any:
-    """A reply in its right form, with other values in it: what a call returned, a gradient, a parameter."""
+    """Change the values in a reply of the right form: what a call returned, a gradient, a parameter."""
     if not isinstance(reply, dict):
         return reply
     wrong = {key: changed(reply[key], chance, share) for key in ("value",) if key in reply}
@@ -72,7 +74,7 @@ def _other(value: Any, chance: random.Random) -> Any:
 
 
 def _bent(value: Any, chance: random.Random) -> Any:
-    """An array with the same bytes in another form, or a number far off."""
+    """Return an array with the same bytes in another form, or a number far off."""
     if isinstance(value, Array):
         dtype = chance.choice([name for name, size in wire.ITEM_SIZES.items() if size == wire.ITEM_SIZES[value.dtype]])
         shape = chance.choice([value.shape, value.shape[::-1], (1, *value.shape), (math.prod(value.shape),)])

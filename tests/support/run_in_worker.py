@@ -18,14 +18,14 @@ SECONDS = 20.0  # the most that one piece of code may take, and that anything he
 
 
 def tiny(call_seconds: float = SECONDS) -> Course:
-    """The little course of arrays, whose workers start fast."""
+    """Load the tiny course, which uses numpy, so that workers start fast."""
     course = load(Path(__file__).parents[1] / "courses/tiny")
     return dataclasses.replace(course, limits=dataclasses.replace(course.limits, call_seconds=call_seconds))
 
 
 @contextmanager
 def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ForkServerLauncher]:
-    """Forked workers with all layers, whose parent is in bubblewrap or not; all gone at the end of the block."""
+    """Start a fork server, in bubblewrap or not, whose workers have all layers; stop it at the end of the block."""
     launcher = start_launcher(course.arrays, policy_for(course, "cpu"), course.limits, sandbox=sandbox, **options)
     assert isinstance(launcher, ForkServerLauncher)
     try:
@@ -35,7 +35,7 @@ def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ForkS
 
 
 def load_request(source: str, *names: str) -> dict[str, Any]:
-    """What a worker is sent to load `source` as a module, of which these names are asked for."""
+    """Return the request that loads `source` as a module and asks for these names."""
     return {
         "name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": list(names),
         "forbids": [], "device": "cpu", "shared": False,
@@ -43,7 +43,7 @@ def load_request(source: str, *names: str) -> dict[str, Any]:
 
 
 def run(launcher: Launcher, source: str, *args: Any, policy: Mapping[str, Any] | None = None) -> Any:
-    """What the function `f` of `source` gives for these arguments, in a fresh worker. What it raises is an error."""
+    """Return the result of the function `f` of `source` in a fresh worker; fail if it raises."""
     with closing(launcher.lease(policy)) as worker:
         loaded = worker.request("load", **load_request(source, "f"))
         assert "error" not in loaded, loaded["error"]
@@ -53,13 +53,13 @@ def run(launcher: Launcher, source: str, *args: Any, policy: Mapping[str, Any] |
 
 
 def without(launcher: Launcher, *layers: str) -> dict[str, Any]:
-    """The launcher's policy with these layers left out; with none named, all of them."""
+    """Return the launcher's policy without these layers, or without any layer if none is named."""
     kept = [layer for layer in launcher.policy["layers"] if layers and layer not in layers]
     return {**launcher.policy, "layers": kept}
 
 
 def within(condition: Callable[[], bool], seconds: float = SECONDS) -> bool:
-    """Whether something comes true in time."""
+    """Wait for a condition; return False if it does not hold in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
