@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.quiz.assessment.scoring import FEWEST_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
+from grader.quiz.assessment.scoring import MIN_TOPICS, SOLID, UNSURE, WEAK, Item, label, overall, topic_score
 
 ITEMS = st.lists(st.builds(Item, st.floats(0, 1), st.sampled_from([0.02, 0.25, 1 / 3, 0.5])), min_size=1, max_size=12)
 
@@ -58,8 +58,8 @@ def test_all_or_nothing_items_do_not_make_solid_by_halves():
 def test_too_few_topics_have_no_score():
     """Below six covered topics there is not enough evidence; a topic of two items is not covered."""
     good, thin = topic_score(typed(4, 4)), topic_score(typed(2, 2))
-    assert overall([good] * (FEWEST_TOPICS - 1) + [thin] * 5) is None
-    assert overall([good] * FEWEST_TOPICS) is not None
+    assert overall([good] * (MIN_TOPICS - 1) + [thin] * 5) is None
+    assert overall([good] * MIN_TOPICS) is not None
 
 
 def test_who_knows_all_has_ten_and_who_guesses_has_nothing():

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.cli.learn.next_step import section
 from grader.quiz.assessment.evidence import EXERCISE_ITEMS
-from grader.quiz.assessment.scoring import FEWEST_ITEMS, SCALE, SLIP, Z90
+from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SLIP, Z90
 from grader.terminal.console import paint, wrap
 from grader.terminal.text import plural
 
@@ -55,7 +55,7 @@ def _topic(topic: Topic) -> Iterator[str]:
     yield f"  t = (k/n - g) / (1 - g - slip) = ({k / n:.4f} - {g:.4f}) / {1 - g - SLIP:.4f} = {topic['share']:.4f}"
     p = (k + 1) / (n + 2)
     yield f"  v = p(1-p)/n / (1 - g - slip)^2 with p = (k+1)/(n+2) = {p:.4f}: {topic['variance']:.6f}"
-    yield f"  {topic['label']}" if topic["covered"] else f"  not covered: {FEWEST_ITEMS} answers are needed"
+    yield f"  {topic['label']}" if topic["covered"] else f"  not covered: {MIN_ITEMS} answers are needed"
 
 
 def _overall(assessment: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA, Answered
 from grader.quiz.assessment.evidence import collect_evidence, first_tries, items_of
-from grader.quiz.assessment.scoring import FEWEST_ITEMS, SCALE, SOLID, WEAK, TopicScore, topic_score
+from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SOLID, WEAK, TopicScore, topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Topic
 from grader.store.quiz_log import QuizLog
@@ -102,7 +102,7 @@ def _legend() -> str:
     """Explain the signs."""
     known = signs()
     says = f"{known.passed} solid, {known.trouble} unsure, {known.failed} weak"
-    return paint(wrap(f"{says}, {known.skipped} fewer than {FEWEST_ITEMS} answers", 2), "quiet")
+    return paint(wrap(f"{says}, {known.skipped} fewer than {MIN_ITEMS} answers", 2), "quiet")
 
 
 def _describe_score(score: TopicScore | None) -> tuple[str, str, str]:

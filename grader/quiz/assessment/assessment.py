@@ -15,7 +15,7 @@ from grader.model import SCHEMA, Answered, Claimed, LessonProgress, QuizSession
 from grader.quiz.assessment import calibration
 from grader.quiz.assessment.evidence import CLAIM_CREDIT, Evidence, collect_evidence, items_of, latest_claims
 from grader.quiz.assessment.misconceptions import contradicted_claims, suggestions, weaknesses
-from grader.quiz.assessment.scoring import FEWEST_ITEMS, FEWEST_TOPICS, SCALE, SOLID, TopicScore, label, overall
+from grader.quiz.assessment.scoring import MIN_ITEMS, MIN_TOPICS, SCALE, SOLID, TopicScore, label, overall
 from grader.quiz.bank.bank import Bank
 
 MASTERED_AFTER = timedelta(days=7)
@@ -100,13 +100,13 @@ def claims_by_topic(claims: Sequence[Claimed]) -> list[dict[str, Any]]:
 
 def _verified_score(assessed: Sequence[Evidence]) -> tuple[dict[str, float] | None, str]:
     scores = [each.score for each in assessed if each.score]
-    fewest = min(FEWEST_TOPICS, len(assessed))  # a release of a few lessons has a few topics
-    result = overall(scores, fewest)
+    min_topics = min(MIN_TOPICS, len(assessed))  # a release of a few lessons has a few topics
+    result = overall(scores, min_topics)
     covered = sum(score.covered for score in scores)
     if result is None:
         return None, (
-            f"not enough evidence: {covered} of {len(assessed)} topics covered, {fewest} are needed "
-            f"(a topic is covered by {FEWEST_ITEMS} checked answers)"
+            f"not enough evidence: {covered} of {len(assessed)} topics covered, {min_topics} are needed "
+            f"(a topic is covered by {MIN_ITEMS} checked answers)"
         )
     rounded = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
     return rounded | {"covered": covered, "topics": len(assessed)}, ""
@@ -167,7 +167,7 @@ def _is_mastered(evidence: Evidence, sessions: Sequence[QuizSession]) -> bool:
         for answer in evidence.answers
         if began is not None and answer.session in mixed and answer.when - began >= MASTERED_AFTER
     ]
-    return len(later) >= FEWEST_ITEMS and label(items_of(later, [])) == SOLID
+    return len(later) >= MIN_ITEMS and label(items_of(later, [])) == SOLID
 
 
 def _strengths(topics: Sequence[Mapping[str, Any]], progress: Mapping[str, LessonProgress]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.model import Answered, Claimed, LessonProgress
 from grader.quiz.assessment.evidence import first_tries, latest_claims
-from grader.quiz.assessment.scoring import FEWEST_ITEMS, WEAK
+from grader.quiz.assessment.scoring import MIN_ITEMS, WEAK
 from grader.quiz.bank.bank import Bank
 
 MAX_SUGGESTIONS = 3
@@ -103,7 +103,7 @@ def suggestions(
 
 
 def _more(topic: Mapping[str, Any]) -> str:
-    lacking = FEWEST_ITEMS - topic["items"]
+    lacking = MIN_ITEMS - topic["items"]
     return "1 more question" if lacking == 1 else f"{lacking} {'more ' * bool(topic['items'])}questions"
 
 

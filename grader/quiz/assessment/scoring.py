@@ -20,8 +20,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 SLIP = 0.03  # how often a learner who knows is wrong
-FEWEST_ITEMS = 3  # for a topic to be covered
-FEWEST_TOPICS = 6  # for a score over all
+MIN_ITEMS = 3  # for a topic to be covered
+MIN_TOPICS = 6  # for a score over all
 Z90 = 1.645
 SCALE = 10.0
 
@@ -52,7 +52,7 @@ class TopicScore:
 
     @property
     def covered(self) -> bool:
-        return self.items >= FEWEST_ITEMS
+        return self.items >= MIN_ITEMS
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ def topic_score(items: Sequence[Item]) -> TopicScore:
     return TopicScore(count, credit, guess, (credit / count - guess) / scale, variance, label(items))
 
 
-def overall(topics: Iterable[TopicScore], fewest: int = FEWEST_TOPICS) -> Overall | None:
-    """Score all covered topics together; None if fewer than `fewest` are covered."""
+def overall(topics: Iterable[TopicScore], min_topics: int = MIN_TOPICS) -> Overall | None:
+    """Score all covered topics together; None if fewer than `min_topics` are covered."""
     covered = [topic for topic in topics if topic.covered]
-    if len(covered) < max(1, fewest):
+    if len(covered) < max(1, min_topics):
         return None
     mean = sum(topic.share for topic in covered) / len(covered)
     half = Z90 * SCALE / len(covered) * math.sqrt(sum(topic.variance for topic in covered))
