@@ -65,12 +65,12 @@ class CommandWithCommands(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Return the group's context if a subcommand is named, first or after the course."""
-        place = 0
-        while args[place : place + 1] == ["--course"]:
-            place += 2
-        name = "".join(args[place : place + 1])
+        position = 0
+        while args[position : position + 1] == ["--course"]:
+            position += 2
+        name = "".join(args[position : position + 1])
         if name in self._group.list_commands(click.Context(self)):
-            rest = [*args[:place], *args[place + 1 :]]
+            rest = [*args[:position], *args[position + 1 :]]
             return self._group.make_context(info_name, [name, *rest], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 

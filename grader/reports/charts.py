@@ -50,9 +50,9 @@ def histogram(scores: Sequence[float], width: int, height: int, text: float) -> 
     tallest = base - text * 1.6
     step = width / len(BINS)
     bars = []
-    for place, (bin_, count) in enumerate(zip(BINS, counts, strict=True)):
+    for index, (bin_, count) in enumerate(zip(BINS, counts, strict=True)):
         length = max(round(tallest * count / max(counts), 1), 1.0) if count else 0.0
-        x, y, thickness = round(place * step + step * 0.09, 1), round(base - length, 1), round(step * 0.82, 1)
+        x, y, thickness = round(index * step + step * 0.09, 1), round(base - length, 1), round(step * 0.82, 1)
         bars.append(Bar(x, y, thickness, length, count, str(bin_), f"{_bin_text(bin_)}: {count}"))
     filled = [bar.says for bar in bars if bar.count]
     return Histogram(width, height, round(base, 1), text, tuple(bars), "; ".join(filled) or "no score")

@@ -106,6 +106,12 @@ def lessons_of(head: Mapping[str, Any], record: Record) -> Iterator[tuple[str, s
             yield name, titles.get(name) or name, record.lessons[name]
 
 
+def course_title(head: Mapping[str, Any]) -> str:
+    """Return the course's title, or its id; "" if the head has neither."""
+    course = head.get("course") or {}
+    return str(course.get("title") or course.get("id") or "")
+
+
 def number_text(value: float) -> str:
     """Write a number with at most two decimals and no trailing zeros: 3, 2.5, 14.29."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

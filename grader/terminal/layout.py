@@ -53,8 +53,8 @@ class Layout:
 
     def item(self, head: str, style: str, body: Text) -> list[Text]:
         """Put `body` beside `head`; its further lines begin where its first one does."""
-        room = self.columns - len(head)
-        pieces = [piece for line in body.split("\n", allow_blank=True) for piece in _wrap(line, room)]
+        width = self.columns - len(head)
+        pieces = [piece for line in body.split("\n", allow_blank=True) for piece in _wrap(line, width)]
         rest = [Text.assemble(" " * len(head), piece) for piece in pieces[1:]]
         return [Text.assemble((head, style), pieces[0]), *rest]
 

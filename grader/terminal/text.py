@@ -108,7 +108,7 @@ def wrap_points(
     """
     starts = [0]
     for found in list(word.finditer(line))[1:]:
-        room = columns - (indent if len(starts) > 1 else 0)
-        if measure(line[starts[-1] : found.end()]) > room:
+        space = columns - (indent if len(starts) > 1 else 0)
+        if measure(line[starts[-1] : found.end()]) > space:
             starts.append(found.start())
     return starts[1:]

@@ -53,9 +53,9 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
 
 def _where(results: Results, out: Path) -> str:
     if results.outputs is None:  # a part of a class
-        place = short_path(out.absolute())
+        path = short_path(out.absolute())
         return (
-            f"Results in {short_path(results.path.absolute())}. With all parts done: grader merge {place} --out {place}"
+            f"Results in {short_path(results.path.absolute())}. With all parts done: grader merge {path} --out {path}"
         )
     return f"Results in {short_path(out.absolute())}: report.html, gradebook.csv, results.json, feedback/."
 

@@ -50,7 +50,7 @@ def to_gradescope(
         tests.append(_lesson_test(title, lesson, str(index)))
         if lesson.state != "would-not-import":
             lines = enumerate(check_lines(lesson.checks), 1)
-            tests += [_check_test(title, line, f"{index}.{place}", scored=total is not None) for place, line in lines]
+            tests += [_check_test(title, line, f"{index}.{number}", scored=total is not None) for number, line in lines]
     result: dict[str, Any] = {
         "output": _summary(record, total, out_of),
         "output_format": "text",
@@ -104,11 +104,11 @@ def _summary(record: Record, total: float | None, out_of: float) -> str:
     return "\n".join(clean(text) for text in said if text)
 
 
-def _lesson_test(title: str, lesson: LessonResult, place: str) -> dict[str, Any]:
+def _lesson_test(title: str, lesson: LessonResult, number: str) -> dict[str, Any]:
     """Show a lesson's assessment as a test without points."""
     score = "no score" if lesson.score is None else f"{score_text(lesson.score)} of 10"
     test = {
-        "number": place,
+        "number": number,
         "name": f"{clean(title)}: {score}",
         "name_format": "text",
         "output": "\n".join(lesson_lines(replace(lesson, checks=()), "####")) or "Nothing to add.",
@@ -119,10 +119,10 @@ def _lesson_test(title: str, lesson: LessonResult, place: str) -> dict[str, Any]
     return test
 
 
-def _check_test(title: str, line: CheckLine, place: str, *, scored: bool) -> dict[str, Any]:
+def _check_test(title: str, line: CheckLine, number: str, *, scored: bool) -> dict[str, Any]:
     inputs = f" ({line.inputs_text})" if line.inputs_text else ""
     test: dict[str, Any] = {
-        "number": place,
+        "number": number,
         "name": f"{clean(title)}: {clean(line.says)}{inputs}",
         "name_format": "text",
         "output": clean(_check_output(line)),

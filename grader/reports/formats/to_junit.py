@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from grader.model import LessonResult
 from grader.record import Record
-from grader.reports.record_view import STATES, lessons_of
+from grader.reports.record_view import STATES, course_title, lessons_of
 from grader.terminal.text import clean
 
 FAILURES = ("failed", "forbidden")
@@ -29,8 +29,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit_lines(head: Mapping[str, Any], records: Iterable[Record]) -> Iterator[str]:
     """Iterate over the lines of the file, each with its end; `records` is read once."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    title = (head.get("course") or {}).get("title") or (head.get("course") or {}).get("id") or "course"
-    yield f"<testsuites name={_attribute(title)}>\n"
+    yield f"<testsuites name={_attribute(course_title(head) or 'course')}>\n"
     number = 0
     for record in records:
         for name, _, lesson in lessons_of(head, record):

@@ -39,7 +39,7 @@ def lesson_lines(lesson: LessonResult, level: str = "###") -> list[str]:
         _bullets([STATES.get(lesson.state, lesson.state), *lesson.notes], ">"),
         _section(level, "What works", _bullets(lesson.strengths)),
         _section(level, "What to work on", _bullets(lesson.weaknesses)),
-        _section(level, "What to do next", _numbered(lesson.suggestions)),
+        _section(level, "What to do next", _numbered_list(lesson.suggestions)),
         _section(level, "Checks", list(_checks(lesson))),
         _section(level, "Smallest failing inputs", list(_counterexamples(lesson.counterexamples))),
         _section(level, "What it printed", block(lesson.output) if lesson.output.strip() else []),
@@ -91,7 +91,7 @@ def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
     yield "| lesson | score | checks passed |"
     yield "| --- | --- | --- |"
     for _, title, lesson in lessons:
-        yield f"| {prose(title)} | {_score(lesson.score)} | {_passed(lesson)} |"
+        yield f"| {prose(title)} | {_score(lesson.score)} | {_passed_text(lesson)} |"
     said = [record.problem, *record.notes]
     if record.late:
         said.insert(0, "Handed in late.")
@@ -104,7 +104,7 @@ def _score(score: float | None) -> str:
     return "no score" if score is None else f"{score_text(score)} of 10"
 
 
-def _passed(lesson: LessonResult) -> str:
+def _passed_text(lesson: LessonResult) -> str:
     lines = check_lines(lesson.checks)
     return f"{sum(line.passed for line in lines)} of {len(lines)}" if lines else lesson.state
 
@@ -125,7 +125,7 @@ def _bullets(texts: Sequence[str], sign: str = "-") -> list[str]:
     return lines
 
 
-def _numbered(suggestions: Sequence[Suggestion]) -> list[str]:
+def _numbered_list(suggestions: Sequence[Suggestion]) -> list[str]:
     return [f"{number}. {prose(each.says)} {code(each.command)}" for number, each in enumerate(suggestions, 1)]
 
 
@@ -145,7 +145,7 @@ def _checks(lesson: LessonResult) -> Iterator[str]:
         if line.outcome == "skipped" and line.message:
             if _key(line) not in told:
                 told.add(_key(line))
-                yield from _skipped([each for each in lines if _key(each) == _key(line)])
+                yield from _skipped_line([each for each in lines if _key(each) == _key(line)])
             continue
         yield from _check(line)
 
@@ -154,7 +154,7 @@ def _key(line: CheckLine) -> tuple[str, str, str]:
     return line.function, line.outcome, line.message
 
 
-def _skipped(lines: Sequence[CheckLine]) -> Iterator[str]:
+def _skipped_line(lines: Sequence[CheckLine]) -> Iterator[str]:
     """Write checks that were not run for the same reason as one line."""
     if len(lines) == 1:
         yield from _check(lines[0])

@@ -24,7 +24,7 @@ MAX_PRINT_COLUMNS = 400
 
 OUTCOME_STYLES = {"passed": GOOD, "skipped": QUIET, "grader-error": TROUBLE}
 
-_PLACE = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
+_LOCATION = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 
 
 def assessment(result: LessonResult, layout: Layout, *, title: str = "", before: float | None = None) -> str:
@@ -177,8 +177,8 @@ class _Messages:
 
     def _line(self, line: str, quiet: bool = False) -> Text:
         text = Text(line, QUIET if quiet or line.startswith("Asked: ") else "")
-        if place := _PLACE.match(line):
-            text.stylize(self._layout.link(place["path"]), *place.span("path"))
+        if location := _LOCATION.match(line):
+            text.stylize(self._layout.link(location["path"]), *location.span("path"))
         return text
 
 

@@ -130,7 +130,7 @@ def _name_keys(name: str) -> set[str]:
     words = _words(name)
     if not words:
         return set()
-    turned = [words[place:] + words[:place] for place in range(len(words))]
+    turned = [words[start:] + words[:start] for start in range(len(words))]
     return {" ".join(sorted(words)), *("".join(each) for each in turned)}
 
 

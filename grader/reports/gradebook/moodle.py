@@ -68,7 +68,7 @@ def fill_moodle(
         is_locked = changeable is not None and sheet.value(row, changeable).casefold() == "no"
         return "Moodle says that its grade cannot be changed" if is_locked else ""
 
-    comma = uses_comma(sheet, [(row, place) for row in rows for place in (column, maximum) if place is not None])
+    comma = uses_comma(sheet, [(row, each) for row in rows for each in (column, maximum) if each is not None])
     people = _people(sheet, rows, match_by)
     return fill(sheet, column, people, marks, out_of=points, stays=stays, decimal_comma=comma, keep=keep)
 

@@ -53,7 +53,7 @@ def _past(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Place the sessions in order: the predicted score and the real one, as heights."""
     last = len(history) - 1
     points = []
-    for place, each in enumerate(history):
+    for index, each in enumerate(history):
         heights = {"predicted_y": _y(each["predicted"] / 10), "scored_y": _y(each["scored"] / 10)}
-        points.append({"x": _x(place / last if last else 0.5), **heights, "day": each["when"][:10], **each})
+        points.append({"x": _x(index / last if last else 0.5), **heights, "day": each["when"][:10], **each})
     return points

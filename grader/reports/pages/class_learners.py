@@ -32,7 +32,7 @@ class NeedsHelp:
 def needing_help(tally: ClassTally) -> tuple[list[NeedsHelp], int]:
     """Return the learners furthest behind, with the reasons; and how many more there are."""
     found = [NeedsHelp(row, "; ".join(why)) for row in tally.rows if (why := _reasons(tally, row))]
-    found.sort(key=lambda learner: -_unearned(learner.row))
+    found.sort(key=lambda learner: -_share_left(learner.row))
     return found[:MAX_NEEDING_HELP], max(0, len(found) - MAX_NEEDING_HELP)
 
 
@@ -57,7 +57,7 @@ def _reasons(tally: ClassTally, row: Row) -> list[str]:
     return why
 
 
-def _unearned(row: Row) -> float:
+def _share_left(row: Row) -> float:
     """Return the share of the points not earned yet, without what the grader failed on."""
     parts = [
         1.0 if score is None else (10 - score) / 9

@@ -14,6 +14,7 @@ from typing import Any
 from grader.record import Record
 from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
+from grader.reports.record_view import course_title
 from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.reports.statistics.item_analysis import FLAGS, MIN_TRIED, Item
 from grader.terminal.text import plural, score_text
@@ -38,15 +39,6 @@ LISTS = (
     ("low", "Tell little about the rest"),
     ("everybody", "Everybody passes"),
 )
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One number at the head of the page."""
-
-    what: str
-    number: str
-    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,9 +77,8 @@ def cut(items: Sequence[Any], most: int) -> CutList:
 
 
 def _head(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
-    course = head.get("course") or {}
     return {
-        "course": course.get("title") or course.get("id") or "Course",
+        "course": course_title(head) or "Course",
         "engine": head.get("engine", ""),
         "sentence": _sentence(head, tally),
         "facts": _facts(head),
@@ -134,17 +125,21 @@ def _when(time: Any) -> str:
         return str(time or "")
 
 
-def _tiles(head: Mapping[str, Any], tally: ClassTally) -> list[Tile]:
+def _tiles(head: Mapping[str, Any], tally: ClassTally) -> list[dict[str, str]]:
     summary = class_findings.summary_of(tally.scores)
     missing = len(head.get("missing") or ())
     complete = sum(row.complete for row in tally.rows)
     flawless = sum(score == 10.0 for score in tally.scores)
     roster = f"of {len(tally.rows) + missing}" if missing else ""
-    tiles = [Tile("Graded", str(len(tally.rows)), roster), Tile("Complete", str(complete))]
-    tiles += [Tile("Mean", score_text(summary.mean), "of 10"), Tile("Median", score_text(summary.median), "of 10")]
-    tiles.append(Tile("Without a fault", str(flawless)))
-    # without a roster it is not known who should have handed in
-    return [*tiles, Tile("Nothing handed in", str(missing))] if missing else tiles
+    tiles = [
+        ("Graded", len(tally.rows), roster),
+        ("Complete", complete, ""),
+        ("Mean", score_text(summary.mean), "of 10"),
+        ("Median", score_text(summary.median), "of 10"),
+        ("Without a fault", flawless, ""),
+        *([("Nothing handed in", missing, "")] if missing else []),  # not known without a roster
+    ]
+    return [{"what": what, "number": str(number), "beside": beside} for what, number, beside in tiles]
 
 
 def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -203,7 +198,7 @@ def _mistakes(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 def _checks(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     items = class_findings.items_of(tally)
     few = all(item.tried < MIN_TRIED for group in items.values() for item in group)
-    lists = [(flag, words, _listed(head, class_findings.items_with_flag(items, flag))) for flag, words in LISTS]
+    lists = [(flag, words, _flag_list(head, class_findings.items_with_flag(items, flag))) for flag, words in LISTS]
     return {
         "items": [(_title(head, lesson), group) for lesson, group in items.items()],
         "few": few,
@@ -214,7 +209,7 @@ def _checks(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     }
 
 
-def _listed(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> CutList:
+def _flag_list(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> CutList:
     named = [(_title(head, lesson), item) for lesson, item in found]
     return CutList(named, 0, folded=len(named) > MAX_OPEN)
 

@@ -9,7 +9,7 @@ from typing import Any
 from grader.model import LessonResult, Named
 from grader.record import Record
 from grader.reports import charts, html_document
-from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of
+from grader.reports.record_view import STATES, CheckLine, check_lines, course_title, lessons_of
 from grader.terminal.text import plural
 
 MAX_MESSAGE_LINES = 12  # of one check
@@ -37,13 +37,12 @@ class CutText:
 
 def feedback_page(head: Mapping[str, Any], record: Record) -> str:
     """Return the page of one submission. It shows all that is in `record`: redact it first if learners may see it."""
-    course = head.get("course") or {}
     lessons = [_lesson(name, title, lesson, record) for name, title, lesson in lessons_of(head, record)]
     previous = record.previous
     return html_document.render(
         "feedback_page",
         {
-            "course": course.get("title") or course.get("id") or "Course",
+            "course": course_title(head) or "Course",
             "facts": _facts(head, record),
             "whose": record.label,
             "score": record.score,
@@ -83,23 +82,16 @@ def _lesson(name: str, title: str, lesson: LessonResult, record: Record) -> dict
     lines = check_lines(lesson.checks)
     named = {mistake.says for mistake in lesson.mistakes}
     before = record.previous.lessons.get(name) if record.previous else None
-    return {
+    return vars(lesson) | {
         "name": name,
         "title": title,
-        "state": lesson.state,
         "says": STATES.get(lesson.state, ""),
-        "score": lesson.score,
         "share": charts.score_share(lesson.score),
         "before": before if before != lesson.score else None,
-        "passed": lesson.passed,
         "counts": _counts(lines),
         "mistakes": [_mistake(mistake) for mistake in lesson.mistakes],
         "weaknesses": [_split(text) for text in lesson.weaknesses if text not in named],
-        "strengths": lesson.strengths,
-        "suggestions": lesson.suggestions,
-        "counterexamples": lesson.counterexamples,
         "output": _text(lesson.output, MAX_PRINTED_LINES),
-        "notes": lesson.notes,
         "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
         "rest": [_check(line) for line in lines if not _is_wrong(line)],
         "skipped": sum(line.outcome == "skipped" for line in lines),

@@ -110,12 +110,12 @@ def analyse(checks: Mapping[str, CheckResult], patterns: Mapping[Pattern, int]) 
         points = [checks[id_].points if there else 0.0 for id_, there in zip(ids, ran, strict=True)]
         got = [mark if there else 0.0 for mark, there in zip(earned, ran, strict=True)]
         all_points, all_got = fsum(points), fsum(got)
-        for item, places in layout.items():
-            others = all_points - fsum(points[place] for place in places)
-            own = fsum(got[place] for place in places)
+        for item, indices in layout.items():
+            others = all_points - fsum(points[index] for index in indices)
+            own = fsum(got[index] for index in indices)
             # rounded, so that equal shares reached by other sums are equal
             rest = round((all_got - own) / others, 9) if others > 1e-9 else None
-            counts[item].add([outcomes[place] for place in places], rest, often)
+            counts[item].add([outcomes[index] for index in indices], rest, often)
     return [count.item(id_) for id_, count in counts.items()]
 
 
@@ -168,7 +168,7 @@ def _group(checks: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
 
 def _layout(ids: Sequence[str]) -> dict[str, list[int]]:
     """Return the positions of each item's checks."""
-    places: dict[str, list[int]] = {}
-    for place, check_id in enumerate(ids):
-        places.setdefault(item_of(check_id), []).append(place)
-    return places
+    indices: dict[str, list[int]] = {}
+    for index, check_id in enumerate(ids):
+        indices.setdefault(item_of(check_id), []).append(index)
+    return indices

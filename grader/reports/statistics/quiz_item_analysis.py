@@ -179,9 +179,9 @@ def _variants(answers: Sequence[LoggedAnswer]) -> tuple[list[dict[str, Any]], in
 def _splits(answers: Sequence[LoggedAnswer]) -> Iterator[list[dict[str, Any]]]:
     """Compare each value of each drawn name with all others."""
     groups: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for place, answer in enumerate(answers):
+    for index, answer in enumerate(answers):
         for name, value in answer.drawn:
-            groups[name][value].add(place)
+            groups[name][value].add(index)
     seen: set[frozenset[frozenset[int]]] = set()
     for name, by_value in groups.items():
         split = frozenset(map(frozenset, by_value.values()))
@@ -196,7 +196,7 @@ def _compare(says: str, answers: Sequence[LoggedAnswer], mine: set[int], others:
     n, m = len(mine), len(others)
     if min(n, m) < MIN_DRAWN:
         return {}
-    right, else_right = (sum(_is_right(answers[place]) for place in places) for places in (mine, others))
+    right, else_right = (sum(_is_right(answers[index]) for index in indices) for indices in (mine, others))
     share = (right + else_right) / (n + m)
     error = sqrt(share * (1 - share) * (1 / n + 1 / m))
     off = (right / n - else_right / m) / error if error else 0.0
