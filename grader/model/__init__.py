@@ -1,4 +1,4 @@
-"""The nouns of the engine: frozen dataclasses, no I/O, no torch.
+"""The nouns of the engine: frozen classes, no I/O, no torch.
 
 A *course* has tracks of *lessons*; a lesson has *functions* to write. Grading a *submission* of a lesson gives a
 *LessonResult*: one *CheckResult* a check, the *Named* mistakes, and the feedback made from them.
@@ -14,46 +14,19 @@ from typing import TYPE_CHECKING, Any
 from grader.model.course import SCHEMA, Course, Function, Lesson, Limits, Track
 from grader.model.progress import LessonProgress
 
+# fmt: off
 if TYPE_CHECKING:
-    from grader.model.quiz import CERTAINTIES, CLAIMS, MODES, Answered, Claimed, QuizSession
+    from grader.model.quiz import CERTAINTIES, CLAIMS, MODES, Answered, Claimed, QuizSession  # noqa: I001  as in __all__
     from grader.model.results import (
-        OUTCOMES,
-        SKILLS,
-        STATES,
-        Attempt,
-        CheckResult,
-        Counterexample,
-        LessonResult,
-        Named,
-        Submission,
-        Suggestion,
+        OUTCOMES, SKILLS, STATES, Attempt, CheckResult, Counterexample, LessonResult, Named, Submission, Suggestion,
     )
 
 __all__ = [
-    "CERTAINTIES",
-    "CLAIMS",
-    "MODES",
-    "OUTCOMES",
-    "SCHEMA",
-    "SKILLS",
-    "STATES",
-    "Answered",
-    "Attempt",
-    "CheckResult",
-    "Claimed",
-    "Counterexample",
-    "Course",
-    "Function",
-    "Lesson",
-    "LessonProgress",
-    "LessonResult",
-    "Limits",
-    "Named",
-    "QuizSession",
-    "Submission",
-    "Suggestion",
-    "Track",
+    "CERTAINTIES", "CLAIMS", "MODES", "OUTCOMES", "SCHEMA", "SKILLS", "STATES", "Answered", "Attempt", "CheckResult",
+    "Claimed", "Counterexample", "Course", "Function", "Lesson", "LessonProgress", "LessonResult", "Limits", "Named",
+    "QuizSession", "Submission", "Suggestion", "Track",
 ]
+# fmt: on
 _OF_QUIZ = frozenset({"CERTAINTIES", "CLAIMS", "MODES", "Answered", "Claimed", "QuizSession"})
 
 
@@ -61,5 +34,4 @@ def __getattr__(name: str) -> Any:
     """Import the class when it is first asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module("grader.model.quiz" if name in _OF_QUIZ else "grader.model.results")
-    return getattr(module, name)
+    return getattr(import_module("grader.model.quiz" if name in _OF_QUIZ else "grader.model.results"), name)

@@ -75,11 +75,11 @@ INNOCENT = {
 
 @pytest.mark.parametrize("case", OFFENCES)
 def test_a_forbidden_call_in_reach_is_found(case):
-    """Whatever way it is called, the ban is found with its line."""
-    ban = find_forbidden_call(OFFENCES[case], "softmax", FORBIDS)
+    """Whatever way it is called, the forbidden call is found with its line."""
+    call = find_forbidden_call(OFFENCES[case], "softmax", FORBIDS)
 
-    assert ban is not None and ban.name in FORBIDS
-    assert "oftmax" in OFFENCES[case].splitlines()[ban.line - 1] or ban.line > 1
+    assert call is not None and call.name in FORBIDS
+    assert "oftmax" in OFFENCES[case].splitlines()[call.line - 1] or call.line > 1
 
 
 @pytest.mark.parametrize("case", INNOCENT)
@@ -97,9 +97,9 @@ def test_where_nothing_is_forbidden_nothing_is_found():
 def test_what_could_hide_a_call_is_found(case):
     """Where calls are forbidden, so is what would keep them from being seen; elsewhere it is not."""
     source = HIDDEN[case] + "def softmax(x, dim=-1):\n    return x\n"
-    ban = find_forbidden_call(source, "softmax", FORBIDS)
+    call = find_forbidden_call(source, "softmax", FORBIDS)
 
-    assert ban is not None and ban.hides and "hidden" in ban.says
+    assert call is not None and call.hides and "hidden" in call.says
     assert find_forbidden_call(source, "softmax", ()) is None
 
 
@@ -118,9 +118,9 @@ def test_a_call_is_followed_into_the_learners_other_files():
         "from quiet import ONE\ndef softmax(x, dim=-1):\n    return x * ONE\n": None,
     }
     for source, path in uses.items():
-        ban = find_forbidden_call(source, "softmax", FORBIDS, siblings)
+        call = find_forbidden_call(source, "softmax", FORBIDS, siblings)
 
-        assert (ban.path, ban.line) == (path, 5) if path else ban is None
+        assert (call.path, call.line) == (path, 5) if path else call is None
 
 
 def test_a_method_of_ones_own_module_is_no_offence():

@@ -15,7 +15,7 @@ GO = "class A:\n    def go(self):\n        self.help = 1\n"
 OWN = ("softmax", "attention", "helper")
 HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nimport numpy as np\n"
 
-TAME = {
+HARMLESS = {
     "a function": "def f(x):\n    y = x.exp()\n    y[0] = 1\n    y += 1\n    return y / y.sum(-1, keepdim=True)\n",
     "a module": """
 class A(nn.Module):
@@ -123,10 +123,10 @@ WILD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", TAME)
-def test_honest_code_is_tame(case):
+@pytest.mark.parametrize("case", HARMLESS)
+def test_honest_code_has_no_side_effects(case):
     """What honest answers are made of may be followed by the next lesson in the same process."""
-    assert has_no_side_effects([HEAD + TAME[case]], OWN)
+    assert has_no_side_effects([HEAD + HARMLESS[case]], OWN)
 
 
 @pytest.mark.parametrize("case", WILD)
@@ -140,15 +140,17 @@ def test_one_wild_file_is_enough():
     assert not has_no_side_effects([HEAD, "import os\n"], OWN)
 
 
-def test_most_answers_of_learners_are_tame():
+def test_most_answers_of_learners_have_no_side_effects():
     """Of right answers as learners write them, more than eight in ten may share a process."""
     answers = [path.read_text() for path in (ROOT / "tests" / "content" / "answers").rglob("right_*.py")]
-    tame = [source for source in answers if has_no_side_effects([source], [*OWN, "causal_mask", "multi_head", "block"])]
+    harmless = [
+        source for source in answers if has_no_side_effects([source], [*OWN, "causal_mask", "multi_head", "block"])
+    ]
 
-    assert len(tame) >= 0.8 * len(answers)
+    assert len(harmless) >= 0.8 * len(answers)
 
 
-def test_the_references_are_tame():
+def test_the_references_have_no_side_effects():
     """A learner who writes as the course does is served by one process."""
     for path in (ROOT / "solutions" / "core").glob("*.py"):
         if not re.search("test_|_mistakes", path.name):

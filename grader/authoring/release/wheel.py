@@ -36,7 +36,9 @@ def write_wheel(release: Path, folder: Path) -> Path:
     Raises UsageError if the program is not installed, or the file cannot be written.
     """
     path = folder / wheel_name()
-    contents = dict(sorted({**dict(engine_files()), **dict(_course(release)), **_dist_info(_installed())}.items()))
+    contents = dict(
+        sorted({**dict(engine_files()), **dict(files_below(release, COURSE)), **_dist_info(_installed())}.items())
+    )
     record = next(name for name in contents if name.endswith("/WHEEL")).replace("/WHEEL", "/RECORD")
     contents[record] = _record(contents, record)
     temporary = path.with_name(f".{path.name}.new")
@@ -79,10 +81,6 @@ def engine_files() -> Iterator[tuple[str, bytes]]:
     for name, content in files_below(_package(), "grader"):
         if not name.startswith(f"{COURSE}/"):
             yield name, content
-
-
-def _course(release: Path) -> Iterator[tuple[str, bytes]]:
-    return files_below(release, COURSE)
 
 
 def files_below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
