@@ -428,7 +428,7 @@ def test_a_check_that_fails_by_itself_costs_nobody_points(class_folder, tmp_path
 def test_the_audit_prints_a_table(tmp_path):
     """A line a lesson, then what is wrong; exit status 1 if anything is."""
     course = shutil.copytree(TINY, tmp_path / "course")
-    (course / "solutions/basics/argmax_2d_mistakes.py").write_text("FAMILIES = []\n")
+    (course / "solutions/basics/argmax_2d_mistakes.py").write_text("MISTAKE_SETS = []\n")
     command = [sys.executable, "-m", "grader.cli.grader.group", "audit", course]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
 
