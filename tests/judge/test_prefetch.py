@@ -11,10 +11,12 @@ import pytest
 from support.factories import ROOT, course, judging
 from support.repeat import repeat
 
+from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.processes.connection import Worker
-from grader.judge.transcript.prefetch import may_be_asked_ahead
-from grader.judge.transcript.transcript import Recorder
+from grader.judge.transcript.prefetch import PrefetchedModule, may_be_asked_ahead
+from grader.judge.transcript.transcript import Exchange, Recorder, Transcript
 from grader.model import Course, LessonResult, Submission
+from grader.worker.wire import PREFIX, Array, encode
 
 ANSWERS = ROOT / "tests" / "content" / "answers"
 LESSONS = sorted(path.name for path in ANSWERS.iterdir())
@@ -34,6 +36,7 @@ ODD = {
     "it raises where another input would do": SOFTMAX.format(first="assert x.dim() > 1"),
     "it changes its input": SOFTMAX.format(first="x += 1"),
     "it returns nothing": SOFTMAX.format(first="return None"),
+    "it makes torch print a warning": SOFTMAX.format(first="x.T"),
 }
 
 
@@ -98,6 +101,51 @@ def test_far_fewer_messages_are_sent(launcher, monkeypatch):
 
     assert asked["call"] > 20
     assert asked["batch"] == 0  # all is in the message that loads it
+
+
+def test_a_check_is_not_run_again_for_replies_with_which_it_passed(launcher, monkeypatch):
+    """Of two learners with the same answer, the second costs no run of a check; a wrong answer is checked."""
+    runs: list[str] = []
+    run = CheckRunner.run
+    monkeypatch.setattr(CheckRunner, "run", lambda self, check, *a: runs.append(check.name) or run(self, check, *a))
+    right = SOFTMAX.format(first="")
+    wrong = right.replace("dim=dim, keepdim=True)\n", "keepdim=True, dim=-1)\n")
+    lesson = course().lessons["softmax"]
+
+    def drive(judge):
+        counts = []
+        for source in (right, right, wrong):
+            runs.clear()
+            with judge.workers.one_learner():
+                result = judge.examine(lesson, Submission("softmax", "softmax.py", source), 7)
+            counts.append((len(runs), result.passed))
+        return counts
+
+    (first, _), second, (third, passed) = judging(launcher, "softmax", drive)
+
+    assert first > 10 and second == (0, True)
+    assert third and not passed
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"no frame",
+        PREFIX.pack(1 << 30, 0),
+        b"".join(encode({"replies": None})),
+        b"".join(encode({"replies": [1, 2]})),
+        b"".join(encode({"answers": []})),
+    ],
+)
+def test_replies_that_are_none_are_asked_for_one_by_one(frame):
+    """A worker may send anything in place of the replies to a transcript: then they count as missing."""
+    transcript = Transcript(submission=[Exchange("call", {}, {})] * 2)
+    module = PrefetchedModule(None, {}, lambda: None)
+    for replies in ([Array("numpy", "uint8", (len(frame),), frame)], [frame], frame, None):
+        module.keep([transcript], replies)
+
+        assert module.replay(transcript, lambda *_: pytest.fail("it was run")) == (False, None)
 
 
 def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):

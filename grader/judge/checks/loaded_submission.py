@@ -122,6 +122,9 @@ class LearnerFunctions(LoadedSubmission):
     def _load_plainly(self) -> tuple[Worker, dict[str, Any]]:
         """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in."""
         self._transcripts = ()
+        if self.worker is not None:
+            self.worker.close()  # not given back: it would be taken again, and a warning is printed once in a process
+            self.worker = None
         return self._load_in_worker()
 
     def _load_in_worker(self) -> tuple[Worker, dict[str, Any]]:
