@@ -18,13 +18,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 PROBE_SECONDS = 10.0
-MOST_LINKS = 40  # as the kernel: a way over more is a circle
+MAX_LINKS = 40  # as the kernel: more are a circle
 
 # Its own processes, network, shared memory and names; it ends with us, has no terminal and no rights.
+# fmt: off
 _NAMESPACES = (
     "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
     "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",
-)  # fmt: skip
+)
+# fmt: on
 # Root needs no user namespace, and its workers become nobody: what runs inside keeps the rights to change its user,
 # which the workers give up, and to end processes of another one.
 _AS_ROOT = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL")
@@ -155,7 +157,7 @@ def _almost_whole(paths: Iterable[str]) -> dict[str, list[str]]:
 
 def _real(path: str, links: dict[str, str]) -> str:
     """Resolve a path; the symbolic links on the way are added to `links`."""
-    place, ahead, left = "", path.split("/")[::-1], MOST_LINKS
+    place, ahead, left = "", path.split("/")[::-1], MAX_LINKS
     while ahead:
         name = ahead.pop()
         if name in ("", "."):

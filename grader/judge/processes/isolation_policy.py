@@ -99,13 +99,15 @@ NOT_WITH_CUDA = ("landlock", "seccomp")
 # Either of each will do.
 FILE_SYSTEM, NETWORK = ("landlock", "namespaces"), ("seccomp", "namespaces")
 
-LARGEST_POLICY = 60_000  # bytes; the fork server reads a job of at most 64 kB
+MAX_POLICY_BYTES = 60_000  # the fork server reads a job of at most 64 kB
 
 # What torch and numpy import late; named one by one where there are too many packages to allow all.
-FEWEST_PACKAGES = (
+# fmt: off
+NEEDED_PACKAGES = (
     "torch", "torchgen", "functorch", "triton", "nvidia", "numpy", "typing_extensions", "sympy", "mpmath", "networkx",
     "jinja2", "markupsafe", "filelock", "fsspec", "setuptools", "packaging",
-)  # fmt: skip
+)
+# fmt: on
 NO_CODE = (".dist-info", ".egg-info", ".pth", ".egg-link")  # what lies beside packages
 
 _TRUSTED = "--isolation process, if you trust the code"
@@ -133,7 +135,7 @@ def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict
         "uid": drop_privileges.NOBODY if drop_privileges.is_root() else None,
         "layers": [layer for layer in isolation.LAYERS if layer not in gone],
     }
-    return policy | {"readable": _readable(course.root, room=LARGEST_POLICY - len(json.dumps(policy)))}
+    return policy | {"readable": _readable(course.root, room=MAX_POLICY_BYTES - len(json.dumps(policy)))}
 
 
 def left_out_by(isolation: str) -> tuple[str, ...]:
@@ -210,7 +212,7 @@ def _readable(course_root: Path, room: int) -> list[str]:
     from grader.worker.isolation.readable_paths import default_readable
 
     wide = [*default_readable(()), *_installed(course_root)]
-    return wide if len(json.dumps(wide)) <= room else list(default_readable(FEWEST_PACKAGES))
+    return wide if len(json.dumps(wide)) <= room else list(default_readable(NEEDED_PACKAGES))
 
 
 def _installed(course_root: Path) -> Iterator[str]:
@@ -222,7 +224,7 @@ def _installed(course_root: Path) -> Iterator[str]:
         if folder == here or folder.parent == here or not folder.is_dir():
             continue
         # any other folder may be somebody's own, with more in it than packages
-        wanted = None if folder.name in ("site-packages", "dist-packages") else FEWEST_PACKAGES
+        wanted = None if folder.name in ("site-packages", "dist-packages") else NEEDED_PACKAGES
         for entry in sorted(folder.iterdir()):
             known = wanted is None or entry.name.partition(".")[0] in wanted
             if known and entry.suffix not in NO_CODE and not _is_ours(entry, answers):

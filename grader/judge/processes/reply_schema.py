@@ -136,9 +136,15 @@ def _definition(found: Any) -> tuple[str, list[str]]:
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]] = {
-    "load": _defined, "names": _defined, "call": _call, "build": _made, "make": _made, "state": _state, "mode": _mode,
+    "load": _defined,
+    "names": _defined,
+    "call": _call,
+    "build": _made,
+    "make": _made,
+    "state": _state,
+    "mode": _mode,
     "events": _events,
-}  # fmt: skip
+}
 
 
 # --- the parts that they are made of ----------------------------------------------------------------------------------

@@ -98,8 +98,8 @@ def _groups(exchanges: Sequence[Exchange]) -> list[tuple[int, ...]]:
 
 def _handles_of(exchange: Exchange) -> set[int]:
     """Return the numbers of the objects that an exchange is about, with the one that it made."""
-    found = {int(part["handle"]) for part in (exchange.content, exchange.answer)
-             if isinstance(part, Mapping) and "handle" in part}  # fmt: skip
+    parts = (exchange.content, exchange.answer)
+    found = {int(part["handle"]) for part in parts if isinstance(part, Mapping) and "handle" in part}
     map_leaves(exchange.content, lambda leaf: found.add(leaf.number) if isinstance(leaf, Handle) else None)
     return found
 

@@ -35,8 +35,11 @@ def write_transcripts(path: Path, transcripts: Mapping[Key, Transcript]) -> None
         content = b"".join(encode({"format": FORMAT, "arrays": list(arrays), "stories": stories}))
         read_frame(content)  # a bound that only readers meet must not be left to a learner to find
     except (TooLarge, ProtocolError):
-        raise CourseError("what the public checks ask and are answered is too much to ship", where=str(path),
-                          next_step="let them use smaller inputs, or mark fewer checks public") from None  # fmt: skip
+        raise CourseError(
+            "what the public checks ask and are answered is too much to ship",
+            where=str(path),
+            next_step="let them use smaller inputs, or mark fewer checks public",
+        ) from None
     path.write_bytes(content)
 
 

@@ -31,10 +31,12 @@ ENDINGS = re.compile(
     r"|The process was killed: by itself, or by the system for want of memory\."
 )
 MAX_LINE_CHARS = 200  # characters of a line of source
+# fmt: off
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
     "complex128",
-)  # fmt: skip
+)
+# fmt: on
 
 
 # --- a difference in form ---------------------------------------------------------------------------------------------
