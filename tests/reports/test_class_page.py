@@ -22,12 +22,12 @@ from grader.reports.statistics.class_tally import ClassTally
 
 
 def page(head, records, **more) -> Page:
-    """The page of a class, read."""
+    """Make the page of a class and read it."""
     return Page("".join(class_page(head, map(Record.from_json, records), **more)))
 
 
 def tally_of(records) -> ClassTally:
-    """A class counted."""
+    """Count a class."""
     tally = ClassTally(list(LESSONS))
     for record in records:
         tally.add(Record.from_json(record))

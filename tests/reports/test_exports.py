@@ -298,7 +298,7 @@ def test_what_is_no_gradebook_is_said(content, says):
 
 
 def mark(learner: str, share: float | None = 1.0, name: str = "", **more: Any) -> Mark:
-    """A mark of this learner."""
+    """Make a mark of this learner."""
     given: dict[str, Any] = {"id": learner, "attempt": 1, "why": ""} | more
     return Mark(given["id"], learner, name, given["attempt"], share, given["why"])
 
@@ -418,7 +418,7 @@ CANVAS = (
 
 
 def canvas(text: str = CANVAS) -> Sheet:
-    """The export as it comes."""
+    """Read the export as it comes."""
     return Sheet(text.encode(), "grades.csv")
 
 
@@ -491,7 +491,7 @@ WORKSHEET = (
 
 
 def moodle(text: str) -> Sheet:
-    """The file as it comes."""
+    """Read the file as it comes."""
     return Sheet(text.encode(), "worksheet.csv")
 
 

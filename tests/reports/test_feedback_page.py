@@ -15,18 +15,18 @@ from grader.reports.redaction import redact
 
 
 def as_record(record) -> Record:
-    """A record, given as such or as JSON."""
+    """Return a record that is given as such or as JSON."""
     return record if isinstance(record, Record) else Record.from_json(record)
 
 
 def page(record, **more) -> Page:
-    """The page of a record, read."""
+    """Make the page of a record and read it."""
     return Page(feedback_page(made_head(**more), as_record(record)))
 
 
 @pytest.fixture
 def record():
-    """A learner with one mistake that has a name, one weakness that has none, and a lesson not handed in."""
+    """Make a learner with one mistake that has a name, one weakness that has none, and a lesson not handed in."""
     made = made_record(Random(3), "ada", "Ada Kim")
     for lesson in made["lessons"].values():
         lesson |= {"state": "graded", "score": 10.0, "passed": True, "mistakes": [], "weaknesses": [], "output": ""}

@@ -94,12 +94,12 @@ def test_a_correlation_worked_by_hand():
 
 
 def check(name: str, function: str, says: str, skill: str, points: float) -> CheckResult:
-    """A check worth `points`; whether it passed is said by the patterns."""
+    """Make a check worth `points`; the patterns say whether it passed."""
     return CheckResult(name, function, says, skill, "passed", points, points)
 
 
 def made(*points: float, skill: str = "values") -> dict[str, CheckResult]:
-    """Checks a, b, c, ... worth these points."""
+    """Make checks a, b, c, ... worth these points."""
     return {name: check(name, "f", f"Says {name}.", skill, worth) for name, worth in zip("abcde", points, strict=False)}
 
 
@@ -116,7 +116,7 @@ def patterns(rows: list[str], checks: dict[str, CheckResult]):
 
 
 def items(rows: list[str], checks: dict[str, CheckResult]) -> dict[str, Item]:
-    """The items of a class of these rows."""
+    """Analyse the items of a class of these rows."""
     return {item.id: item for item in analyse(checks, patterns(rows, checks))}
 
 

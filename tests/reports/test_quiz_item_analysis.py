@@ -341,7 +341,7 @@ def test_whatever_was_answered_the_table_holds_together(rows):
 
 
 def write_class(folder, answers):
-    """A file a learner."""
+    """Write a file a learner."""
     folder.mkdir()
     for who in {answer.learner for answer in answers}:
         rows = [line(learner=who, n=a.n, family=a.family, topic=a.topic, credit=a.credit, tags=list(a.tags),

@@ -111,7 +111,7 @@ CHANNELS = {
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """The tiny course with inputs that can be recognised."""
+    """Make the tiny course with inputs that can be recognised."""
     root = tmp_path_factory.mktemp("course") / "tiny"
     shutil.copytree(TINY, root)
     (root / "solutions/basics/test_moving_average.py").write_text(CHECKS)
@@ -126,7 +126,7 @@ def tiny_launcher(launcher_with, course):
 
 
 def record_of(*results) -> dict[str, Any]:
-    """A record as a run writes it."""
+    """Make a record as a run writes it."""
     record = {
         "id": "ann", "learner": "ann", "name": "Ann", "attempt": 1, "late": False, "source": "ann", "digest": "d",
         "score": results[0].score, "complete": True, "states": {result.state: 1 for result in results}, "problem": "",
@@ -137,7 +137,7 @@ def record_of(*results) -> dict[str, Any]:
 
 
 def redacted(record: dict[str, Any]) -> dict[str, Any]:
-    """The JSON of a redacted record."""
+    """Return the JSON of a redacted record."""
     return json.loads(json.dumps(redact(Record.from_json(record)).to_json()))
 
 
@@ -150,7 +150,7 @@ def told(record: dict[str, Any]) -> str:
 
 
 def marks_in(text: str) -> list[str]:
-    """The inputs and answers that a text shows."""
+    """List the inputs and answers that a text shows."""
     return [mark for mark in MARKS if mark in text]
 
 

@@ -48,7 +48,7 @@ def check(name: str, outcome: str = "passed", message: str = "", **more: Any) ->
 
 
 def result(*checks: CheckResult, **more: Any) -> LessonResult:
-    """A verdict with these checks."""
+    """Make a verdict with these checks."""
     passed = all(one.passed for one in checks)
     given: dict[str, Any] = {"score": 10.0 if passed else 4.6, "passed": passed, "file": "core/attention.py"} | more
     return LessonResult(

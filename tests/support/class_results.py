@@ -98,7 +98,7 @@ HOSTILE = (
 
 
 def made_head(**more: Any) -> dict[str, Any]:
-    """The head of the results of a whole class."""
+    """Make the head of the results of a whole class."""
     return {
         "schema": 1,
         "course": {"id": "transformers-from-scratch", "version": "0.1.0", "content": "80349e5e9a98edde",
@@ -129,7 +129,7 @@ def made_records(count: int, seed: int = 1) -> Iterator[Record]:
 
 
 def made_class(count: int, seed: int = 1) -> tuple[dict[str, Any], list[Record]]:
-    """A head and `count` records, with some who are missing, pairs that are alike and scores that were regraded."""
+    """Make a head and `count` records: some are missing, pairs that are alike and scores that were regraded."""
     records = list(made_records(count, seed))
     random = Random(seed + 1)
     away = [{"id": f"s{900 + number}", "name": f"Robin No {number}"} for number in range(1, 2 + count // 20)]
@@ -140,7 +140,7 @@ def made_class(count: int, seed: int = 1) -> tuple[dict[str, Any], list[Record]]
 
 
 def made_before(record: Record) -> dict[str, Any]:
-    """What an earlier grading with a fault in `softmax` may have given."""
+    """Make what an earlier grading with a fault in `softmax` may have given."""
     lessons = {name: lesson["score"] for name, lesson in record["lessons"].items()}
     lessons["softmax"] = 1.0
     scores = [score for score in lessons.values() if score is not None]
@@ -181,7 +181,7 @@ def made_record(random: Random, learner: str, name: str, number: int = 0) -> Rec
 
 
 def made_lesson(random: Random, lesson: str, state: str, able: float, learner: str) -> dict[str, Any]:
-    """The verdict on one lesson: a mistake makes what depends on it fail."""
+    """Make the verdict on one lesson: a mistake makes what depends on it fail."""
     loaded = state in ("graded", "grader-error")
     flawless = random.random() < 1 / (1 + math.exp(0.6 - able))
     checks = [] if state == "missing" else made_checks(random, lesson, able + (3 if flawless else 0), loaded)
@@ -224,7 +224,7 @@ def made_checks(random: Random, lesson: str, able: float, loaded: bool) -> list[
 
 
 def made_outcome(random: Random, ahead: float, blocked: bool) -> str:
-    """The outcome of one check for a learner who is so far ahead of it."""
+    """Draw the outcome of one check for a learner who is so far ahead of it."""
     if blocked:
         return "skipped"
     if random.random() < 1 / (1 + math.exp(-1.7 * ahead)):
@@ -258,7 +258,7 @@ def made_check(
 def made_mistakes(
     random: Random, lesson: str, bad: list[dict[str, Any]], loaded: bool, learner: str
 ) -> list[dict[str, str]]:
-    """The name of what went wrong, if it has one."""
+    """Name what went wrong, if it has a name."""
     function = LESSONS[lesson][1][-1]
     if not loaded:
         says = (
@@ -289,7 +289,7 @@ def made_suggestions(lesson: str, mistakes: list[dict[str, str]], share: float) 
 
 
 def hostile_class() -> tuple[dict[str, Any], list[Record]]:
-    """A class whose every text is an attack: names, ids, messages, outputs, files, and what the run says."""
+    """Make a class whose every text is an attack: names, ids, messages, outputs, files, and what the run says."""
     random = Random(5)
     records = []
     for number, text in enumerate(HOSTILE):

@@ -10,7 +10,7 @@ FORMATS = {"text", "html", "simple_format", "md", "ansi"}
 
 
 def assert_is_gradescope(result: dict) -> None:
-    """The documented format, and nothing else."""
+    """Check that it is the documented format, and nothing else."""
     json.loads(json.dumps(result, allow_nan=False))
     assert set(result) <= TOP and {"tests", "output"} <= set(result)
     assert result["stdout_visibility"] == "hidden"

@@ -49,7 +49,7 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", "".join(self.said))
 
     def all(self, tag: str) -> list[dict[str, str]]:
-        """The attributes of every such tag."""
+        """Return the attributes of every such tag."""
         return [attributes for name, attributes in self.tags if name == tag]
 
     def values(self, attribute: str) -> list[str]:
@@ -58,14 +58,14 @@ class Page(HTMLParser):
 
 
 def colours(dark: bool) -> dict[str, str]:
-    """The colours of the style, by name."""
+    """Return the colours of the style, by name."""
     css = STYLE.read_text("utf-8")
     block = re.findall(r":root \{([^}]*)\}", css)[1 if dark else 0]
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours `#rrggbb` (WCAG 2.2)."""
+    """Compute the contrast ratio of two colours `#rrggbb` (WCAG 2.2)."""
     light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

@@ -46,7 +46,7 @@ class Terminal:
         self.hang_up()
 
     def until(self, wanted: str) -> str:
-        """What is shown up to and with `wanted`, from where the last call ended; colours left out."""
+        """Return what is shown up to and with `wanted`, from where the last call ended; colours left out."""
         deadline = time.monotonic() + SECONDS
         while True:
             new = plain(self.text)[self._seen :]
@@ -87,7 +87,7 @@ class Terminal:
             pass
 
     def end(self) -> tuple[str, int]:
-        """The rest of what is shown, and the exit code."""
+        """Return the rest of what is shown, and the exit code."""
         deadline = time.monotonic() + SECONDS
         while self._more():
             assert time.monotonic() < deadline, self.text[-500:]
