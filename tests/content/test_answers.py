@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support.factories import course, judging
+from support.factories import course, run_judge
 
 from grader.judge.course_answers import load_file
 from grader.judge.examination import Judge
@@ -73,7 +73,7 @@ def verdict_on(launcher: Launcher) -> Verdicts:
     def verdict(path: Path) -> LessonResult:
         lesson = path.parent.name
         if path not in known:
-            known.update(judging(launcher, lesson, lambda judge: judge_answers(judge, lesson)))
+            known.update(run_judge(launcher, lesson, lambda judge: judge_answers(judge, lesson)))
         return known[path]
 
     return verdict

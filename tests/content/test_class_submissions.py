@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support import class_submissions as made
-from support.factories import course, judging
+from support.factories import course, run_judge
 
 from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
@@ -63,4 +63,4 @@ def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, launcher: La
             found = [(result.score, {mistake.id for mistake in result.mistakes}) for result in results]
             assert found[0] == found[1] == found[2], source
 
-    judging(launcher, lesson, verdicts)
+    run_judge(launcher, lesson, verdicts)

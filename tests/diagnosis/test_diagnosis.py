@@ -8,7 +8,7 @@ import math
 import pytest
 import torch
 from support.course_files import ROOT
-from support.factories import course, judging
+from support.factories import course, run_judge
 from support.repeat import repeat
 
 from grader.judge.course_answers import load_file
@@ -139,7 +139,7 @@ def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):
     submission = Submission("attention", str(path), path.read_text())
     lesson = course().lessons["attention"]
 
-    result = judging(launcher, "attention", lambda judge: judge.examine(lesson, submission, 3))
+    result = run_judge(launcher, "attention", lambda judge: judge.examine(lesson, submission, 3))
 
     assert {found.id for found in result.mistakes} == {"at-mask-transposed", "at-softmax-queries", "at-no-scale"}
 

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.factories import ROOT, course, judging
+from support.factories import ROOT, course, run_judge
 from support.repeat import repeat
 
 from grader.judge.checks.check_runner import CheckRunner
@@ -54,7 +54,7 @@ def both_ways(
             found.append(tuple(dataclasses.replace(result, duration_s=0.0) for result in (alone, ahead)))
         return found
 
-    return judging(launcher, lesson, drive, of)
+    return run_judge(launcher, lesson, drive, of)
 
 
 def submission_of(path: Path) -> Submission:
@@ -121,7 +121,7 @@ def test_a_check_is_not_run_again_for_replies_with_which_it_passed(launcher, mon
             counts.append((len(runs), result.passed))
         return counts
 
-    (first, _), second, (third, passed) = judging(launcher, "softmax", drive)
+    (first, _), second, (third, passed) = run_judge(launcher, "softmax", drive)
 
     assert first > 10 and second == (0, True)
     assert third and not passed

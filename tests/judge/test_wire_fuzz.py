@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.factories import ROOT, course, judging
+from support.factories import ROOT, course, run_judge
 from support.fake_workers import VALUES, LooseWorker, LyingLauncher, LyingWorker, changed, changed_values
 
 from grader.errors import WorkerCrashed, WorkerTimeout
@@ -257,7 +257,7 @@ def test_an_examination_of_a_liar_ends_in_a_verdict(lesson):
             assert result.state != "grader-error"
             outcomes.update(check.outcome for check in result.checks)
 
-    judging(LyingLauncher(source, LIMITS, lambda _act, reply: reply), lesson, drive)  # type: ignore[arg-type]
+    run_judge(LyingLauncher(source, LIMITS, lambda _act, reply: reply), lesson, drive)  # type: ignore[arg-type]
 
     assert "grader-error" not in outcomes
     assert {"passed", "crashed"} <= outcomes

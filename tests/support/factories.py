@@ -1,4 +1,4 @@
-"""What several tests share: a launcher, a judge, and ways to judge a piece of source text."""
+"""Judge source text with the course of this checkout, or another."""
 
 from __future__ import annotations
 
@@ -17,23 +17,30 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @cache
 def course() -> Course:
-    """The course of this checkout."""
+    """Load the course of this checkout."""
     return load(ROOT)
 
 
-def judging(launcher: Launcher, lesson: str, drive: Callable[[Judge], Any], of: Course | None = None) -> Any:
-    """Run `drive(judge)` for one lesson and give back what it returns."""
+def run_judge(launcher: Launcher, lesson: str, drive: Callable[[Judge], Any], of: Course | None = None) -> Any:
+    """Run `drive(judge)` for one lesson and return what it returns."""
     the_course = of or course()
     answers: list[Any] = []
     with_judge(the_course, [the_course.lessons[lesson]], launcher, "cpu", lambda judge: answers.append(drive(judge)))
     return answers[0]
 
 
-def judge_source(launcher: Launcher, lesson: str, source: str, *, seed: int = 7, of: Course | None = None,
-                 siblings: dict[str, tuple[str, str]] | None = None) -> LessonResult:  # fmt: skip
-    """The verdict on `source` as a learner's file of `lesson`."""
+def judge_source(
+    launcher: Launcher,
+    lesson: str,
+    source: str,
+    *,
+    seed: int = 7,
+    of: Course | None = None,
+    siblings: dict[str, tuple[str, str]] | None = None,
+) -> LessonResult:
+    """Return the verdict on `source` as a learner's file of `lesson`."""
     the_course = of or course()
     submission = Submission(lesson, f"{lesson}.py", source, siblings or {})
-    return judging(
+    return run_judge(
         launcher, lesson, lambda judge: judge.examine(the_course.lessons[lesson], submission, seed), the_course
     )
