@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.judge.checks.loaded_submission import LearnerFunctions
-from grader.judge.checks.run_checks import find_bans, run_checks
+from grader.judge.checks.run_checks import run_checks
 from grader.judge.debug_replay import CALLS, Failure, Request
 from grader.judge.errors import LearnerError
 from grader.judge.examination import Judge
@@ -74,7 +74,7 @@ class _RecordedFunctions(LearnerFunctions):
 
     def make_subject(self, worker: Worker) -> CallableModule:
         self.requests = []
-        return _RecordingSubject(worker, self.lesson.kinds, self.requests)
+        return _RecordingSubject(worker, self.kinds, self.requests)
 
     def live_subject(self) -> CallableModule:
         subject = super().live_subject()
@@ -84,10 +84,11 @@ class _RecordedFunctions(LearnerFunctions):
 
 def _find(judge: Judge, lesson: Lesson, submission: Submission, seed: int) -> list[Failure]:
     """Find the first check that fails after it has called the submission."""
-    loaded = _RecordedFunctions(judge.workers, lesson, submission, seed, limits=judge.course.limits)
+    checks = judge.lesson_checks(lesson, seed)
+    loaded = _RecordedFunctions(checks, submission, judge.workers, "cpu")
     try:
         loaded.load()
-        for outcome in run_checks(judge.lesson_checks(lesson, seed), loaded, find_bans(lesson, submission)):
+        for outcome in run_checks(checks, submission, loaded):
             if outcome.error is not None and any(act in CALLS for act, _, _ in loaded.requests):
                 return [Failure(outcome.check.says, list(loaded.requests))]
     except LearnerError:

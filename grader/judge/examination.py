@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from grader.course.learner_copy import ASK_AGAIN
@@ -12,7 +13,7 @@ from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission, OwnFunctions
-from grader.judge.checks.run_checks import find_bans, run_checks
+from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, open_course_answers
 from grader.judge.diagnosis.counterexample import find_counterexample
 from grader.judge.diagnosis.diagnosis import Diagnosis
@@ -20,11 +21,10 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import may_be_asked_ahead
-from grader.judge.transcript.transcript import Transcript
-from grader.judge.verdict.check_results import make_check_result
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.feedback import next_lesson, score_of, strengths_of, suggestions_for, weaknesses_of
 from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_nothing_loaded, name_failures
+from grader.judge.verdict.messages import make_check_result
 from grader.model import Course, Lesson, LessonResult, Submission
 from grader.worker.preload import configure_torch
 
@@ -67,19 +67,16 @@ class Judge:
         """Return the verdict on one submission of one lesson. Never raises because of what a submission does."""
         # it does not pay for a single submission, and takes a reference that is here, on the same device
         prefetch = self.workers.sharing and self.device == "cpu" and self.answers.release is None
-        transcripts: Iterable[Transcript] = ()
-        if prefetch and may_be_asked_ahead(submission):
-            transcripts = self.lesson_checks(lesson, seed).transcripts.values()
+        checks = self.lesson_checks(lesson, seed)
         loaded = LearnerFunctions(
-            self.workers, lesson, submission, seed, limits=self.course.limits, device=self.device,
-            transcripts=list(transcripts),
-        )  # fmt: skip
-        return self._examine(lesson, submission, seed, loaded, hints_used)
+            checks, submission, self.workers, self.device, prefetch=prefetch and may_be_asked_ahead(submission)
+        )
+        return self._examine(checks, submission, loaded, hints_used)
 
     def examine_own(self, lesson: Lesson, namespace: Mapping[str, Any], seed: int) -> LessonResult:
-        """Return the verdict on functions of our own (a known mistake, an alternative), judged in this process."""
-        own = OwnFunctions(namespace, lesson.kinds, self.course.limits)
-        return self._examine(lesson, Submission(lesson.name, "", ""), seed, own)
+        """Return the verdict on the course's own functions (a known mistake, an alternative), run in this process."""
+        checks = self.lesson_checks(lesson, seed)
+        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace))
 
     def checks_of(self, lesson: Lesson) -> list[Check]:
         """Return the checks of a lesson, in their order."""
@@ -93,25 +90,24 @@ class Judge:
         return known
 
     def _examine(
-        self, lesson: Lesson, submission: Submission, seed: int, loaded: LoadedSubmission, hints_used: int = 0
+        self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission, hints_used: int = 0
     ) -> LessonResult:
         started = time.monotonic()
         try:
-            finding = self._find(lesson, submission, seed, loaded)
+            finding = self._find(checks, submission, loaded)
         finally:
             loaded.close()
-        duration = round(time.monotonic() - started, 3)
-        return self._make_result(lesson, submission, seed, finding, "".join(loaded.printed), duration, hints_used)
+        result = self._make_result(checks, submission, finding, "".join(loaded.printed))
+        return replace(result, duration_s=round(time.monotonic() - started, 3), hints_used=hints_used)
 
-    def _find(self, lesson: Lesson, submission: Submission, seed: int, loaded: LoadedSubmission) -> Finding:
+    def _find(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> Finding:
         """Load, check, diagnose: each step takes what the one before it returned."""
-        checks = self.lesson_checks(lesson, seed)
-        bans = find_bans(lesson, submission)
+        lesson = checks.lesson
         try:
             loaded.load()
         except LearnerError as error:
             return find_nothing_loaded(lesson, submission, checks.checks, error)
-        results = [make_check_result(outcome, lesson, submission) for outcome in run_checks(checks, loaded, bans)]
+        results = [make_check_result(outcome, lesson, submission) for outcome in run_checks(checks, submission, loaded)]
         call_seconds = self.course.limits.call_seconds
         facts = Facts(lesson, submission, loaded.found, loaded.public, call_seconds, self.course.lessons)
         failures = name_failures(facts, results)
@@ -133,10 +129,10 @@ class Judge:
         return diagnosis
 
     def _make_result(
-        self, lesson: Lesson, submission: Submission, seed: int, finding: Finding, output: str, duration: float,
-        hints_used: int,
-    ) -> LessonResult:  # fmt: skip
-        checks, named, release = finding.checks, finding.named, self.answers.release
+        self, lesson_checks: LessonChecks, submission: Submission, finding: Finding, output: str
+    ) -> LessonResult:
+        lesson, release = lesson_checks.lesson, self.answers.release
+        checks, named = finding.checks, finding.named
         passed = bool(checks) and all(check.passed for check in checks)
         following = next_lesson(self.course, lesson.name, self.next_lessons)
         uses = [name for name in submission.siblings if name in self.course.lessons]
@@ -146,8 +142,8 @@ class Judge:
             score=score_of(checks),
             passed=passed,
             device=self.device,
-            seed=seed,
-            duration_s=duration,
+            seed=lesson_checks.seed,
+            duration_s=0.0,
             checks=tuple(checks),
             mistakes=tuple(named),
             strengths=strengths_of(checks),
@@ -156,7 +152,6 @@ class Judge:
             counterexamples=tuple(finding.counterexamples),
             output=output,
             notes=(*submission.notes, *((release.note(lesson.name),) if release else ())),
-            hints_used=hints_used,
             file=submission.path,
             public=release is not None,
         )

@@ -1,12 +1,13 @@
-"""A submission that checks can call: in a worker, or as functions of our own in this process."""
+"""A submission that checks can call: in a worker, or as functions of the course in this process."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from grader.errors import WorkerError
+from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.load_submission import load_submission
@@ -14,8 +15,7 @@ from grader.judge.processes.remote_module import CallableModule, LocalModule, Re
 from grader.judge.processes.reply_schema import reply_to
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, requests_of
-from grader.judge.transcript.transcript import Transcript
-from grader.model import Lesson, Limits, Submission
+from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out: somebody waits for the verdict
 
@@ -23,13 +23,13 @@ SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out: so
 class LoadedSubmission:
     """Functions that checks can call, until the deadline of the lesson."""
 
-    def __init__(self, kinds: Mapping[str, str], limits: Limits) -> None:
-        self.kinds, self.limits = kinds, limits
+    def __init__(self, checks: LessonChecks) -> None:
+        self.checks, self.kinds, self.limits = checks, checks.lesson.kinds, checks.answers.course.limits
         self.subject: CallableModule | None = None  # of the last process
         self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
         self.public: list[str] = []  # all public names
         self.printed: list[str] = []
-        self.deadline = time.monotonic() + limits.total_seconds
+        self.deadline = time.monotonic() + self.limits.total_seconds
 
     @property
     def is_alive(self) -> bool:
@@ -63,10 +63,10 @@ class LoadedSubmission:
 
 
 class OwnFunctions(LoadedSubmission):
-    """Functions of our own (a known mistake, an alternative): no process."""
+    """The course's own functions (a known mistake, an alternative): no separate process."""
 
-    def __init__(self, namespace: Mapping[str, Any], kinds: Mapping[str, str], limits: Limits) -> None:
-        super().__init__(kinds, limits)
+    def __init__(self, checks: LessonChecks, namespace: Mapping[str, Any]) -> None:
+        super().__init__(checks)
         self.namespace = namespace
 
     def load(self) -> CallableModule:
@@ -79,13 +79,13 @@ class LearnerFunctions(LoadedSubmission):
     """A learner's functions in a worker, which is replaced when it dies."""
 
     def __init__(
-        self, workers: Workers, lesson: Lesson, submission: Submission, seed: int, *,
-        limits: Limits, device: str = "cpu", transcripts: Sequence[Transcript] = (),
-    ) -> None:  # fmt: skip
-        super().__init__(lesson.kinds, limits)
-        self.workers, self.lesson, self.submission, self.seed, self.device = workers, lesson, submission, seed, device
+        self, checks: LessonChecks, submission: Submission, workers: Workers, device: str, *, prefetch: bool = False
+    ) -> None:
+        super().__init__(checks)
+        self.submission, self.workers, self.device = submission, workers, device
         self.worker: Worker | None = None
-        self._transcripts = transcripts  # whose requests are sent when the submission is loaded
+        # their requests are sent when the submission is loaded
+        self._transcripts = list(checks.transcripts.values()) if prefetch else []
         self._timed_out = False
 
     @property
@@ -121,7 +121,7 @@ class LearnerFunctions(LoadedSubmission):
 
     def _load_plainly(self) -> tuple[Worker, dict[str, Any]]:
         """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in."""
-        self._transcripts = ()
+        self._transcripts = []
         if self.worker is not None:
             self.worker.close()  # not given back: it would be taken again, and a warning is printed once in a process
             self.worker = None
@@ -155,7 +155,12 @@ class LearnerFunctions(LoadedSubmission):
         # after the checks come the probes that name a mistake: they have less time, and must end too
         worker.until = self.deadline + limits.total_seconds / 4
         return load_submission(
-            worker, self.lesson, self.submission, self.seed, self.device, shared=self.workers.sharing,
+            worker,
+            self.checks.lesson,
+            self.submission,
+            self.checks.seed,
+            self.device,
+            shared=self.workers.sharing,
             sequences=requests_of(self._transcripts),
             seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
-        )  # fmt: skip
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.checks.loaded_submission import LoadedSubmission
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Call
-from grader.model import Lesson, Submission
+from grader.model import Submission
 from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_call
 
 MAX_DEATHS = 2  # of workers on one function; its other checks are not run then
@@ -25,35 +25,23 @@ NO_TIME_LEFT = "Not run: the time for this lesson was used up."
 class Outcome:
     """How one check ended: `kind` is one of `model.OUTCOMES`.
 
-    A check that was not run has a `reason` or a `ban`, one that did not pass an `error`. `call` and `value` are the
-    last call of the submission and what it returned.
+    A check that was not run has a `reason` or a `forbidden` call in the source, one that did not pass an `error`.
+    `call` and `value` are the last call of the submission and what it returned.
     """
 
     check: Check
     kind: str
     reason: str = ""
-    ban: ForbiddenCall | None = None
+    forbidden: ForbiddenCall | None = None
     error: BaseException | None = None
     call: Call | None = None
     value: Any = None
     output: str = ""
 
 
-def find_bans(lesson: Lesson, submission: Submission) -> dict[str, ForbiddenCall | None]:
-    """Return for each function the first forbidden call in its source, without running anything."""
-    source, siblings = submission.source, submission.siblings
-    return {function: find_forbidden_call(source, function, lesson.forbids, siblings) for function in lesson.kinds}
-
-
-def run_checks(
-    lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, ForbiddenCall | None]
-) -> Iterator[Outcome]:
-    """Run every check in order, and yield each outcome as it is known.
-
-    Args:
-        bans: What `find_bans` found.
-    """
-    run = _Run(lesson_checks, loaded, bans)
+def run_checks(lesson_checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> Iterator[Outcome]:
+    """Run every check in order, and yield each outcome as it is known."""
+    run = _Run(lesson_checks, submission, loaded)
     for check in lesson_checks.checks:
         outcome = run.outcomes[check.name] = run.run(check)
         yield outcome
@@ -62,10 +50,10 @@ def run_checks(
 class _Run:
     """One run of a lesson's checks: the outcomes so far decide which checks are still run."""
 
-    def __init__(
-        self, lesson_checks: LessonChecks, loaded: LoadedSubmission, bans: Mapping[str, ForbiddenCall | None]
-    ) -> None:
-        self.lesson_checks, self.loaded, self.bans = lesson_checks, loaded, bans
+    def __init__(self, lesson_checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> None:
+        self.lesson_checks, self.lesson, self.loaded = lesson_checks, lesson_checks.lesson, loaded
+        source, forbids, siblings = submission.source, self.lesson.forbids, submission.siblings
+        self.forbidden = {name: find_forbidden_call(source, name, forbids, siblings) for name in self.lesson.kinds}
         self.outcomes: dict[str, Outcome] = {}
         self._deaths: Counter[str] = Counter()  # of workers, by function
 
@@ -86,7 +74,7 @@ class _Run:
 
     def _not_run(self, check: Check) -> Outcome | None:
         """Return the outcome of a check that must not be run; None for one that is run."""
-        function = check.function_in(self.lesson_checks.lesson)
+        function = check.function_in(self.lesson)
         kind, _ = self.loaded.found.get(function, ("missing", []))
         if kind == "missing":
             return Outcome(check, "skipped", f"`{function}` is not defined in your file.")
@@ -98,8 +86,8 @@ class _Run:
             return Outcome(check, "skipped", f"Not run before this passes: {unmet[0].check.says}")
         if self._deaths[function] >= MAX_DEATHS or time.monotonic() > self.loaded.deadline:
             return Outcome(check, "timed-out", NO_TIME_LEFT)
-        ban = self.bans.get(function)
-        return Outcome(check, "forbidden", ban=ban) if ban else None
+        forbidden = self.forbidden.get(function)
+        return Outcome(check, "forbidden", forbidden=forbidden) if forbidden else None
 
     def _raised_by(self, check: Check) -> BaseException | None:
         """Run a check and return what it raised. Raises LearnerError where the submission cannot be loaded."""
@@ -108,7 +96,7 @@ class _Run:
     def _kind_of(self, check: Check, error: BaseException) -> str:
         """Return the outcome of a check that raised: the submission's fault, or the grader's."""
         if isinstance(error, LearnerError):
-            self._deaths[check.function_in(self.lesson_checks.lesson)] += self.loaded.note_error(error)
+            self._deaths[check.function_in(self.lesson)] += self.loaded.note_error(error)
             return error.kind if error.kind != "syntax" else "raised"
         if isinstance(error, CheckFailed):
             return "failed"

@@ -1,13 +1,41 @@
-"""Sentences about one failure, for the learner."""
+"""From the outcome of a check to the sentences that a learner reads."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from grader.judge.errors import LearnerError
+from grader.judge.checks.run_checks import Outcome
+from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Call, RemoteFunction
+from grader.judge.values import redacted_explanation
 from grader.judge.values.compare import is_array, kind_of, show
+from grader.model import CheckResult, Lesson, Submission
 from grader.source.forbidden_calls import ForbiddenCall
+
+
+def make_check_result(outcome: Outcome, lesson: Lesson, submission: Submission) -> CheckResult:
+    """Put an outcome into words: a message with all of it, and an explanation that shows no hidden input."""
+    check, error = outcome.check, outcome.error
+    if error is None:
+        message = _describe_forbidden(outcome.forbidden, submission.path) if outcome.forbidden else outcome.reason
+        return check.result(lesson, outcome.kind, message, outcome.output)
+    message, redacted = _explain(outcome, error, lesson, submission)
+    if outcome.call is not None and outcome.kind != "grader-error":
+        message = f"{message}\n{_describe_call(outcome.call)}"
+    return check.result(lesson, outcome.kind, message, outcome.output, redacted)
+
+
+def _explain(outcome: Outcome, error: BaseException, lesson: Lesson, submission: Submission) -> tuple[str, str]:
+    """Return the message for an error, and its redacted explanation."""
+    if isinstance(error, LearnerError):
+        return describe_error(error), redacted_explanation.explain_error(error, submission, lesson.forbids)
+    if isinstance(error, CheckFailed):
+        redacted = redacted_explanation.explain_failure(str(error), error.form, error.hint, outcome.check.item.path)
+        return str(error), redacted
+    if outcome.kind == "failed":
+        return _describe_unusable(outcome.value, error), redacted_explanation.explain_unusable(outcome.value)
+    message = f"The check itself failed: {type(error).__name__}: {error}"
+    return message, "The grader itself failed on this check; it does not count."
 
 
 def describe_error(error: LearnerError) -> str:
@@ -22,12 +50,12 @@ def describe_error(error: LearnerError) -> str:
     return "\n".join(lines)
 
 
-def describe_ban(ban: ForbiddenCall, path: str) -> str:
+def _describe_forbidden(call: ForbiddenCall, path: str) -> str:
     """Describe a forbidden call in the source."""
-    return f"{ban.says}\n  {ban.path or path}:{ban.line}"
+    return f"{call.says}\n  {call.path or path}:{call.line}"
 
 
-def describe_call(call: Call) -> str:
+def _describe_call(call: Call) -> str:
     """Describe the call that a check made last."""
     parts = [_describe_argument(arg) for arg in call.args]
     parts += [f"{name}={_describe_argument(value)}" for name, value in call.kwargs.items()]
@@ -42,7 +70,7 @@ def _describe_argument(value: Any) -> str:
     return show(value)
 
 
-def describe_unusable(value: Any, error: BaseException) -> str:
+def _describe_unusable(value: Any, error: BaseException) -> str:
     """Describe a returned value that the check itself stumbled over."""
     if isinstance(error, AssertionError) and str(error):
         return str(error).splitlines()[0]
