@@ -11,6 +11,7 @@ from types import ModuleType
 from grader.course.learner_copy import Release, public_answers, public_checks, release_of
 from grader.errors import CourseError
 from grader.judge.diagnosis.diagnosis import Diagnostician
+from grader.judge.diagnosis.mistakes import MistakeSet
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
 from grader.judge.transcript.transcript_file import TranscriptFile
@@ -54,8 +55,8 @@ class CourseAnswers:
     def _load(self, name: str) -> tuple[LocalModule, dict[str, Diagnostician]]:
         lesson = self.course.lessons[name]
         reference = LocalModule(vars(load_file(lesson.solution_path)), lesson.kinds)
-        found = load_file(lesson.mistakes_path).MISTAKE_SETS if lesson.mistakes_path.is_file() else []
-        return reference, {each.function: Diagnostician(each, lesson.kinds, self.course.arrays) for each in found}
+        sets = load_mistake_sets(lesson)
+        return reference, {each.function: Diagnostician(each, lesson.kinds, self.course.arrays) for each in sets}
 
 
 class RecordedAnswers(CourseAnswers):
@@ -88,6 +89,19 @@ def open_course_answers(course: Course) -> CourseAnswers:
     """Return the answers that a course has. Raises CourseError for a damaged release."""
     release = release_of(course)
     return CourseAnswers(course) if release is None else RecordedAnswers(course, release)
+
+
+def load_mistake_sets(lesson: Lesson) -> list[MistakeSet]:
+    """Load the known mistakes of a lesson; empty if it has no file of them. Raises CourseError."""
+    path = lesson.mistakes_path
+    if not path.is_file():
+        return []
+    sets = getattr(load_file(path), "MISTAKE_SETS", None)
+    if not isinstance(sets, list) or not all(isinstance(each, MistakeSet) for each in sets):
+        what = f"{path.name} has no list MISTAKE_SETS of the functions' mistakes"
+        next_step = "end the file with MISTAKE_SETS = [...], a MistakeSet for each function; then run `grader audit`"
+        raise CourseError(what, where=str(path), next_step=next_step)
+    return sets
 
 
 def load_file(path: Path) -> ModuleType:

@@ -18,6 +18,7 @@ from grader.authoring.lesson_template import add_to_syllabus, write_lesson
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
+from grader.judge.course_answers import CourseAnswers
 from grader.reports.formats.audit_table import conclusion, head, lesson_column, row
 from grader.terminal.text import Signs
 
@@ -104,6 +105,17 @@ def test_every_fault_in_a_lesson_is_found(copy):
     assert "solutions/basics/argmax_2d_mistakes.py is missing" in said
     assert "The reference scores" in said
     assert "no family of known mistakes" in said
+
+
+@pytest.mark.parametrize("end", ["FAMILIES = [argmax_2d]", "MISTAKE_SETS = argmax_2d", "MISTAKE_SETS = [print]"])
+def test_a_file_of_mistakes_without_their_list_is_a_fault_of_the_course(copy, end):
+    """A missing or odd MISTAKE_SETS names the file and what to write; the grader is not to blame."""
+    change(copy / "solutions/basics/argmax_2d_mistakes.py", "MISTAKE_SETS = [argmax_2d]", end)
+    course = load(copy)
+
+    with pytest.raises(CourseError, match="argmax_2d_mistakes.py has no list MISTAKE_SETS") as caught:
+        CourseAnswers(course).load(course.lessons["argmax_2d"])
+    assert "MISTAKE_SETS = [" in caught.value.next_step
 
 
 def test_checks_that_cannot_be_used_are_a_problem_of_their_lesson(copy):

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.errors import CourseError, SelfattendError
 from grader.files import read_file
-from grader.judge.course_answers import load_file
+from grader.judge.course_answers import load_file, load_mistake_sets
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.model import Course, Lesson, LessonResult, Submission
@@ -57,8 +57,7 @@ def _replay(judge: Judge, lesson: Lesson, mine: Lesson, seeds: Sequence[int]) ->
 
 def _try_known_versions(judge: Judge, lesson: Lesson, mine: Lesson, seed: int) -> None:
     base = dict(vars(load_file(lesson.solution_path)))
-    mistake_sets = load_file(lesson.mistakes_path).MISTAKE_SETS if lesson.mistakes_path.is_file() else []
-    for mistake_set in mistake_sets:
+    for mistake_set in load_mistake_sets(lesson):
 
         def grade(known: Any) -> LessonResult:
             version = mistake_set.build(known.changes, known.version)  # noqa: B023  called before the loop goes on
