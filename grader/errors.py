@@ -1,19 +1,4 @@
-"""Every error that the engine raises on purpose.
-
-SelfattendError            what happened, where, and the next command; shown without a traceback
-├── UsageError             the caller asked for something that cannot be (exit 2)
-│   ├── CourseError        a course's files are not as they must be
-│   ├── UnknownLesson      no lesson of that name
-│   ├── SubmissionError    a learner's file is missing or cannot be read
-│   └── WorkspaceError     no workspace here, or one that this version cannot use
-├── StoreError             progress cannot be read or written (exit 3)
-├── GraderError            our own machinery failed; never the learner's fault (exit 3)
-│   └── IsolationError     the protection that was asked for is not available here
-└── WorkerError            the learner's process did not answer as a worker does
-    ├── WorkerTimeout      it took longer than its limit
-    ├── WorkerCrashed      it died, or sent what no worker sends
-    └── WorkerOutOfMemory  it hit its memory limit
-"""
+"""Every error that the engine raises on purpose; shown without a traceback."""
 
 from __future__ import annotations
 
@@ -30,12 +15,8 @@ class SelfattendError(Exception):
         self.next_step = next_step
 
     def __str__(self) -> str:
-        parts = [self.what]
-        if self.where:
-            parts.append(f"Where: {self.where}")
-        if self.next_step:
-            parts.append(f"Next:  {self.next_step}")
-        return "\n".join(parts)
+        where = f"\nWhere: {self.where}" if self.where else ""
+        return self.what + where + (f"\nNext:  {self.next_step}" if self.next_step else "")
 
 
 class UsageError(SelfattendError):

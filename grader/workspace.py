@@ -180,7 +180,7 @@ def _check_location(root: Path, course: Course) -> None:
         raise WorkspaceError(
             "this is the folder of a course; your work needs one of its own",
             where=str(root),
-            next_step="learn start STATE_FOLDER",
+            next_step="learn start FOLDER",
         )
     if root.name in {track.name for track in course.tracks} and is_workspace(root.parent):
         raise WorkspaceError(
@@ -204,10 +204,10 @@ def _explain_os_errors(path: Path) -> Iterator[None]:
                 "free some space and repeat the command; no file was left half-written",
             )
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            what, next_step = "you may not write here", "work in a folder of your own: learn start STATE_FOLDER"
+            what, next_step = "you may not write here", "work in a folder of your own: learn start FOLDER"
         else:
             what = f"this cannot be written: {error.strerror or error}"
-            next_step = "move what is in the way, or choose another folder: learn start STATE_FOLDER"
+            next_step = "move what is in the way, or choose another folder: learn start FOLDER"
         raise WorkspaceError(what, where=str(path), next_step=next_step) from None
 
 

@@ -40,15 +40,8 @@ class GradingExecutor(Protocol):
 def make_executor(where: str, course: Course, settings: Settings, jobs: int | None, learners: int) -> GradingExecutor:
     """Return the executor at *where*: "local", or a Dask scheduler as dask://HOST:PORT.
 
-    Args:
-        where: The text of `--engine`.
-        course: The course, which a cluster is sent.
-        settings: The settings of the run.
-        jobs: How many submissions are graded at the same time; None for one a processor.
-        learners: How many submissions there are; no more processes are started.
-
-    Raises:
-        UsageError: There is no such executor, or it cannot be used.
+    It grades *jobs* submissions at the same time, None for one a processor; *learners* are the most that are useful.
+    Raises UsageError if there is no such executor, or it cannot be used.
     """
     seconds = _max_seconds(course, settings)
     if where == LOCAL:
@@ -77,7 +70,7 @@ class LocalExecutor:
 
     def start(self) -> None:
         """Start all processes at once; the first that is ready shows that they can start."""
-        starting = [self._threads.submit(self._pool.prepare) for _ in range(self._jobs)]
+        starting = [self._threads.submit(self._pool.get_process) for _ in range(self._jobs)]
         for future in wait(starting, return_when=FIRST_COMPLETED).done:
             future.result()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,8 @@ def read_settings(path: Path) -> dict[str, Any] | None:
     """Return the settings of the last run that wrote the store at *path*; None if there is none."""
     if not path.is_file():
         return None
-    store = ClassStore(path)
-    try:
+    with closing(ClassStore(path)) as store:
         settings: dict[str, Any] | None = store.facts().get("settings")
-    finally:
-        store.close()
     return settings
 
 
@@ -38,16 +36,18 @@ def read_results(out: Path) -> tuple[dict[str, Any], Iterator[Record]]:
     Raises UsageError if there are none, StoreError if they cannot be read.
     """
     store = ClassStore.existing(_class_store(out))
-    return head_of(store), _read(store)
+
+    def records() -> Iterator[Record]:
+        with closing(store):
+            yield from map(parse_record, store.records())
+
+    return head_of(store), records()
 
 
 def open_results(out: Path, *, reveal: bool) -> Results:
     """Open the results of a run to rewrite their files. Raises as `read_results`, and while a run is going on."""
-    store = ClassStore.existing(_class_store(out))
-    try:
+    with closing(ClassStore.existing(_class_store(out))) as store:
         settings = facts_of(store)["settings"]
-    finally:
-        store.close()
     return Results(store.path, settings, Outputs(out, reveal=reveal), go_on=True)
 
 
@@ -58,13 +58,6 @@ def _class_store(out: Path) -> Path:
         what = "there are only parts of a class here, which have not been joined"
         raise UsageError(what, where=str(out), next_step=f"grader merge {out} --out {out}")
     return path
-
-
-def _read(store: ClassStore) -> Iterator[Record]:
-    try:
-        yield from map(parse_record, store.records())
-    finally:
-        store.close()
 
 
 def facts_of(store: ClassStore) -> dict[str, Any]:
@@ -118,17 +111,11 @@ class Results:
         go_on: bool,
         ready: Callable[[], None] = lambda: None,
     ) -> None:
-        """Open or create the store at *path*.
+        """Open or create the store at *path*; *settings* are the header of this run's.
 
-        Args:
-            path: The store.
-            settings: The header of this run's settings.
-            outputs: Writes the files beside the store, if there are to be any.
-            go_on: Keep the results there. Otherwise they are moved aside.
-            ready: Is called before that; if it raises, everything stays as it is.
-
-        Raises:
-            UsageError, StoreError: The folder is in use, or cannot be written.
+        *outputs* writes the files beside the store, if there are to be any. Unless the run is to *go_on* with the
+        results that are there, they are moved aside; *ready* is called before that, and if it raises, everything stays
+        as it is. Raises UsageError, StoreError if the folder is in use, or cannot be written.
         """
         self.path, self.out, self.settings, self.outputs = path, path.parent, dict(settings), outputs
         self.key = key_of(self.settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,9 @@ class Settings:
             "device": self.device,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for another process; `from_dict` reads it back."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Settings:
-        """Read what `to_dict` returned."""
+        """Read what `asdict` returned."""
         return cls(**{**data, "lessons": tuple(data["lessons"])})
 
 

@@ -8,7 +8,6 @@ Only the instructor sees standard output. If anything fails here, results.json s
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from grader.batch.outputs import write
 from grader.batch.results import read_results
 from grader.batch.run import Plan, Run
 from grader.course import load
@@ -43,7 +43,8 @@ def main(root: Path) -> int:
         output = f"The grader itself failed.\n{error}"
     except BaseException:  # of any kind: the instructor reads it, and the learner gets an answer
         output = f"The grader itself failed.\n{traceback.format_exc()}"
-    _write(root / "results" / "results.json", result)
+    (root / "results").mkdir(exist_ok=True)
+    write(root / "results" / "results.json", [json.dumps(result, allow_nan=False), "\n"])
     print(output)
     return 0
 
@@ -107,13 +108,6 @@ def _describe_for_instructor(head: Mapping[str, Any], record: Record) -> str:
     if layers and (missing := lacking(layers)):
         lines.append(f"Learners' code was not isolated {' and '.join(missing)}.")
     return "\n".join([*lines, f"Seed {head['seed']}.", "", feedback_markdown(head, record)])
-
-
-def _write(path: Path, result: Mapping[str, Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(result, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from string import Template
 
-from grader.authoring.release.wheel import DISTRIBUTION, FIXED_DATE, engine_files, files_below
+from grader.authoring.release.wheel import DISTRIBUTION, engine_files, files_below, write_zip
 from grader.errors import UsageError
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
@@ -45,21 +44,11 @@ def write_bundle(course: Course, lessons: Sequence[Lesson], out: Path, settings:
         what = f"the hidden checks of {', '.join(missing)} are not here"
         raise UsageError(what, where=str(course.root), next_step="name the course itself with --course DIR")
     seconds = minutes * 60 - SPARE_SECONDS
-    temporary = out.with_name(f".{out.name}.new")
     try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in _contents(course, settings, minutes, seconds):
-                entry = zipfile.ZipInfo(name, FIXED_DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = (0o755 if name in SCRIPTS else 0o644) << 16
-                archive.writestr(entry, content)
-        temporary.replace(out)
+        write_zip(out, _contents(course, settings, minutes, seconds), SCRIPTS)
     except OSError as error:
         what = f"the file cannot be written: {error.strerror or error}"
         raise UsageError(what, where=str(out), next_step="name another file with --out") from None
-    finally:
-        if temporary.exists():
-            temporary.unlink()
 
 
 def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> Iterator[tuple[str, bytes]]:

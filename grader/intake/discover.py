@@ -50,8 +50,7 @@ def discover(
     """Find the learners in a folder, in the .zip of a class as it was downloaded, or in a list of git repositories.
 
     Args:
-        source: The folder, archive or list.
-        leave_out: The folder of the results, which is no hand-in; hidden entries are none either.
+        leave_out: The folder of the results, which is no hand-in; nor are hidden entries.
         names: How to read ids, lateness and attempts out of the names. Without it each direct child is one learner,
             whose id is its name without its suffix, or with it where two would be the same.
         roster: The people of the class, with whom hand-ins are matched.

@@ -15,13 +15,12 @@ from grader.intake.limits import MAX_DIRECTORY_BYTES, is_noise
 MAX_NAMES_SHOWN = 5
 MAX_NAMES_LISTED = 1_000
 OTHER_ARCHIVES = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tar.xz", ".tar.bz2", ".zipx")
-NOTHING = "There is no Python file and no notebook in it."
 
 
 def explain_unreadable(learner: Learner, notes: Sequence[str]) -> str:
     """Return sentences with the names of what is there, and the *notes* that say why some of it was left out."""
     names = list(dict.fromkeys(printable(name) for name in islice(_list_names(learner), MAX_NAMES_LISTED)))
-    sentences = [NOTHING]
+    sentences = ["There is no Python file and no notebook in it."]
     if names:
         sentences.append(f"What there is: {join_some(names, MAX_NAMES_SHOWN)}.")
     packed = sorted({suffix for name in names for suffix in OTHER_ARCHIVES if name.lower().endswith(suffix)})

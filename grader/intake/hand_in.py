@@ -5,12 +5,14 @@ Links are never followed, nothing is unpacked to disk, nothing is run, and every
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from grader.intake.explain_unreadable import explain_unreadable
 from grader.intake.folder_listing import open_file, read_file
@@ -51,6 +53,23 @@ class HandIn:
             name = path.encode("utf-8", "surrogateescape")
             sha.update(b"%d %d " % (len(name), len(content)) + name + content)
         return sha.hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for another process; names, which need not be text, are in hexadecimal."""
+        files = {
+            path.encode("utf-8", "surrogateescape").hex(): base64.b64encode(content).decode()
+            for path, content in self.files.items()
+        }
+        return {"files": files, "notes": self.notes, "problem": self.problem}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> HandIn:
+        """Read what `to_dict` returned; the digest is the same."""
+        files = {
+            bytes.fromhex(name).decode("utf-8", "surrogateescape"): base64.b64decode(content)
+            for name, content in data["files"].items()
+        }
+        return cls(files, data["notes"], data["problem"])
 
     def keep(self, path: str, content: bytes) -> bool:
         """Add a file if it fits. Return False, with a note, once the hand-in is full."""
@@ -98,7 +117,7 @@ def read_hand_in(learner: Learner) -> HandIn:
 
 def _read_whole(learner: Learner, hand_in: HandIn) -> None:
     """Read a hand-in that is one folder or one file. Raises OSError, ArchiveError."""
-    path = learner.first.path.resolve(strict=True)  # a link here was made by whoever collected the submissions
+    path = learner.first.path.resolve(strict=True)  # a link here was made when the submissions were collected
     if learner.kind == "folder":
         _read_folder(path, learner.first.inside, hand_in)
     elif learner.kind in ("zip", "tar"):

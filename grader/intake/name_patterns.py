@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from grader.errors import UsageError
 from grader.intake.learner import Entry
 
-PLATFORMS = ("canvas", "moodle", "gradescope")
 GROUPS = ("id", "name", "attempt", "late", "file")
 MAX_NAME_LENGTH = 255  # characters of a name that is read; file systems take no more bytes
 MATCH_SECONDS = 20.0  # for all names together; ten thousand take far less than one
@@ -38,28 +37,25 @@ for name in names:
 
 
 class NamePattern:
-    """How names are to be read; `NamePattern.parse` makes one from the text of `--names`."""
+    """How names are to be read; `NamePattern.parse` makes one from the text of `--names`.
+
+    `read(names)` returns what each name says, None for one of another form. It raises UsageError if a regular
+    expression takes too long.
+    """
 
     def __init__(self, text: str, read: Callable[[Sequence[str]], list[Entry | None]]) -> None:
         self.text = text
-        self._read = read
+        self.read = read
 
     @classmethod
     def parse(cls, text: str) -> NamePattern:
         """Make the pattern of a platform, or of a regular expression for whole names. Raises UsageError."""
         known = text.strip().lower()
-        one = {"canvas": canvas, "moodle": moodle, "gradescope": gradescope}.get(known)
+        one = PLATFORMS.get(known)
         if one is not None:
             return cls(known, lambda names: [one(name) if len(name) <= MAX_NAME_LENGTH else None for name in names])
         has_file = "file" in _check_expression(text)
         return cls(text, lambda names: _read_expression(text, names, has_file))
-
-    def read(self, names: Sequence[str]) -> list[Entry | None]:
-        """Read what each name says; None for one of another form.
-
-        Raises UsageError if a regular expression takes too long.
-        """
-        return self._read(names)
 
     def matches_any(self, names: Sequence[str]) -> bool:
         """Return True if at least one of the names is of this form."""
@@ -125,6 +121,9 @@ def gradescope(name: str) -> Entry | None:
     if word != "submission" or not _is_number(number):
         return None
     return Entry(name, owner=number, submitted=float(number[:15]))
+
+
+PLATFORMS = {"canvas": canvas, "moodle": moodle, "gradescope": gradescope}
 
 
 def guess_platform(names: Sequence[str]) -> str:
@@ -202,7 +201,7 @@ def _suggest_platform(text: str) -> str:
     import difflib  # here: only a mistyped name needs it
 
     close = difflib.get_close_matches(text.lower(), PLATFORMS, 1)
-    return f", and is none of the platforms; did you mean {close[0]}?" if close else ", and is none of the platforms"
+    return ", and is none of the platforms" + (f"; did you mean {close[0]}?" if close else "")
 
 
 def _read_expression(text: str, names: Sequence[str], has_file: bool) -> list[Entry | None]:

@@ -97,6 +97,7 @@ def fold_id(text: str) -> str:
 def _rows(path: Path) -> tuple[list[tuple[int, list[str]]], list[str]]:
     """Return the lines that are not empty, with their numbers, and notes."""
     text, notes = _text(path)
+    text = text.replace("\0", "")
     heading = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = max(",;\t|", key=heading.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -125,12 +126,12 @@ def _text(path: Path) -> tuple[str, list[str]]:
         what = "the roster is no CSV file" if len(raw) <= MAX_ROSTER_BYTES else "the roster is larger than 32 MB"
         raise UsageError(what, where=str(path), next_step="save the class list as CSV")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):  # a spreadsheet's "Unicode text"
-        return raw.decode("utf-16", "replace").replace("\0", ""), []
+        return raw.decode("utf-16", "replace"), []
     try:
-        return raw.decode("utf-8-sig").replace("\0", ""), []
+        return raw.decode("utf-8-sig"), []
     except UnicodeDecodeError:
         note = "The roster is not UTF-8; it was read as Windows-1252. Look whether the names are right."
-        return raw.decode("cp1252", "replace").replace("\0", ""), [note]
+        return raw.decode("cp1252", "replace"), [note]
 
 
 def _columns(heading: Sequence[str], path: Path) -> dict[str, list[int]]:
@@ -156,9 +157,8 @@ def _people(rows: Sequence[tuple[int, list[str]]], columns: dict[str, list[int]]
         if not person.id:
             without.append(line)
         elif (first := people.get(fold_id(person.id))) is not None:
-            notes.append(
-                f"Line {line} of the roster: {person.id!a} stands in line {first.line} already; that one counts."
-            )
+            where = f"{person.id!a} stands in line {first.line} already"
+            notes.append(f"Line {line} of the roster: {where}; that one counts.")
         else:
             people[fold_id(person.id)] = person
     if without:

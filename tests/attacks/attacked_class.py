@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class AttackedClass:
         self.course = load(copy_course(name, ground))
         lessons = [self.course.lessons[lesson] for lesson in LESSONS[name]]
         settings = make_settings(self.course, lessons, SEED, "cpu", "test", isolation)
-        self.process = GradingProcess(settings.to_dict(), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
+        self.process = GradingProcess(asdict(settings), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
 
     def begin(self) -> None:
         """Wait until it grades; note an honest learner's record and the processes that are always there."""

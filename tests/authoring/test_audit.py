@@ -113,7 +113,7 @@ def test_a_file_of_mistakes_without_their_list_is_a_fault_of_the_course(copy, en
     change(copy / "solutions/basics/argmax_2d_mistakes.py", "MISTAKE_SETS = [argmax_2d]", end)
     course = load(copy)
 
-    with pytest.raises(CourseError, match="argmax_2d_mistakes.py has no list MISTAKE_SETS") as caught:
+    with pytest.raises(CourseError, match="has no list MISTAKE_SETS") as caught:
         CourseAnswers(course).load(course.lessons["argmax_2d"])
     assert "MISTAKE_SETS = [" in caught.value.next_step
 

@@ -20,7 +20,6 @@ from support.process_tree import all_end, descendants
 from grader.batch.cluster import dask_task
 from grader.batch.executors import make_executor
 from grader.batch.make_record import GradedHandIn
-from grader.batch.processes.serialize import pack, unpack
 from grader.batch.results import read_results
 from grader.batch.settings import make_settings
 from grader.course import load
@@ -43,7 +42,7 @@ def test_a_hand_in_arrives_as_it_was_sent(files, notes, problem):
     """Content, names of any bytes, notes and digest are the same on the other side of a line of JSON."""
     files = {os.fsdecode(name.encode("utf-8", "replace")): content for name, content in files.items()}
     hand_in = HandIn(files, notes, problem)
-    there = unpack(json.loads(json.dumps(pack(hand_in))))
+    there = HandIn.from_dict(json.loads(json.dumps(hand_in.to_dict())))
 
     assert (there.files, there.notes, there.problem, there.digest) == (files, notes, problem, hand_in.digest)
 
@@ -289,5 +288,5 @@ def changed_node() -> str:
 def test_content_is_read_where_the_files_are(tmp_path):
     """A hand-in is sent as content: a worker need not see the folder of submissions."""
     write(tmp_path, {"ann/moving_average.py": SUMS})
-    hand_in = unpack(pack(read_hand_in(learner_of(tmp_path / "ann", "folder"))))
+    hand_in = HandIn.from_dict(read_hand_in(learner_of(tmp_path / "ann", "folder")).to_dict())
     assert hand_in.files == {"moving_average.py": SUMS.encode()}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.release.copy_course import staged_folder, write_course
-from grader.authoring.release.dry_run import dry_run, first_line
+from grader.authoring.release.dry_run import NOT_PUBLIC, dry_run, first_line
 from grader.course.discover import load
 from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE, Release, public_answers, public_checks, release_text
 from grader.errors import CourseError
@@ -147,5 +147,5 @@ def _cannot_be_public(check: Check, why: str) -> CourseError:
     return CourseError(
         f"{check.item.name} cannot be public: {why}",
         where=at(Path(check.item.path), (check.item.location[1] or 0) + 1),
-        next_step="take public=True from its mark, or change the check",
+        next_step=NOT_PUBLIC,
     )

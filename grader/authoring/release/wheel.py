@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -41,23 +41,27 @@ def write_wheel(release: Path, folder: Path) -> Path:
     )
     record = next(name for name in contents if name.endswith("/WHEEL")).replace("/WHEEL", "/RECORD")
     contents[record] = _record(contents, record)
+    try:
+        write_zip(path, contents.items())
+    except OSError as error:
+        what = f"the wheel cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(path), next_step="name another place with --out DIR") from None
+    return path
+
+
+def write_zip(path: Path, contents: Iterable[tuple[str, bytes]], scripts: Collection[str] = ()) -> None:
+    """Write a zip of these files, of which *scripts* can be run, whole or not at all. Raises OSError."""
     temporary = path.with_name(f".{path.name}.new")
     try:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents.items():
+            for name, content in contents:
                 entry = zipfile.ZipInfo(name, FIXED_DATE)
-                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = (0o755 if name in scripts else 0o644) << 16
                 archive.writestr(entry, content)
         temporary.replace(path)
-    except OSError as error:
-        raise UsageError(
-            f"the wheel cannot be written: {error.strerror or error}",
-            where=str(path),
-            next_step="name another place with --out DIR",
-        ) from None
     finally:
         temporary.unlink(missing_ok=True)
-    return path
 
 
 def _installed() -> metadata.Distribution:

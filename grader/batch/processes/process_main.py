@@ -16,14 +16,15 @@ import select
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from grader.batch.processes.serialize import unpack
 from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
 from grader.course.discover import load
 from grader.errors import SelfattendError
+from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.judge.session import judge_with
 
@@ -41,13 +42,11 @@ def main(settings: Settings) -> int:
         try:
             course = load(Path(settings.root))
             lessons = [course.lessons[name] for name in settings.lessons]
-            device, isolation = settings.device, settings.isolation
-            judge_with(
-                course, lessons, lambda judge: _serve(judge, settings, replies), device=device, isolation=isolation
-            )
+            drive = partial(_serve, settings=settings, replies=replies)
+            judge_with(course, lessons, drive, device=settings.device, isolation=settings.isolation)
         except SelfattendError as error:
-            described = {"what": error.what, "where": error.where, "next_step": error.next_step}
-            _send(replies, {"failed": {**described, "exit_code": error.exit_code}})
+            described = {name: getattr(error, name) for name in ("what", "where", "next_step", "exit_code")}
+            _send(replies, {"failed": described})
             return error.exit_code
     return 0
 
@@ -69,7 +68,7 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
 
 
 def _grade(grader: LearnerGrader, request: dict[str, Any], replies: BinaryIO) -> dict[str, Any]:
-    hand_in = unpack(request["hand_in"]) if "hand_in" in request else None
+    hand_in = HandIn.from_dict(request["hand_in"]) if "hand_in" in request else None
     try:
         return grader.grade(Learner.from_dict(request["learner"]), hand_in).to_json()
     except Exception as error:  # the next process tries again; this one may be beyond repair

@@ -6,6 +6,7 @@ thread keeps one grading process.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -15,11 +16,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_failed
-from grader.batch.processes.serialize import pack
 from grader.batch.processes.temp_folder import remove_stale_folders
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
@@ -44,7 +45,7 @@ class GradingProcess:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
         path = os.pathsep.join([str(ENGINE), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.batch.processes.process_main", json.dumps(settings.to_dict())],
+            [sys.executable, "-P", "-m", "grader.batch.processes.process_main", json.dumps(asdict(settings))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -70,7 +71,7 @@ class GradingProcess:
         """
         request: dict[str, Any] = {"learner": learner.to_dict()}
         if hand_in is not None:
-            request["hand_in"] = pack(hand_in)
+            request["hand_in"] = hand_in.to_dict()
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -116,11 +117,9 @@ class GradingProcess:
     def close(self) -> None:
         """Let it end, and kill it if it does not."""
         for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                try:
+            with contextlib.suppress(OSError):  # what was still to be written has no reader
+                if stream is not None:
                     stream.close()
-                except OSError:  # what was still to be written has no reader
-                    continue
         try:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -144,10 +143,6 @@ class ProcessPool:
     def __reduce__(self) -> tuple[type[ProcessPool], tuple[Settings, float]]:
         return ProcessPool, (self.settings, self.seconds)
 
-    def prepare(self) -> None:
-        """Start the calling thread's process. Raises SelfattendError if that is impossible."""
-        self._get_process()
-
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
         """Return the learner's result.
 
@@ -156,7 +151,7 @@ class ProcessPool:
         """
         reason = ""
         for _ in range(MAX_TRIES):
-            process = self._get_process()
+            process = self.get_process()
             try:
                 return process.grade(learner, self.seconds, hand_in)
             except ProcessDied as death:
@@ -166,7 +161,8 @@ class ProcessPool:
                     break
         return make_failed(learner, self.settings, reason)
 
-    def _get_process(self) -> GradingProcess:
+    def get_process(self) -> GradingProcess:
+        """Return the calling thread's process, started if need be. Raises SelfattendError if that is impossible."""
         process: GradingProcess | None = getattr(self._local, "process", None)
         if process is None:
             process = self._local.process = GradingProcess(self.settings)

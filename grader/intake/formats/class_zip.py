@@ -97,8 +97,7 @@ def require_class(path: Path) -> ClassArchive:
     """Open the archive that the instructor named. Raises SubmissionError."""
     try:
         return open_class(path)
-    except ArchiveError as error:
-        what = f"this archive cannot be read: {str(error).rstrip('.')}"
-    except OSError as error:
-        what = f"this archive cannot be read: {error.strerror or error}"
-    raise SubmissionError(what, where=str(path), next_step="download it again, or unpack it and name the folder")
+    except (ArchiveError, OSError) as error:
+        what = f"this archive cannot be read: {getattr(error, 'strerror', None) or str(error).rstrip('.')}"
+        next_step = "download it again, or unpack it and name the folder"
+        raise SubmissionError(what, where=str(path), next_step=next_step) from None

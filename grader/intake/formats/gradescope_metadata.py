@@ -86,7 +86,7 @@ def _scalar(text: str) -> str:
             return str(json.loads(text))
         except ValueError:
             return text[1:-1]
-    return "" if text in ("~", "null", "''") else text
+    return "" if text in ("~", "null") else text
 
 
 def _seconds(text: str) -> float | None:
