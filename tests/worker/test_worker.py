@@ -434,7 +434,7 @@ def test_making_an_optimizer_does_not_import_the_compiler(launcher):
 
 def test_a_worker_that_cannot_be_protected_is_our_fault():
     """A layer that fails stops the worker before any learner's code, as a grader error and not as a crash."""
-    policy = policy_for(course(), "cpu") | {"writable": ["/no/such/folder"]}
+    policy = policy_for(course(), "cpu") | {"readable": ["x" * 5000]}
     launcher = start_launcher("torch", policy, LIMITS)
     try:
         with pytest.raises(IsolationError):

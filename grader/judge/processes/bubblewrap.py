@@ -54,7 +54,6 @@ def options(policy: Mapping[str, Any], programs: Iterable[str]) -> BinaryIO:
     also = [str(path) for pattern in _ALSO_SEEN for path in Path("/").glob(pattern)]
     # the order matters: what is mounted later lies above what was mounted before
     words = [*_mounts([*policy["readable"], *programs, *also]), "--proc", "/proc", "--dir", "/tmp"]
-    words += _writable(policy.get("writable", ()))
     # not on the command line: everybody can see that, and it would be very long
     file = os.fdopen(os.memfd_create("bubblewrap"), "w+b")
     file.write("\0".join([*words, *_READ_ONLY]).encode("utf-8", "surrogateescape"))
@@ -120,14 +119,6 @@ def _mounts(paths: Iterable[str]) -> Iterator[str]:
         yield from ("--symlink", links[link], link)
     for covered in hidden:  # only now: packages may have been put into it
         yield from ("--remount-ro", covered)
-
-
-def _writable(paths: Iterable[str]) -> Iterator[str]:
-    """Bind the scratch folders where they are."""
-    for path in paths:
-        for folder in _above([path]):
-            yield from ("--dir", folder)
-        yield from ("--bind", path, path)
 
 
 def _above(paths: Iterable[str]) -> list[str]:

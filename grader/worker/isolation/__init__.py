@@ -4,7 +4,7 @@
     limits               memory, processor time, size of files, open files, processes and threads
     unprivileged-user    never root, and no capabilities
     no-new-privileges    a program that it starts gains no rights
-    landlock             it reads only what it must, and writes only in its scratch folder
+    landlock             it reads only what it must, and writes nothing
     seccomp              no network, no new processes, no signals to others, no system call that is not listed
 
 What the layers cannot give: a worker can read whatever the fork server has read before the fork; open descriptors stay

@@ -18,15 +18,9 @@ _VERSION = 1  # flag of create_ruleset: return the ABI version only
 _PATH_BENEATH = 1  # type of a rule: a file, or a directory and all below it
 
 # linux/landlock.h, LANDLOCK_ACCESS_FS_*
-_WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
-_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG = 1 << 4, 1 << 5, 1 << 7, 1 << 8
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _ALL_OF_ABI_1 = (1 << 13) - 1
-
-_READ = _READ_FILE | _READ_DIR
-# No links, devices, sockets or pipes with a name: a scratch folder holds plain files.
-_CHANGE = _READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _REFER | _TRUNCATE
-_OF_A_FILE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 
 _NO_TCP = 0b11  # ABI 4: bind, connect
 _OWN_SCOPE = 0b11  # ABI 6: abstract sockets and signals stay among this process and its children
@@ -67,13 +61,13 @@ def handled_rights(version: int) -> tuple[int, int, int]:
     return files, _NO_TCP if version >= 4 else 0, _OWN_SCOPE if version >= 6 else 0
 
 
-def make_ruleset(readable: Iterable[str], writable: Iterable[str], version: int | None = None) -> int:
-    """Make rules that allow files and directories, with all below them, to be read or changed. Raises OSError.
+def make_ruleset(readable: Iterable[str]) -> int:
+    """Make rules that allow files, and directories with all below them, to be read. Raises OSError.
 
-    A readable path that does not exist or cannot be reached is skipped; a writable one must exist. Nothing may be
-    executed. Returns a descriptor.
+    A path that does not exist or cannot be reached is skipped. Nothing may be changed or executed. Returns a
+    descriptor.
     """
-    version = abi_version() if version is None else version
+    version = abi_version()
     files, tcp, scope = handled_rights(version)
     attributes = struct.pack("=QQQ", files, tcp, scope)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
@@ -81,9 +75,7 @@ def make_ruleset(readable: Iterable[str], writable: Iterable[str], version: int 
     try:
         for path in readable:
             with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                _allow(rules, path, _READ & files)
-        for path in writable:
-            _allow(rules, path, (_CHANGE | _IOCTL_DEV) & files)
+                _allow_reading(rules, path)
     except OSError:
         os.close(rules)
         raise
@@ -98,11 +90,11 @@ def restrict(rules: int) -> None:
         os.close(rules)
 
 
-def _allow(rules: int, path: str, rights: int) -> None:
+def _allow_reading(rules: int, path: str) -> None:
     target = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        # A rule for a file must not name the rights of directories (EINVAL); a folder holds no devices here.
-        rights &= ~_IOCTL_DEV if stat.S_ISDIR(os.fstat(target).st_mode) else _OF_A_FILE
+        # a rule for a file must not name the rights of directories (EINVAL)
+        rights = _READ_FILE | _READ_DIR if stat.S_ISDIR(os.fstat(target).st_mode) else _READ_FILE
         process.syscall(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", rights, target), 0)
     finally:
         os.close(target)

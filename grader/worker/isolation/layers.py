@@ -25,8 +25,7 @@ def prepare() -> None:
     landlock.why_unavailable()
     limits.import_resource()
     if not seccomp.why_unavailable():
-        seccomp.make_filter(os.getpid(), writes=False)
-        seccomp.make_filter(os.getpid(), writes=True)
+        seccomp.make_filter(os.getpid())
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def prepare_policy(policy: Policy) -> PreparedPolicy:
     """Open every path of the policy once, which spares each worker about 5 ms. Raises OSError."""
     rules = None
     if "landlock" in policy.layers and not landlock.why_unavailable():
-        rules = landlock.make_ruleset(policy.readable, policy.writable)
+        rules = landlock.make_ruleset(policy.readable)
     root_reason = ""
     if "unprivileged-user" in policy.layers and policy.uid is not None and drop_privileges.is_root():
         root_reason = drop_privileges.why_cannot_switch_to(policy.uid, policy.readable)
@@ -52,8 +51,8 @@ def apply(policy: Policy, prepared: PreparedPolicy | None = None) -> tuple[str, 
     """Apply the layers to this process for good, once, and return those that are now in force.
 
     A layer that the platform lacks is left out; the caller decides whether the rest is enough. The caller has closed
-    what the worker must not hold, and this process has one thread. It is left in the first writable folder, or in the
-    root. Without a writable folder it may open files for reading only.
+    what the worker must not hold, and this process has one thread. It is left in the root folder, and may open files
+    for reading only.
 
     Args:
         policy: What this worker may do.
@@ -71,7 +70,7 @@ def apply(policy: Policy, prepared: PreparedPolicy | None = None) -> tuple[str, 
     if prepared.rules is not None:
         in_force.append("landlock")
     if "process-group" in in_force:
-        os.chdir(_working_folder(policy))  # only now: the policy's paths may have been relative
+        os.chdir("/")  # only now: the policy's paths may have been relative
     if "limits" in policy.layers and _apply_limits(policy):
         in_force.append("limits")
     if "unprivileged-user" in policy.layers and _become_unprivileged(policy, prepared.root_reason):
@@ -98,15 +97,6 @@ def _refuse_threads(policy: Policy) -> None:
     """Raise OSError if there is another thread: Landlock and seccomp bind only the calling one."""
     if process.LINUX and set(NEED_NO_NEW_PRIVILEGES) & set(policy.layers) and process.thread_count() != 1:
         raise OSError(errno.EBUSY, "a worker must have one thread when it gives up its rights")
-
-
-def _working_folder(policy: Policy) -> str:
-    """Return the first scratch folder, else the root, where a worker can do nothing."""
-    if not policy.writable:
-        return "/"
-    from pathlib import Path  # late, like all that is slow to import: light commands import this package
-
-    return next((path for path in policy.writable if Path(path).is_dir()), "/")
 
 
 def _apply_limits(policy: Policy) -> bool:
@@ -140,6 +130,6 @@ def _restrict(policy: Policy, rules: int | None) -> list[str]:
     if rules is not None:
         landlock.restrict(rules)
     if "seccomp" in policy.layers and not seccomp.why_unavailable():
-        seccomp.install(seccomp.make_filter(os.getpid(), writes=bool(policy.writable) and rules is not None))
+        seccomp.install(seccomp.make_filter(os.getpid()))
         in_force.append("seccomp")
     return in_force

@@ -38,7 +38,6 @@ class Policy:
     open_files: int = 64
     processes: int = 256  # and threads, beyond those that the machine has when the worker begins
     readable: tuple[str, ...] = ()  # files, and directories with all below them
-    writable: tuple[str, ...] = ()  # must exist; without Landlock nothing is writable
     uid: int | None = None  # when root: the unused uid to switch to; None: stay, without capabilities
     layers: tuple[str, ...] = LAYERS
 

@@ -33,7 +33,7 @@ AT_NUMBER, AT_MACHINE, AT_ARGUMENTS = 0, 4, 16
 Condition = tuple[int, int, tuple[int, ...]]
 _WORD = 0xFFFFFFFF
 
-_O_ACCMODE, _O_WRONLY, _O_RDWR, _O_CREAT, _O_TRUNC = 0o3, 0o1, 0o2, 0o100, 0o1000
+_CHANGES_FILE = 0o3 | 0o100 | 0o1000  # O_ACCMODE, O_CREAT, O_TRUNC
 _CLONE_THREAD = 0x00010000
 _CLONE_REFUSED = 0x7E020000 | 0x0080F000  # new namespaces; a pidfd, traced, vfork, the same parent, untraced
 _FCNTL = (0, 1, 2, 3, 4, 1030, 1032)  # F_DUPFD, F_[GS]ETFD, F_[GS]ETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ; never F_SETOWN
@@ -43,13 +43,12 @@ _ARCH_PRCTL = (0x1021, 0x1022, 0x1023)  # asking for the AMX tiles, which bfloat
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 
 
-def conditions(pid: int, writes: bool) -> dict[str, tuple[Condition, ...]]:
+def conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
     """Return the calls that are allowed with some arguments only; all conditions of a call must hold."""
     own = (0, _WORD, (pid,))
-    flags = _open_flags(writes)
     return {
-        "open": ((1, *flags),),
-        "openat": ((2, *flags),),
+        "open": ((1, _CHANGES_FILE, (0,)),),
+        "openat": ((2, _CHANGES_FILE, (0,)),),
         "clone": ((0, _CLONE_THREAD | _CLONE_REFUSED, (_CLONE_THREAD,)),),
         "kill": (own,),
         "tgkill": (own,),
@@ -61,15 +60,6 @@ def conditions(pid: int, writes: bool) -> dict[str, tuple[Condition, ...]]:
         # A pair of *datagram* sockets could still send to any other socket by its address.
         "socketpair": ((0, _WORD, (_AF_UNIX,)), (1, _SOCK_TYPE, (_SOCK_STREAM,))),
     }
-
-
-def _open_flags(writes: bool) -> tuple[int, tuple[int, ...]]:
-    """Return the mask and the values of the flags with which a file may be opened."""
-    if not writes:
-        return _O_ACCMODE | _O_CREAT | _O_TRUNC, (0,)
-    # Before ABI 3, Landlock lets O_TRUNC empty a file that is opened for *reading*, and checks no right at all when
-    # both bits of the mode are set.
-    return _O_ACCMODE | _O_TRUNC, (0, _O_WRONLY, _O_RDWR, _O_WRONLY | _O_TRUNC, _O_RDWR | _O_TRUNC)
 
 
 @lru_cache(maxsize=1)
@@ -95,17 +85,11 @@ def why_unavailable() -> str:
     return ""
 
 
-def make_filter(pid: int, writes: bool, on: str | None = None) -> bytes:
-    """Build the filter for process *pid*, as the kernel's array of 8-byte instructions.
-
-    Args:
-        pid: The process that may signal itself.
-        writes: May files be changed at all?
-        on: The machine, by default this one.
-    """
+def make_filter(pid: int, on: str | None = None) -> bytes:
+    """Build the filter for process *pid* as the kernel's array of 8-byte instructions, by default for this machine."""
     name = on or machine()
-    code = _unconditional(name, writes)
-    for call, wanted in conditions(pid, writes).items():
+    code = _unconditional(name)
+    for call, wanted in conditions(pid).items():
         number = syscall_numbers.number(call, name)
         if number is not None:
             code += _conditional(number, wanted)
@@ -123,16 +107,15 @@ def install(code: bytes) -> None:
     process.syscall(_number("seccomp"), _SET_MODE_FILTER, 0, ctypes.byref(program))
 
 
-@lru_cache(maxsize=4)
-def _unconditional(name: str, writes: bool) -> bytes:
+@lru_cache(maxsize=2)
+def _unconditional(name: str) -> bytes:
     """Build the part shared by all processes: foreign machines, newer calls, calls with any arguments."""
     code = _step(LOAD, AT_MACHINE) + _step(EQUAL, ARCHITECTURES[name], 1, 0) + _step(RETURN, KILL)
     code += _step(LOAD, AT_NUMBER)
     if name == "x86_64":
         code += _step(GREATER_EQUAL, _X32, 0, 1) + _step(RETURN, KILL)
     code += _step(GREATER_EQUAL, syscall_numbers.NEWEST + 1, 0, 1) + _step(RETURN, UNKNOWN)
-    allowed = [*syscall_numbers.ALLOWED, *(syscall_numbers.CHANGES if writes else ())]
-    actions = dict.fromkeys(allowed, ALLOW) | dict.fromkeys(syscall_numbers.PRETEND_UNKNOWN, UNKNOWN)
+    actions = dict.fromkeys(syscall_numbers.ALLOWED, ALLOW) | dict.fromkeys(syscall_numbers.PRETEND_UNKNOWN, UNKNOWN)
     for call, action in actions.items():
         number = syscall_numbers.number(call, name)
         if number is not None:

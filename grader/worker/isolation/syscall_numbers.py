@@ -56,13 +56,6 @@ ALLOWED: Calls = {
     "sysinfo": (99, 179), "getrandom": (318, 278), "umask": (95, 166), "capget": (125, 90),
 }
 
-# Allowed if there is a writable folder, to which Landlock confines them.
-CHANGES: Calls = {
-    "mkdir": (83, None), "mkdirat": (258, 34), "rmdir": (84, None), "unlink": (87, None), "unlinkat": (263, 35),
-    "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276), "ftruncate": (77, 46),
-    "fallocate": (285, 47), "fsync": (74, 82), "fdatasync": (75, 83),
-}
-
 # Allowed with some arguments: `seccomp.conditions`.
 CONDITIONAL: Calls = {
     "open": (2, None), "openat": (257, 56), "clone": (56, 220), "kill": (62, 129), "tgkill": (234, 131),
@@ -80,7 +73,7 @@ OWN: Calls = {
 }
 # fmt: on
 
-NUMBERS = ALLOWED | CHANGES | CONDITIONAL | PRETEND_UNKNOWN | OWN
+NUMBERS = ALLOWED | CONDITIONAL | PRETEND_UNKNOWN | OWN
 
 
 def number(name: str, machine: str) -> int | None:
