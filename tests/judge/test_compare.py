@@ -42,6 +42,12 @@ def test_sameness_and_explanation_agree(actual, expected):
         assert largest_error(actual, expected) > 1e-4
 
 
+def test_equal_infinities_are_no_distance_apart():
+    """An infinity equals itself at distance 0, and is infinitely far from the other one."""
+    assert largest_error(math.inf, math.inf) == 0.0
+    assert largest_error(math.inf, -math.inf) == math.inf
+
+
 def test_nan_equals_nan_and_nothing_else():
     """NaN in the same place is the same; NaN in place of a number is not."""
     nan = torch.tensor([1.0, math.nan])

@@ -17,7 +17,7 @@ from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, requests_of
 from grader.model import Submission
 
-SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out: somebody waits for the verdict
+SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
 
 
 class LoadedSubmission:
@@ -135,7 +135,7 @@ class LearnerFunctions(LoadedSubmission):
             reply = self._request_load(self.worker)
             if reply.get("unclean") is True:  # an earlier lesson of this learner left traces in the process
                 self.worker.close()
-                self.worker = self.workers.take_fresh()
+                self.worker = self.workers.take()  # a fresh one: only one is ever kept
                 reply = self._request_load(self.worker)
         except WorkerError as error:
             if self._transcripts:

@@ -13,11 +13,12 @@ import pytest
 from grader.course.discover import load
 from grader.errors import CourseError, SelfattendError
 from grader.judge.course_answers import CourseAnswers, open_course_answers
+from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import Worker
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.judge.processes.load_submission import load_submission
-from grader.judge.processes.remote_module import RemoteModule, learner_error
+from grader.judge.processes.remote_module import RemoteModule, reply_of
 from grader.model import Course, Lesson
 from grader.submission import read_submission
 
@@ -71,9 +72,11 @@ class SingleFileRun:
             self._launcher = start_launcher(course.arrays, policy_for(course, self.device), course.limits)
         worker = self._launcher.lease()
         reply = load_submission(worker, lesson, read_submission(self.path, lesson, course), seed, self.device)
-        if "error" in reply:
+        try:
+            reply_of(worker, "load", {}, reply)
+        except LearnerError as error:
             worker.close()
-            pytest.exit(str(learner_error(reply["error"])), returncode=1)
+            pytest.exit(str(error), returncode=1)
         self._workers[lesson.name] = worker
         return worker
 

@@ -162,11 +162,10 @@ class MistakeOutputs:
         return found
 
     def _subject(self, mistakes: int) -> LocalModule:
-        if mistakes.bit_count() > 1:
-            return self.subject_with(self.members(mistakes))
-        if mistakes not in self._subjects:
-            self._subjects[mistakes] = self.subject_with(self.members(mistakes))
-        return self._subjects[mistakes]
+        subject = self._subjects.get(mistakes) or self.subject_with(self.members(mistakes))
+        if mistakes.bit_count() < 2:
+            self._subjects[mistakes] = subject
+        return subject
 
     def subject_with(self, combination: Sequence[Mistake]) -> LocalModule:
         """Make the function with these mistakes, to be probed like a submission."""

@@ -18,6 +18,7 @@ from grader.worker import wire
 
 INTERRUPT_SECONDS = 0.5
 MAX_KEPT_OUTPUT_BYTES = 64 << 10  # bytes of what is printed in one lesson; the rest, up to the limit, is let go
+NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
 NO_TIME_LEFT = "The time for this lesson was used up."
 CUT_MARK = b"\n[more was printed than is kept]\n"
 READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
@@ -93,7 +94,7 @@ class Worker:
             raise self._explain_end(error) from None
         if reply.get("id") != self._next_id:
             self.kill()
-            raise WorkerCrashed("The worker's process sent something that is not an answer.")
+            raise WorkerCrashed(NOT_AN_ANSWER)
         return reply
 
     def _interrupt(self) -> object:
@@ -213,7 +214,7 @@ class Worker:
 
     def _explain_end(self, error: Exception) -> Exception:
         if isinstance(error, wire.ProtocolError):
-            return WorkerCrashed("The worker's process sent something that is not an answer.")
+            return WorkerCrashed(NOT_AN_ANSWER)
         code = self._exits(self.pid)
         if code is None:
             return WorkerCrashed("The process ended in the middle of a call.")

@@ -19,13 +19,11 @@ from typing import Any
 
 from grader.errors import WorkerError, WorkerTimeout
 from grader.judge.errors import LearnerError
-from grader.judge.processes.connection import Worker
+from grader.judge.processes.connection import NOT_AN_ANSWER, Worker
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
 from grader.worker.arrays import detach_tensors, device_types, duplicate, map_leaves, move_to_cpu, pack
 from grader.worker.operations import ModuleHost
 from grader.worker.wire import Handle
-
-NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ class LocalModule(CallableModule):
     def ask(self, operation: str, **content: Any) -> dict[str, Any]:
         reply = self._host.perform({"operation": operation, **duplicate(content)})
         if "error" in reply:
-            raise learner_error(reply["error"])
+            raise LearnerError(*read_error(reply["error"]))
         if operation == "call":
             home: dict[str, Any] = detach_tensors(move_to_cpu(reply))
             return home | {"devices": tuple(sorted(device_types(reply["value"])))}
@@ -241,11 +239,3 @@ def no_answer(error: WorkerError) -> LearnerError:
     if isinstance(error, WorkerTimeout):
         return LearnerError("timed-out", "", error.what, read_frames(error.frames))
     return LearnerError("crashed", "", error.what)
-
-
-def learner_error(error: Any) -> LearnerError:
-    """Turn the `error` of a reply into an exception."""
-    try:
-        return LearnerError(*read_error(error))
-    except Malformed:
-        return LearnerError("crashed", "", NOT_AN_ANSWER)

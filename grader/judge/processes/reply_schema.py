@@ -64,23 +64,20 @@ def _is_frame(frame: Any) -> bool:
     return isinstance(frame, list | tuple) and [type(part) for part in frame] == [str, int, str, str]
 
 
-# --- one reader an act ------------------------------------------------------------------------------------------------
+# --- one reader for each operation ------------------------------------------------------------------------------------
 
 
 def _call(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     value = _value(reply["value"])
     plain: dict[str, Any] = {"value": value, "devices": tuple(sorted(device_types(reply["value"])))}
     if content.get("grad") is not None:
-        return plain | {"is_tensor": _flag(reply["is_tensor"]), "grads": _gradients(reply["grads"])}
+        grads = None if reply["grads"] is None else _each(reply["grads"], _array_or_none)
+        return plain | {"is_tensor": _exactly(bool, reply["is_tensor"]), "grads": grads}
     after = reply["after"]
     if not isinstance(after, list) or [type(part) for part in after] != [list, dict]:
         raise Malformed("no arguments after the call")
-    there = _flag(reply["there"]) if content.get("elsewhere") else False
+    there = _exactly(bool, reply["there"]) if content.get("elsewhere") else False
     return plain | {"there": there, "after": [_value(after[0]), _value(after[1])]}
-
-
-def _gradients(grads: Any) -> dict[str, Any] | None:
-    return None if grads is None else _each(grads, _array_or_none)
 
 
 def _made(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,12 +92,8 @@ def _state(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, A
         "state": _each(reply["state"], _array),
         "grads": _each(reply["grads"], _array_or_none),
         "parameters": _names(reply["parameters"]),
-        "training": _flag(reply["training"]),
+        "training": _exactly(bool, reply["training"]),
     }
-
-
-def _mode(_content: Mapping[str, Any], _reply: Mapping[str, Any]) -> dict[str, Any]:
-    return {}
 
 
 def _events(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +110,7 @@ def _event(event: Any) -> tuple[Any, ...]:
     if name == "step" and len(rest) == 1:
         return name, _each(rest[0], _array_or_none)
     if name == "forward" and [type(part) for part in rest] == [bool, list, bool]:
-        return name, rest[0], [_size(size) for size in rest[1]], rest[2]
+        return name, rest[0], [_exactly(int, size) for size in rest[1]], rest[2]
     if name in ("backward", "zero_grad") and not rest:
         return (name,)
     raise Malformed("no event of ours")
@@ -142,7 +135,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, A
     "build": _made,
     "make": _made,
     "state": _state,
-    "mode": _mode,
+    "mode": lambda _content, _reply: {},
     "events": _events,
 }
 
@@ -185,16 +178,11 @@ def _names(names: Any) -> list[str]:
     return [_text(name, MAX_LINE_CHARS) for name in names]
 
 
-def _size(size: Any) -> int:
-    if type(size) is not int:
-        raise Malformed("no size")
-    return size
-
-
-def _flag(flag: Any) -> bool:
-    if type(flag) is not bool:
-        raise Malformed("neither true nor false")
-    return flag
+def _exactly(kind: type[T], value: Any) -> T:
+    """Return a value that is of this type itself: True is no int here."""
+    if type(value) is not kind:
+        raise Malformed(f"no {kind.__name__}")
+    return value
 
 
 def _text(text: Any, longest: int) -> str:

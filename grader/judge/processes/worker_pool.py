@@ -44,27 +44,21 @@ class Workers:
         """Return the worker kept from the same learner's last lesson, or a fresh one."""
         worker, self._kept = self._kept, None
         if worker is None:
-            return self.take_fresh()
+            return self._launcher.lease()
         worker.begin_lesson()
         return worker
 
-    def take_fresh(self) -> Worker:
-        """Start a fresh worker."""
-        return self._launcher.lease()
-
     def give_back(self, worker: Worker, submission: Submission) -> None:
         """Keep a living worker for the same learner's next lesson, or end it."""
-        if self.sharing and worker.alive and self._kept is None and self._may_serve_on(worker, submission):
+        young = time.monotonic() - worker.begun < MAX_SHARED_FRACTION * worker.limits.total_seconds
+        may_be_kept = self.sharing and worker.alive and self._kept is None and young
+        if may_be_kept and not self.needs_its_own(submission):
             self._kept = worker
         else:
             worker.close()
 
-    def _may_serve_on(self, worker: Worker, submission: Submission) -> bool:
-        young = time.monotonic() - worker.begun < MAX_SHARED_FRACTION * worker.limits.total_seconds
-        return young and not self.needs_its_own(submission)
-
     @staticmethod
     def needs_its_own(submission: Submission) -> bool:
-        """Whether no other lesson may follow it in its process."""
+        """Return True if no other lesson may follow it in its process."""
         beside = [source for _, source in submission.siblings.values()]
         return not has_no_side_effects((submission.source, *beside), (submission.lesson, *submission.siblings))

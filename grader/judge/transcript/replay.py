@@ -111,18 +111,8 @@ class PlayedRand(Rand):
         self.seed, self.arrays = seed, arrays
         self._coming = iter(draws)
 
-    def __call__(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
-        return self._next_draw(describe_draw(shape, scale, dtype))
-
-    def integers(self, low: int, high: int, *shape: int) -> Any:
-        """As `Rand.integers`."""
-        return self._next_draw(describe_draw("integers", low, high, shape))
-
-    def mask(self, *shape: int, keep: float = 0.6) -> Any:
-        """As `Rand.mask`."""
-        return self._next_draw(describe_draw("mask", shape, keep))
-
-    def _next_draw(self, asked: str) -> Any:
+    def _draw(self, kind: str, *parts: Any) -> Any:
+        asked = describe_draw(kind, *parts)
         recorded, value = next(self._coming, ("", None))
         if recorded != asked:
             raise NotRecorded(f"This check's inputs were recorded otherwise than it draws them now ({asked}).")

@@ -78,22 +78,12 @@ class RecordedRand(Rand):
         self.seed, self.arrays = rand.seed, rand.arrays
         self._rand, self._draws = rand, draws
 
-    def __call__(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
-        return self._record(describe_draw(shape, scale, dtype), self._rand(*shape, scale=scale, dtype=dtype))
-
-    def integers(self, low: int, high: int, *shape: int) -> Any:
-        """As `Rand.integers`."""
-        return self._record(describe_draw("integers", low, high, shape), self._rand.integers(low, high, *shape))
-
-    def mask(self, *shape: int, keep: float = 0.6) -> Any:
-        """As `Rand.mask`."""
-        return self._record(describe_draw("mask", shape, keep), self._rand.mask(*shape, keep=keep))
-
-    def _record(self, draw: str, value: Any) -> Any:
-        self._draws.append((draw, duplicate(value)))
+    def _draw(self, kind: str, *parts: Any) -> Any:
+        value = self._rand._draw(kind, *parts)
+        self._draws.append((describe_draw(kind, *parts), duplicate(value)))
         return value
 
 
-def describe_draw(*parts: Any) -> str:
-    """Describe a draw in words, which are compared when it is replayed."""
-    return " ".join(map(str, parts))
+def describe_draw(kind: str, *parts: Any) -> str:
+    """Describe a draw in words, which are compared when it is replayed; they do not name the normal distribution."""
+    return " ".join(map(str, parts if kind == "normal" else (kind, *parts)))

@@ -100,19 +100,12 @@ def largest_error(actual: Any, expected: Any) -> float:
         if not is_array(actual) or actual.shape != expected.shape or actual.dtype != expected.dtype:
             return math.inf
         return _array_error(actual, expected)
-    if isinstance(expected, dict):
-        if not isinstance(actual, dict) or actual.keys() != expected.keys():
-            return math.inf
+    if isinstance(expected, dict) and isinstance(actual, dict) and actual.keys() == expected.keys():
         return max((largest_error(actual[key], value) for key, value in expected.items()), default=0.0)
-    if isinstance(expected, list | tuple):
-        if type(actual) is not type(expected) or len(actual) != len(expected):
-            return math.inf
+    if isinstance(expected, list | tuple) and type(actual) is type(expected) and len(actual) == len(expected):
         return max((largest_error(a, e) for a, e in zip(actual, expected, strict=True)), default=0.0)
-    if isinstance(expected, float) and isinstance(actual, float):
-        difference = abs(actual - expected)
-        return (
-            0.0 if math.isnan(actual) and math.isnan(expected) else math.inf if math.isnan(difference) else difference
-        )
+    if isinstance(expected, float) and isinstance(actual, float) and not math.isnan(actual - expected):
+        return abs(actual - expected)
     return 0.0 if same(actual, expected) else math.inf
 
 

@@ -29,18 +29,21 @@ class Rand:
 
     def __call__(self, *shape: int, scale: float = 1.0, dtype: Any = None) -> Any:
         """Draw standard normal entries times `scale`."""
-        return self._source.normal(shape, scale, dtype)
+        return self._draw("normal", shape, scale, dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> Any:
         """Draw integers from low to high - 1, int64."""
-        return self._source.integers(low, high, shape)
+        return self._draw("integers", low, high, shape)
 
     def mask(self, *shape: int, keep: float = 0.6) -> Any:
         """Draw a Boolean mask in which each entry is True with probability `keep`.
 
         Every row (last axis) keeps at least one entry and loses at least one, unless the row has a single entry.
         """
-        return self._source.mask(shape, keep)
+        return self._draw("mask", shape, keep)
+
+    def _draw(self, kind: str, *parts: Any) -> Any:
+        return getattr(self._source, kind)(*parts)
 
 
 class _TorchSource:

@@ -20,6 +20,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy
 from grader.model import Submission
 from grader.source.parse import parse
+from grader.worker.wire import ITEM_SIZES
 
 KNOWN_ERRORS = frozenset(
     name for name, thing in vars(builtins).items() if isinstance(thing, type) and issubclass(thing, BaseException)
@@ -31,12 +32,6 @@ ENDINGS = re.compile(
     r"|The process was killed: by itself, or by the system for want of memory\."
 )
 MAX_LINE_CHARS = 200  # characters of a line of source
-# fmt: off
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
-    "complex128",
-)
-# fmt: on
 
 
 # --- a difference in form ---------------------------------------------------------------------------------------------
@@ -116,7 +111,7 @@ def redacted_kind(value: Any) -> str:
 
 def _dtype(array: Any) -> str:
     name = str(array.dtype).removeprefix("torch.")
-    return name if name in DTYPES else "special"
+    return name if name in ITEM_SIZES else "special"
 
 
 # --- a check that failed ----------------------------------------------------------------------------------------------
