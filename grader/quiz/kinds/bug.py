@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import Draft, make_mark
+from grader.quiz.kinds.kind import Draft, Kind, make_mark
 from grader.quiz.model import Mark, Question, Unreadable
 
 
-class Bug:
+class Bug(Kind):
     """A wrong line: `answer` is its number, from 1, `fix` what it should be; `wrong` maps misconceptions to lines."""
 
     name = "bug"
@@ -35,16 +35,16 @@ class Bug:
         if found is None or not 1 <= int(found[1]) <= question.details["lines"]:
             raise Unreadable(f"type a line's number, from 1 to {question.details['lines']}")
         line = int(found[1])
-        right = self.right_answer(question)
-        if line == question.answer:
-            return make_mark(question, 1.0, right)
-        return make_mark(question, 0.0, right, [wrong.tag for wrong in question.wrong if wrong.value == line])
+        credit = float(line == question.answer)
+        return make_mark(question, credit, self.right_answer(question), () if credit else _tags_of(question, line))
 
     def find_problems(self, question: Question) -> list[str]:
         lines = question.code.split("\n")
         found = []
         if lines[question.answer - 1].strip() == question.details["fix"]:
             found.append("the fix is the wrong line itself")
-        return found + [
-            f'"{wrong.tag}" blames the line that is wrong' for wrong in question.wrong if wrong.value == question.answer
-        ]
+        return found + [f'"{tag}" blames the line that is wrong' for tag in _tags_of(question, question.answer)]
+
+
+def _tags_of(question: Question, line: int) -> list[str]:
+    return [wrong.tag for wrong in question.wrong if wrong.value == line]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from grader.quiz.kinds.kind import LETTERS, Draft, find_option_problems, make_mark, parse_letters
+from grader.quiz.kinds.kind import LETTERS, Draft, Kind, make_mark, parse_letters
 from grader.quiz.model import Mark, Option, Question
 
 
-class Choice:
+class Choice(Kind):
     """One of three: `right` is the right option, `wrong` a list of {tag, text} of which each question draws two."""
 
     name = "choice"
     required = frozenset({"right", "wrong"})
-    optional = frozenset({"code"})
 
     def build(self, draft: Draft) -> Question:
         wrong = [Option(str(each["text"]), False, str(each["tag"])) for each in draft.data["wrong"]]
@@ -31,6 +30,3 @@ class Choice:
     def mark(self, question: Question, typed: str) -> Mark:
         chosen = question.options[parse_letters(typed, len(question.options), one=True)[0]]
         return make_mark(question, float(chosen.right), self.right_answer(question), [chosen.tag])
-
-    def find_problems(self, question: Question) -> list[str]:
-        return find_option_problems(question)

@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping
 
 from grader.quiz.expressions import Expression, NotAnExpression
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_whole
-from grader.quiz.model import Mark, Question, Unreadable
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, WholeKind
+from grader.quiz.model import Question, Unreadable
 
 POINTS = 5
 RTOL = 1e-9
-Values = Mapping[str, float]
 
 
-class Formula:
+class Formula(WholeKind):
     """A formula: `symbols` maps each symbol to the range of its values, `wrong` each misconception to its formula."""
 
     name = "formula"
@@ -33,32 +32,28 @@ class Formula:
     def instructions(self, question: Question) -> str:
         return f"A formula in {', '.join(question.details['symbols'])}; signs as 4*n**2 or 4n^2, sqrt(n), log(n)."
 
-    def right_answer(self, question: Question) -> str:
-        return str(question.answer)
-
-    def mark(self, question: Question, typed: str) -> Mark:
+    def parse(self, question: Question, typed: str) -> Expression:
         try:
-            given = Expression(typed, question.details["symbols"])
+            return Expression(typed, question.details["symbols"])
         except NotAnExpression as error:
             raise Unreadable(f"this cannot be read: {error}") from None
-        return mark_whole(question, question.answer, lambda target: self._is_equal(question, given, str(target)))
 
     def find_problems(self, question: Question) -> list[str]:
         found = []
         for index, wrong in enumerate(question.wrong):
             formula = Expression(str(wrong.value), question.details["symbols"])
-            if self._is_equal(question, formula, question.answer):
+            if self.is_equal(question, formula, question.answer):
                 found.append(f'the wrong formula "{wrong.tag}" is equal to the right one')
-            if any(self._is_equal(question, formula, str(other.value)) for other in question.wrong[:index]):
+            if any(self.is_equal(question, formula, other.value) for other in question.wrong[:index]):
                 found.append(f'the wrong formula "{wrong.tag}" is equal to another')
         return found
 
-    def _is_equal(self, question: Question, given: Expression, target: str) -> bool:
-        wanted = Expression(target, question.details["symbols"])
+    def is_equal(self, question: Question, given: Expression, target: object) -> bool:
+        wanted = Expression(str(target), question.details["symbols"])
         return all(_is_equal_at(given, wanted, point) for point in question.details["points"])
 
 
-def _is_equal_at(given: Expression, wanted: Expression, point: Values) -> bool:
+def _is_equal_at(given: Expression, wanted: Expression, point: Mapping[str, float]) -> bool:
     try:
         return math.isclose(given.evaluate(point), wanted.evaluate(point), rel_tol=RTOL, abs_tol=RTOL)
     except NotAnExpression:

@@ -1,12 +1,13 @@
-"""The protocol of a kind of question, and helpers that kinds share."""
+"""The base of all kinds of questions, and helpers that kinds share."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from grader.quiz.model import Family, Mark, Option, Question, Unreadable, Wrong
 
@@ -49,27 +50,68 @@ class Draft:
         return tuple(Wrong(tag, value) for tag, value in dict(self.data.get("wrong", {})).items())
 
 
-class Kind(Protocol):
+class Kind(ABC):
     """One kind of question. `required` and `optional` are keys of its families, besides those of all families."""
 
-    name: str
-    required: frozenset[str]
-    optional: frozenset[str]
+    name: ClassVar[str]
+    required: ClassVar[frozenset[str]]
+    optional: ClassVar[frozenset[str]] = frozenset({"code"})
 
+    @abstractmethod
     def build(self, draft: Draft) -> Question:
         """Make the question. Raises KeyError, TypeError, ValueError for wrong data."""
 
+    @abstractmethod
     def instructions(self, question: Question) -> str:
         """Return how to answer, in a few words."""
 
     def right_answer(self, question: Question) -> str:
         """Return the right answer as it is shown."""
+        return str(question.answer)
 
+    @abstractmethod
     def mark(self, question: Question, typed: str) -> Mark:
         """Mark an answer. Raises Unreadable."""
 
     def find_problems(self, question: Question) -> list[str]:
-        """Return what makes the question ambiguous or unfair."""
+        """Return what makes the question ambiguous or unfair: two equal options, wrong ones without a misconception."""
+        twice = find_duplicates(option.text for option in question.options)
+        untagged = [option.text for option in question.options if not option.right and not option.tag]
+        return [f'the option "{text}" stands there twice' for text in twice] + [
+            f'the wrong option "{text}" names no misconception' for text in untagged
+        ]
+
+
+class WholeKind(Kind):
+    """A kind that is marked all or nothing."""
+
+    def mark(self, question: Question, typed: str) -> Mark:
+        given, right = self.parse(question, typed), self.right_answer(question)
+        if self.is_equal(question, given, question.answer):
+            return make_mark(question, 1.0, right)
+        tags = [wrong.tag for wrong in question.wrong if self.is_equal(question, given, wrong.value)]
+        return make_mark(question, 0.0, right, tags[:1])
+
+    @abstractmethod
+    def parse(self, question: Question, typed: str) -> Any:
+        """Parse what was typed. Raises Unreadable."""
+
+    @abstractmethod
+    def is_equal(self, question: Question, given: Any, target: Any) -> bool:
+        """Return True if what was parsed is this right or wrong answer."""
+
+
+class PartsKind(Kind):
+    """A kind with credit for each part of its answer; wrong answers are (index of the part, answer)."""
+
+    def mark(self, question: Question, typed: str) -> Mark:
+        given = self.parse(question, typed)
+        hits = [mine == answer for mine, answer in zip(given, question.answer, strict=True)]
+        return make_mark(question, sum(hits) / len(hits), self.right_answer(question), tags_of_parts(question, given))
+
+    @abstractmethod
+    def parse(self, question: Question, typed: str) -> Sequence[Any]:
+        """Parse what was typed into an answer for each part. Raises Unreadable."""
 
 
 def make_mark(question: Question, credit: float, right: str, tags: Iterable[str] = ()) -> Mark:
@@ -78,18 +120,9 @@ def make_mark(question: Question, credit: float, right: str, tags: Iterable[str]
     return Mark(credit, right, found, tuple(question.feedback[tag] for tag in found if tag in question.feedback))
 
 
-def mark_whole(question: Question, right: str, is_answer: Callable[[Any], bool]) -> Mark:
-    """Mark all or nothing; `is_answer` says whether a right or wrong answer is the one that was typed."""
-    if is_answer(question.answer):
-        return make_mark(question, 1.0, right)
-    return make_mark(question, 0.0, right, [wrong.tag for wrong in question.wrong if is_answer(wrong.value)][:1])
-
-
-def mark_parts(question: Question, right: str, given: Sequence[Any]) -> Mark:
-    """Mark each part by itself; wrong answers are (index of the part, answer)."""
-    hits = [mine == answer for mine, answer in zip(given, question.answer, strict=True)]
-    tags = [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
-    return make_mark(question, sum(hits) / len(hits), right, tags)
+def tags_of_parts(question: Question, given: Sequence[Any]) -> list[str]:
+    """Return the misconceptions whose wrong answers are among the given parts."""
+    return [wrong.tag for wrong in question.wrong if given[wrong.value[0]] == wrong.value[1]]
 
 
 def letter_options(options: Sequence[Option]) -> list[tuple[str, Option]]:
@@ -101,30 +134,17 @@ def parse_letters(typed: str, count: int, *, one: bool = False) -> list[int]:
     """Parse letters typed as `b`, `a c`, `a,c` or `ac` into indexes; with `one` exactly one. Raises Unreadable."""
     known = LETTERS[:count]
     found = re.findall(r"[a-z]", typed.lower())
-    if not found or any(letter not in known for letter in found) or re.search(r"[^\sa-zA-Z,;.>()-]", typed):
-        raise Unreadable(_ask_for_one(known) if one else f"type letters from {known[0]} to {known[-1]}")
-    if one and len(found) != 1:
-        raise Unreadable(_ask_for_one(known))
+    wrong = not found or any(letter not in known for letter in found) or re.search(r"[^\sa-zA-Z,;.>()-]", typed)
+    if one and (wrong or len(found) != 1):
+        raise Unreadable(f"type one letter: {', '.join(known[:-1])} or {known[-1]}")
+    if wrong:
+        raise Unreadable(f"type letters from {known[0]} to {known[-1]}")
     if len(set(found)) != len(found):
         raise Unreadable("each letter counts once: you typed one twice")
     return [known.index(letter) for letter in found]
-
-
-def _ask_for_one(letters: str) -> str:
-    return f"type one letter: {', '.join(letters[:-1])} or {letters[-1]}"
 
 
 def find_duplicates(texts: Iterable[str]) -> list[str]:
     """Return the texts that are there twice, ignoring case and spaces."""
     plain = [" ".join(text.lower().split()) for text in texts]
     return sorted({text for text in plain if plain.count(text) > 1})
-
-
-def find_option_problems(question: Question) -> list[str]:
-    """Return problems with options: two that are equal, wrong ones without a misconception."""
-    found = [
-        f'the option "{text}" stands there twice'
-        for text in find_duplicates(option.text for option in question.options)
-    ]
-    untagged = [option.text for option in question.options if not option.right and not option.tag]
-    return found + [f'the wrong option "{text}" names no misconception' for text in untagged]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import LETTERS, Draft, find_duplicates, mark_parts
-from grader.quiz.model import Mark, Option, Question, Unreadable, Wrong
+from grader.quiz.kinds.kind import LETTERS, Draft, PartsKind, find_duplicates, tags_of_parts
+from grader.quiz.model import Option, Question, Unreadable, Wrong
 
 
-class Match:
+class Match(PartsKind):
     """Pairs: a list of {left, right}; `extra` are further right sides, `wrong` is a list of {left, right, tag}."""
 
     name = "match"
@@ -38,22 +38,12 @@ class Match:
     def right_answer(self, question: Question) -> str:
         return " ".join(f"{left}{LETTERS[index]}" for left, index in enumerate(question.answer, 1))
 
-    def mark(self, question: Question, typed: str) -> Mark:
-        return mark_parts(question, self.right_answer(question), self._parse(question, typed))
-
     def find_problems(self, question: Question) -> list[str]:
-        texts = [
-            *find_duplicates(option.text for option in question.options),
-            *find_duplicates(question.details["lefts"]),
-        ]
-        found = [f'"{text}" stands there twice' for text in texts]
-        return found + [
-            f'"{wrong.tag}" is a right pair'
-            for wrong in question.wrong
-            if question.answer[wrong.value[0]] == wrong.value[1]
-        ]
+        sides = ([option.text for option in question.options], question.details["lefts"])
+        found = [f'"{text}" stands there twice' for side in sides for text in find_duplicates(side)]
+        return found + [f'"{tag}" is a right pair' for tag in tags_of_parts(question, question.answer)]
 
-    def _parse(self, question: Question, typed: str) -> list[int]:
+    def parse(self, question: Question, typed: str) -> list[int]:
         lefts, rights = len(question.answer), LETTERS[: len(question.options)]
         text = typed.strip().lower()
         letters = re.findall(r"[a-z]", text) if re.fullmatch(r"[a-z\s,;]+", text) else []

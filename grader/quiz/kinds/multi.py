@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from grader.quiz.kinds.kind import LETTERS, Draft, find_option_problems, make_mark, parse_letters
+from grader.quiz.kinds.kind import LETTERS, Draft, Kind, make_mark, parse_letters
 from grader.quiz.model import Mark, Option, Question, Unreadable
 
 NONE = ("none", "-", "0")
 
 
-class Multi:
+class Multi(Kind):
     """All that apply: `options` is a list of {text, right, tag}; `tag` is shown by a wrong decision on this option."""
 
     name = "multi"
     required = frozenset({"options"})
-    optional = frozenset({"code"})
 
     def build(self, draft: Draft) -> Question:
         options = [
@@ -38,6 +37,3 @@ class Multi:
         missed = [option for index, option in enumerate(question.options) if (index in taken) != option.right]
         credit = 1 - len(missed) / len(question.options)
         return make_mark(question, credit, self.right_answer(question), [option.tag for option in missed])
-
-    def find_problems(self, question: Question) -> list[str]:
-        return find_option_problems(question)

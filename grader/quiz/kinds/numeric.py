@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_whole
-from grader.quiz.model import Mark, Question, Unreadable
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, WholeKind
+from grader.quiz.model import Question, Unreadable
 from grader.quiz.placeholders import format_value
 
 RTOL = 0.01  # for answers that are not whole numbers
 
 
-class Numeric:
+class Numeric(WholeKind):
     """A number: `wrong` maps misconceptions to numbers; `rtol` and `atol` are tolerances."""
 
     name = "numeric"
@@ -39,21 +39,18 @@ class Numeric:
         unit = question.details["unit"]
         return format_value(question.answer) + (f" {unit}" if unit else "")
 
-    def mark(self, question: Question, typed: str) -> Mark:
-        value = self._parse(question, typed)
-        return mark_whole(question, self.right_answer(question), lambda target: _is_close(question, value, target))
-
     def find_problems(self, question: Question) -> list[str]:
-        found = [] if math.isfinite(question.answer) else ["the answer is no finite number"]
+        answer = question.answer
+        found = [] if math.isfinite(answer) else ["the answer is no finite number"]
         for wrong in question.wrong:
-            if _is_close(question, wrong.value, question.answer) or _is_close(question, question.answer, wrong.value):
+            if self.is_equal(question, wrong.value, answer) or self.is_equal(question, answer, wrong.value):
                 found.append(f'the wrong answer "{wrong.tag}" is as good as the right one')
         for index, wrong in enumerate(question.wrong):
-            if any(_is_close(question, wrong.value, other.value) for other in question.wrong[:index]):
+            if any(self.is_equal(question, wrong.value, other.value) for other in question.wrong[:index]):
                 found.append(f'the wrong answer "{wrong.tag}" cannot be told from another')
         return found
 
-    def _parse(self, question: Question, typed: str) -> float:
+    def parse(self, question: Question, typed: str) -> float:
         from grader.quiz.expressions import NotAnExpression, parse_number  # here, because a quiz starts without it
 
         unit = question.details["unit"]
@@ -65,12 +62,11 @@ class Numeric:
         except NotAnExpression as error:
             raise Unreadable(f"this is no number: {error}") from None
 
+    def is_equal(self, question: Question, given: float, target: float) -> bool:
+        return bool(abs(given - target) <= question.details["atol"] + question.details["rtol"] * abs(target))
+
 
 def _require_number(value: object) -> float | int:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{value!r} is no number")
     return value
-
-
-def _is_close(question: Question, value: float, target: float) -> bool:
-    return bool(abs(value - target) <= question.details["atol"] + question.details["rtol"] * abs(target))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.quiz.kinds.kind import LETTERS, Draft, find_duplicates, make_mark, parse_letters
+from grader.quiz.kinds.kind import LETTERS, Draft, Kind, find_duplicates, make_mark, parse_letters
 from grader.quiz.model import Mark, Option, Question, Unreadable
 
 # The credit of a random order on average, by the number of steps, counted over all orders (see the tests).
 RANDOM_SHARE = {3: 0.6667, 4: 0.6042, 5: 0.5583, 6: 0.5234, 7: 0.495, 8: 0.4713}
 
 
-class Order:
+class Order(Kind):
     """An order: `steps` are texts in the right order."""
 
     name = "order"
     required = frozenset({"steps"})
-    optional = frozenset({"code"})
 
     def build(self, draft: Draft) -> Question:
         steps = [str(step) for step in draft.data["steps"]]
@@ -43,10 +42,8 @@ class Order:
         return make_mark(question, longest_rise(ranks) / len(ranks), self.right_answer(question))
 
     def find_problems(self, question: Question) -> list[str]:
-        return [
-            f'the step "{text}" stands there twice'
-            for text in find_duplicates(option.text for option in question.options)
-        ]
+        twice = find_duplicates(option.text for option in question.options)
+        return [f'the step "{text}" stands there twice' for text in twice]
 
 
 def longest_rise(ranks: Sequence[int]) -> int:

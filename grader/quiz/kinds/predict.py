@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_whole
-from grader.quiz.model import Mark, Question, Unreadable
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, WholeKind
+from grader.quiz.model import Question, Unreadable
 
 MAX_CHARACTERS = 300
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
 
 
-class Predict:
+class Predict(WholeKind):
     """An output: `wrong` maps misconceptions to outputs; `atol` is the tolerance of its numbers."""
 
     name = "predict"
@@ -22,30 +22,26 @@ class Predict:
         answer = str(draft.data["answer"])
         if not _normalize(answer):
             raise ValueError("the answer is empty")
-        return draft.question(
-            answer, TYPED_GUESS, wrong=draft.wrong_answers(), details={"atol": float(draft.data.get("atol", 0.0))}
-        )
+        details = {"atol": float(draft.data.get("atol", 0.0))}
+        return draft.question(answer, TYPED_GUESS, wrong=draft.wrong_answers(), details=details)
 
     def instructions(self, question: Question) -> str:
         return "What it prints, as you would see it; spaces do not count."
 
-    def right_answer(self, question: Question) -> str:
-        return str(question.answer)
-
-    def mark(self, question: Question, typed: str) -> Mark:
+    def parse(self, question: Question, typed: str) -> str:
         if not _normalize(typed) or len(typed) > MAX_CHARACTERS:
             raise Unreadable("type what the code prints")
-        return mark_whole(question, question.answer, lambda target: self._is_same(question, typed, str(target)))
+        return _normalize(typed)
 
     def find_problems(self, question: Question) -> list[str]:
         return [
             f'the wrong output "{wrong.tag}" is as good as the right one'
             for wrong in question.wrong
-            if self._is_same(question, str(wrong.value), question.answer)
+            if self.is_equal(question, _normalize(str(wrong.value)), question.answer)
         ]
 
-    def _is_same(self, question: Question, typed: str, target: str) -> bool:
-        given, wanted = _normalize(typed), _normalize(target)
+    def is_equal(self, question: Question, given: str, target: object) -> bool:
+        wanted = _normalize(str(target))
         if given == wanted or (given and given == _strip_brackets(wanted)):
             return True
         mine, theirs = _NUMBER.findall(given), _NUMBER.findall(wanted)

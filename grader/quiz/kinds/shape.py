@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from grader.quiz.kinds.kind import TYPED_GUESS, Draft, mark_parts
-from grader.quiz.model import Mark, Question, Unreadable, Wrong
+from grader.quiz.kinds.kind import TYPED_GUESS, Draft, PartsKind, tags_of_parts
+from grader.quiz.model import Question, Unreadable, Wrong
 from grader.quiz.placeholders import format_value
 
 Sizes = tuple[int, ...]
 
 
-class Shape:
+class Shape(PartsKind):
     """Shapes: `blanks` name them, `answer` has each, `wrong` is a list of {tag, blank, shape}, `blank` from 1."""
 
     name = "shape"
@@ -40,17 +40,10 @@ class Shape:
     def right_answer(self, question: Question) -> str:
         return "; ".join(map(format_value, question.answer))
 
-    def mark(self, question: Question, typed: str) -> Mark:
-        return mark_parts(question, self.right_answer(question), self._parse(question, typed))
-
     def find_problems(self, question: Question) -> list[str]:
-        return [
-            f'the wrong shape "{wrong.tag}" is the right one'
-            for wrong in question.wrong
-            if question.answer[wrong.value[0]] == wrong.value[1]
-        ]
+        return [f'the wrong shape "{tag}" is the right one' for tag in tags_of_parts(question, question.answer)]
 
-    def _parse(self, question: Question, typed: str) -> list[Sizes | None]:
+    def parse(self, question: Question, typed: str) -> list[Sizes | None]:
         count = len(question.answer)
         text = typed.strip().strip(";")
         parts = re.split(r"[;\n]|(?<=[)\]])\s*,?\s*(?=[(\[])", text)
