@@ -12,17 +12,30 @@ MAX_CHARACTERS = 200
 MAX_VALUE = 1e30  # also of intermediate values
 MAX_EXPONENT = 64.0
 
+Compute = Callable[[Mapping[str, float]], float]
+
 _SIGNS = str.maketrans({"×": "*", "·": "*", "⋅": "*", "−": "-", "–": "-", "÷": "/", "^": "§", "²": "¶", "³": "¤"})
 _TOKEN = re.compile(
     r"\s*(?:(\d[\d_]*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([^\W\d]\w*)|(\*\*|[-+*/()§¶¤√,]))", re.I
 )
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
 
+
+def _power(base: float, exponent: float) -> float:
+    if abs(exponent) > MAX_EXPONENT:
+        raise ValueError("too high a power")
+    value: float | complex = base**exponent
+    if isinstance(value, complex):
+        raise ValueError("no real value")
+    return value
+
+
 _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.Pow: _power,
 }
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan")},
@@ -57,17 +70,17 @@ class Expression:
         if len(text) > MAX_CHARACTERS:
             raise NotAnExpression(f"it is longer than {MAX_CHARACTERS} characters")
         try:
-            self._tree = ast.parse(self._to_python(text), mode="eval").body
+            tree = ast.parse(self._to_python(text), mode="eval").body
         except NotAnExpression:
             raise
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise NotAnExpression("it is no formula: look at its signs and parentheses") from None
-        self._require_arithmetic(self._tree)
+        self._compute = self._compile(tree)
 
     def evaluate(self, values: Mapping[str, float]) -> float:
         """Return the value for these values of the symbols. Raises NotAnExpression where it has none."""
         try:
-            return _check_size(self._compute(self._tree, values))
+            return _check_size(self._compute(values))
         except (ArithmeticError, ValueError, TypeError, RecursionError):
             raise NotAnExpression("it has no value") from None
 
@@ -118,41 +131,25 @@ class Expression:
             raise NotAnExpression(f'"{name}" could mean two things: write a sign between its parts')
         return self._split_name(rest)
 
-    def _require_arithmetic(self, node: ast.expr) -> None:
-        """Raise NotAnExpression for anything but arithmetic."""
+    def _compile(self, node: ast.expr) -> Compute:
+        """Return a function that computes a part of the formula. Raises NotAnExpression for anything but arithmetic."""
         match node:
-            case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(), right):
-                parts = [left, right]
-            case ast.UnaryOp(ast.UAdd() | ast.USub(), operand):
-                parts = [operand]
-            case ast.Call(ast.Name(name), arguments, []) if name in _FUNCTIONS and arguments:
-                parts = arguments
-            case ast.Constant(int() | float()):
-                parts = []
-            case ast.Name(name) if name in self.symbols or name in _CONSTANTS:
-                parts = []
-            case _:
-                raise NotAnExpression("only numbers, symbols, + - * / ** and parentheses can be read")
-        for part in parts:
-            self._require_arithmetic(part)
-
-    def _compute(self, node: ast.expr, values: Mapping[str, float]) -> float:
-        match node:
-            case ast.BinOp(left, ast.Pow(), right):
-                return _power(self._compute(left, values), self._compute(right, values))
-            case ast.BinOp(left, sign, right):
-                return _check_size(_BINARY[type(sign)](self._compute(left, values), self._compute(right, values)))
+            case ast.BinOp(left, sign, right) if type(sign) in _BINARY:
+                compute, first, second = _BINARY[type(sign)], self._compile(left), self._compile(right)
+                return lambda values: _check_size(compute(first(values), second(values)))
+            case ast.UnaryOp(ast.UAdd(), operand):
+                return self._compile(operand)
             case ast.UnaryOp(ast.USub(), operand):
-                return -self._compute(operand, values)
-            case ast.UnaryOp(_, operand):
-                return self._compute(operand, values)
-            case ast.Call(ast.Name(name), arguments):
-                return _check_size(_FUNCTIONS[name](*(self._compute(each, values) for each in arguments)))
-            case ast.Name(name):
-                return values[name] if name in values else _CONSTANTS[name]
+                positive = self._compile(operand)
+                return lambda values: -positive(values)
+            case ast.Call(ast.Name(name), [_, *_] as arguments, []) if name in _FUNCTIONS:
+                function, parts = _FUNCTIONS[name], [self._compile(each) for each in arguments]
+                return lambda values: _check_size(function(*(part(values) for part in parts)))
             case ast.Constant(int() | float() as constant):
-                return _check_size(float(constant))
-        raise TypeError(node)
+                return lambda _values: _check_size(float(constant))
+            case ast.Name(name) if name in self.symbols or name in _CONSTANTS:
+                return lambda values: values[name] if name in values else _CONSTANTS[name]
+        raise NotAnExpression("only numbers, symbols, + - * / ** and parentheses can be read")
 
 
 def _add_root_parentheses(written: list[str]) -> list[str]:
@@ -162,15 +159,6 @@ def _add_root_parentheses(written: list[str]) -> list[str]:
         bare = index > 0 and written[index - 1] == "sqrt" and token != "("
         out.append(f"({token})" if bare else token)
     return out
-
-
-def _power(base: float, exponent: float) -> float:
-    if abs(exponent) > MAX_EXPONENT:
-        raise ValueError("too high a power")
-    value = base**exponent
-    if isinstance(value, complex):
-        raise ValueError("no real value")
-    return _check_size(value)
 
 
 def _check_size(value: float) -> float:
