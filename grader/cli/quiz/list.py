@@ -12,7 +12,7 @@ from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA, Answered
 from grader.quiz.assessment.evidence import collect_evidence, first_tries, items_of
-from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SOLID, WEAK, TopicScore, topic_score
+from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SOLID, WEAK, TopicScore, clip_score, topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Topic
 from grader.store.quiz_log import QuizLog
@@ -112,7 +112,7 @@ def _describe_score(score: TopicScore | None) -> tuple[str, str, str]:
     if not score.covered:
         return signs().skipped, "quiet", f"{score.items} answered"
     sign, style = STYLES.get(score.label, ("trouble", "strong"))
-    shown = SCALE * min(1.0, max(0.0, score.share))
+    shown = clip_score(SCALE * score.share)
     return getattr(signs(), sign), style, f"{shown:>4.1f}  {score.label}"
 
 

@@ -15,7 +15,7 @@ from grader.model import SCHEMA, Answered, Claimed, LessonProgress, QuizSession
 from grader.quiz.assessment import calibration
 from grader.quiz.assessment.evidence import CLAIM_CREDIT, Evidence, collect_evidence, items_of, latest_claims
 from grader.quiz.assessment.misconceptions import contradicted_claims, suggestions, weaknesses
-from grader.quiz.assessment.scoring import MIN_ITEMS, MIN_TOPICS, SCALE, SOLID, TopicScore, label, overall
+from grader.quiz.assessment.scoring import MIN_ITEMS, MIN_TOPICS, SCALE, SOLID, TopicScore, clip_score, label, overall
 from grader.quiz.bank.bank import Bank
 
 MASTERED_AFTER = timedelta(days=7)
@@ -129,14 +129,13 @@ def _numbers(score: TopicScore | None) -> dict[str, Any]:
     if score is None:
         nothing = dict.fromkeys(("guess", "share", "variance", "score"))
         return {"items": 0, "credit": 0.0, **nothing, "label": "", "covered": False}
-    clipped = round(SCALE * min(1.0, max(0.0, score.share)), 1)
     return {
         "items": score.items,
         "credit": round(score.credit, 4),
         "guess": round(score.guess, 4),
         "share": round(score.share, 4),
         "variance": round(score.variance, 6),
-        "score": clipped if score.covered else None,
+        "score": round(clip_score(SCALE * score.share), 1) if score.covered else None,
         "label": score.label if score.covered else "",
         "covered": score.covered,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.model import CERTAINTIES, Answered, QuizSession
 from grader.quiz.assessment.evidence import items_of
-from grader.quiz.assessment.scoring import SCALE, topic_score
+from grader.quiz.assessment.scoring import SCALE, clip_score, topic_score
 
 PROBABILITY = {"guess": 0.4, "fairly": 0.7, "sure": 0.95}  # what each word is taken to mean
 MIN_ANSWERS_FOR_BRIER = 20
@@ -47,7 +47,7 @@ def history(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> lis
         mine = [answer for answer in answers if answer.session == session.id and answer.first]
         if session.finished is None or session.predicted is None or len(mine) < MIN_ANSWERS_IN_SESSION:
             continue
-        scored = min(SCALE, max(0.0, SCALE * topic_score(items_of(mine, [])).share))
+        scored = clip_score(SCALE * topic_score(items_of(mine, [])).share)
         found.append(
             {
                 "when": session.started.isoformat(),
@@ -62,7 +62,7 @@ def history(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> lis
     return found
 
 
-def bias(past: Sequence[dict[str, Any]], last: int = LAST_SESSIONS) -> float | None:
+def bias(past: Sequence[dict[str, Any]]) -> float | None:
     """Return by how much the last predictions were too high on average; None without any."""
-    recent = [each["bias"] for each in past[-last:]]
+    recent = [each["bias"] for each in past[-LAST_SESSIONS:]]
     return round(sum(recent) / len(recent), 1) if recent else None

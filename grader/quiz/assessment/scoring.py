@@ -63,7 +63,6 @@ class Overall:
     low: float
     high: float
     half_width: float
-    mean_share: float
 
 
 def topic_score(items: Sequence[Item]) -> TopicScore:
@@ -84,10 +83,9 @@ def overall(topics: Iterable[TopicScore], min_topics: int = MIN_TOPICS) -> Overa
     covered = [topic for topic in topics if topic.covered]
     if len(covered) < max(1, min_topics):
         return None
-    mean = sum(topic.share for topic in covered) / len(covered)
+    centre = SCALE * sum(topic.share for topic in covered) / len(covered)
     half = Z90 * SCALE / len(covered) * math.sqrt(sum(topic.variance for topic in covered))
-    centre = SCALE * mean
-    return Overall(_on_scale(centre), _on_scale(centre - half), _on_scale(centre + half), half, mean)
+    return Overall(clip_score(centre), clip_score(centre - half), clip_score(centre + half), half)
 
 
 def label(items: Sequence[Item]) -> str:
@@ -116,5 +114,6 @@ def _likelihood(items: Sequence[Item], share: float) -> float:
     return math.exp(log)
 
 
-def _on_scale(value: float) -> float:
+def clip_score(value: float) -> float:
+    """Clip a score to the scale from 0 to 10."""
     return min(SCALE, max(0.0, value))

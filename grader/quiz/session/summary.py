@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.model import Answered
 from grader.quiz.assessment.evidence import items_of
-from grader.quiz.assessment.scoring import SCALE, Z90, topic_score
+from grader.quiz.assessment.scoring import SCALE, Z90, clip_score, topic_score
 from grader.quiz.model import Question
 from grader.quiz.session.session import Session, is_sure_but_wrong
 
@@ -46,7 +46,7 @@ def _score(answers: Sequence[Answered]) -> dict[str, float | None]:
     score = topic_score(items_of(answers, []))
     half_width = Z90 * math.sqrt(score.variance)
     shares = {"score": score.share, "low": score.share - half_width, "high": score.share + half_width}
-    return {name: round(SCALE * min(1.0, max(0.0, share)), 1) for name, share in shares.items()}
+    return {name: round(clip_score(SCALE * share), 1) for name, share in shares.items()}
 
 
 def _topics(session: Session, answers: Sequence[Answered]) -> list[dict[str, Any]]:
