@@ -74,12 +74,8 @@ def make_marking(question: OpenQuestion, claims: Sequence[Claimed]) -> Marking:
 def marked_claims(bank: Bank, claims: Sequence[Claimed], written: Collection[str]) -> list[Claimed]:
     """Return the claims that count: those of answers that have a text and are marked completely.
 
-    A skipped or partly marked answer claims nothing; an earlier answer to the same question still does.
-
-    Args:
-        bank: The questions.
-        claims: All claims of a learner.
-        written: The sessions with a text.
+    A skipped or partly marked answer claims nothing; an earlier answer to the same question still does. `written` are
+    the sessions with a text.
     """
     by_answer: dict[tuple[str, str], list[Claimed]] = {}
     for claim in claims:

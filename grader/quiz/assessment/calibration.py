@@ -62,7 +62,7 @@ def history(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> lis
     return found
 
 
-def bias(past: Sequence[dict[str, Any]]) -> float | None:
+def bias(past: Sequence[dict[str, Any]], last: int = LAST_SESSIONS) -> float | None:
     """Return by how much the last predictions were too high on average; None without any."""
-    recent = [each["bias"] for each in past[-LAST_SESSIONS:]]
+    recent = [each["bias"] for each in past[-last:]]
     return round(sum(recent) / len(recent), 1) if recent else None

@@ -73,14 +73,18 @@ class Bank:
                 return found
         return [Outline(family.id, family.kind) for family in self.topic(name).families]
 
+    def find_family(self, family_id: str) -> Family | None:
+        """Return a family; None if the course does not have it. Raises CourseError."""
+        topic = family_id.partition(".")[0]
+        families = self.topic(topic).families if topic in self.paths else ()
+        return next((family for family in families if family.id == family_id), None)
+
     def family(self, family_id: str) -> Family:
         """Return a family. Raises UsageError if the course does not have it, CourseError."""
-        topic = family_id.partition(".")[0]
-        if topic in self.paths:
-            for family in self.topic(topic).families:
-                if family.id == family_id:
-                    return family
-        raise UsageError(f'there is no question "{family_id}"', next_step="learn quiz list")
+        family = self.find_family(family_id)
+        if family is None:
+            raise UsageError(f'there is no question "{family_id}"', next_step="learn quiz list")
+        return family
 
     def misconception(self, tag: str) -> Misconception | None:
         """Return the misconception of a tag, searching the topics that were read before the others."""

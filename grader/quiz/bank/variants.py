@@ -8,15 +8,13 @@ from grader.errors import CourseError
 from grader.quiz.bank.bank import AUDIT, Bank
 from grader.quiz.kinds import KINDS, Draft
 from grader.quiz.model import Family, Question
-from grader.quiz.placeholders import NoSuchValue, fill_all
+from grader.quiz.placeholders import fill_all
 
 
 def make_variant(bank: Bank, family: Family, salt: str, attempt: int) -> Question:
     """Make the question of a family that a learner is asked the `attempt`-th time.
 
     Args:
-        bank: Where the family's generator is found.
-        family: The family.
         salt: The learner's own; another salt gives other numbers.
         attempt: Counted from 1.
 
@@ -30,6 +28,6 @@ def make_variant(bank: Bank, family: Family, salt: str, attempt: int) -> Questio
         drawn = {key: value for key, value in values.items() if key in kind.required | kind.optional or key == "code"}
         data = {**fill_all(family.fields, values), **drawn}
         return kind.build(Draft(family, data, values, attempt, Random(f"{seed}\0order")))
-    except (NoSuchValue, KeyError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         what = f"no question can be made of {family.id}: {type(error).__name__}: {error}"
         raise CourseError(what, where=str(bank.paths[family.topic]), next_step=AUDIT) from error

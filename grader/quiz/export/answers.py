@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grader.errors import CourseError, UsageError
 from grader.model import Answered
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.variants import make_variant
@@ -24,7 +23,7 @@ def answer_records(
     """Yield an object for each answer, oldest first, numbered by `n`.
 
     Args:
-        bank: The questions; of a family that it does not have any more no drawn values are told.
+        bank: The questions; an answer to a family that it does not have any more comes without drawn values.
         answers: The log of a learner.
         learner: The random id.
         salt: The salt of the learner's variants.
@@ -54,12 +53,10 @@ def answer_records(
 
 
 def _drawn(bank: Bank, answer: Answered, salt: str) -> dict[str, Any]:
-    try:
-        question = make_variant(bank, bank.family(answer.family), salt, answer.attempt)
-    except CourseError:
-        raise
-    except UsageError:  # the family was removed from the course
+    family = bank.find_family(answer.family)
+    if family is None:  # it was removed from the course
         return {"drawn": {}, "offered": []}
+    question = make_variant(bank, family, salt, answer.attempt)
     offered = [option.tag for option in question.options if option.tag and not option.right]
     return {"drawn": _short_values(question.values), "offered": offered if question.kind == "choice" else []}
 

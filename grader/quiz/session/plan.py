@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from grader.errors import CourseError, UsageError
+from grader.errors import UsageError
 from grader.quiz.bank.bank import Bank, Outline
 
 SHORT_EACH, SHORT_ALONE = 3, 5  # questions on each of several topics, and on a single topic
@@ -43,11 +43,8 @@ def choose_families(
     """Choose questions on these topics and mix them, those asked least often first.
 
     Args:
-        bank: The questions.
-        topics: The names of topics.
         length: One of LENGTHS.
         tried: How often each family was answered at a first try.
-        random: The source of random choices.
     """
     alone = len(topics) == 1
     counts = {"short": SHORT_ALONE if alone else SHORT_EACH, "full": FULL_ALONE if alone else FULL_EACH}
@@ -62,17 +59,7 @@ def plan_variants(families: Iterable[str], asked: Mapping[str, int]) -> Plan:
 
 def keep_existing(bank: Bank, families: Iterable[str]) -> list[str]:
     """Return the families that the course still has. Raises CourseError."""
-    return [family for family in families if _exists(bank, family)]
-
-
-def _exists(bank: Bank, family: str) -> bool:
-    try:
-        bank.family(family)
-    except CourseError:
-        raise
-    except UsageError:
-        return False
-    return True
+    return [family for family in families if bank.find_family(family)]
 
 
 def _choose_least_tried(

@@ -50,7 +50,7 @@ def due(answers: Sequence[Answered], now: datetime) -> list[str]:
 
 
 def next_due(answers: Sequence[Answered], now: datetime) -> tuple[date, int] | None:
-    """Return the next day after that of `now` on which families are due, and how many; None if there is none."""
+    """Return the next day after that of `now` on which families are due, and how many; None if no family is."""
     days = sorted(day for when in due_times(answers).values() if (day := _day(when, now)) > now.date())
     return (days[0], days.count(days[0])) if days else None
 

@@ -15,7 +15,7 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.variants import make_variant
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.plan import Plan, keep_existing
+from grader.quiz.session.plan import Plan
 
 DONT_KNOW = "?"
 MAX_ANSWER = 1000  # characters
@@ -69,9 +69,10 @@ class Session:
             for family, attempt in self.plan
             if self.repeat_missed and family in first and first[family].credit < 1
         ]
+        # the course may be newer than the session, and not have a family any more
         for plan, done, is_repeat in ((self.plan, first.keys(), False), (missed, repeated, True)):
             for number, (family, attempt) in enumerate(plan, 1):
-                if family not in done and self._exists(family):
+                if family not in done and self.bank.find_family(family):
                     return Turn(self._make_question(family, attempt), number, len(plan), is_repeat)
         return None
 
@@ -79,8 +80,6 @@ class Session:
         """Log an answer and mark it.
 
         Args:
-            turn: The question that was asked.
-            typed: What was typed.
             certainty: One of CERTAINTIES, or "" where it was not asked for.
             seconds: How long the answer took.
 
@@ -124,12 +123,8 @@ class Session:
         return [
             (self._make_question(family, attempt), first[family])
             for family, attempt in dict(self.plan).items()
-            if family in first and self._exists(family)
+            if family in first and self.bank.find_family(family)
         ]
-
-    def _exists(self, family: str) -> bool:
-        """Return True if the course still has this family: it may be newer than the session."""
-        return bool(keep_existing(self.bank, [family]))
 
     def _make_question(self, family: str, attempt: int) -> Question:
         return make_variant(self.bank, self.bank.family(family), self.salt, attempt)
