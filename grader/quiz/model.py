@@ -130,6 +130,11 @@ class Question:
     audits: tuple[str, ...] = ()
     prove: str = ""
 
+    @property
+    def parts(self) -> list[str]:
+        """What is asked for one by one: the names of shapes, or the left sides of pairs."""
+        return list(self.details.get("blanks", self.details.get("lefts", ())))
+
 
 @dataclass(frozen=True)
 class Mark:

@@ -72,7 +72,7 @@ class JsonView:
             text=unwrap(question.text),
             code=question.code,
             options={letter: option.text for letter, option in letter_options(question.options)},
-            parts=list(question.details.get("blanks", question.details.get("lefts", []))),
+            parts=question.parts,
             how=KINDS[question.kind].instructions(question),
         )
 

@@ -104,9 +104,8 @@ def question_lines(question: Question, *, close: bool = False) -> list[str]:
     between = [] if close else [""]
     if question.code:
         lines += [*between, *_code_lines(question.code, numbered=question.kind == "bug")]
-    parts = question.details.get("blanks", ()) or question.details.get("lefts", ())
     options = [(letter, option.text) for letter, option in letter_options(question.options)]
-    for marked in ([(str(number), part) for number, part in enumerate(parts, 1)], options):
+    for marked in ([(str(number), part) for number, part in enumerate(question.parts, 1)], options):
         if marked:
             lines += between
             lines += [line for mark, text in marked for line in hang(mark, text, 2)]
@@ -173,8 +172,8 @@ def _part(question: Question, mark: Mark) -> str:
     count, says = {
         "order": (len(question.options), "steps are in order"),
         "multi": (len(question.options), "options are judged right"),
-        "match": (len(question.details.get("lefts", ())), "pairs are right"),
-        "shape": (len(question.details.get("blanks", ())), "shapes are right"),
+        "match": (len(question.parts), "pairs are right"),
+        "shape": (len(question.parts), "shapes are right"),
     }.get(question.kind, (0, ""))
     if not count:
         return f"{mark.credit:.0%} of it, which counts"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.quiz.bank.bank import Bank
-from grader.quiz.export.cards import Card, Export, number_lines, right_answer_lines, wrong_answers
-from grader.quiz.export.html import code_block, inline, make_list, to_html
+from grader.quiz.export.cards import Card, Export, right_answer_lines, shown_code, wrong_answers
+from grader.quiz.export.html import code_block, full_answer, inline, make_list, to_html
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import OpenQuestion, Question
@@ -40,39 +40,28 @@ def to_anki(bank: Bank, cards: Sequence[Card]) -> Export:
 
 
 def _note(bank: Bank, card: Card) -> list[str]:
-    tags = f"selfattend::{card.topic.name}"
-    if card.opened:
-        return [
-            card.id,
-            _escape_field(to_html(card.opened.asks)),
-            _escape_field(_open_back(card.opened)),
-            f"{tags} selfattend::open",
-        ]
-    assert card.question is not None
-    front, back = _front(card.question), _back(bank, card.question)
-    return [card.id, _escape_field(front), _escape_field(back), f"{tags} selfattend::{card.question.kind}"]
+    question = card.question
+    if isinstance(question, OpenQuestion):
+        front, back, kind = to_html(question.asks), full_answer(question), "open"
+    else:
+        front, back, kind = _front(question), _back(bank, question), question.kind
+    return [card.id, _escape_field(front), _escape_field(back), f"selfattend::{card.topic.name} selfattend::{kind}"]
 
 
 def _front(question: Question) -> str:
-    text = code_block(number_lines(question.code) if question.kind == "bug" else question.code)
-    named = make_list(question.details.get("blanks", ()) or question.details.get("lefts", ()), "ol")
+    asked = f"{to_html(question.text)}{code_block(shown_code(question))}{make_list(question.parts, 'ol')}"
     letters = "<br>".join(
         f"<b>{letter}</b> {inline(option.text)}" for letter, option in letter_options(question.options)
     )
     options = f"<p>{letters}</p>" if letters else ""
     how = inline(KINDS[question.kind].instructions(question))
-    return f"{to_html(question.text)}{text}{named}{options}<p><small>{how}</small></p>"
+    return f"{asked}{options}<p><small>{how}</small></p>"
 
 
 def _back(bank: Bank, question: Question) -> str:
     answer = "<br>".join(map(inline, right_answer_lines(question)))
     said = make_list([f"{answer}: {text}" for answer, text in wrong_answers(bank, question)])
     return f"<p><b>{answer}</b></p>{to_html(question.explain)}{said}{code_block(question.prove)}"
-
-
-def _open_back(question: OpenQuestion) -> str:
-    points = make_list([f"It {point.says}." for point in question.key_points])
-    return f"<p>A full answer:</p>{points}{to_html(question.model_answer)}"
 
 
 def _escape_field(html: str) -> str:

@@ -18,12 +18,11 @@ MAX_DRAWS = 4  # per variant that is wanted, as some draws are equal
 
 @dataclass(frozen=True)
 class Card:
-    """A question, or an open one, of a topic. `id` stays when its text is changed."""
+    """A question of a topic. `id` stays when its text is changed."""
 
     id: str
     topic: Topic
-    question: Question | None = None
-    opened: OpenQuestion | None = None
+    question: Question | OpenQuestion
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def make_cards(bank: Bank, topics: Sequence[str], variants: int) -> list[Card]:
             for number, question in enumerate(_draw_different(bank, family, variants), 1):
                 found.append(Card(f"{family.id}#{number}", topic, question))
         if topic.open:
-            found.append(Card(f"{topic.name}.open", topic, opened=topic.open))
+            found.append(Card(f"{topic.name}.open", topic, topic.open))
     return found
 
 
@@ -72,11 +71,11 @@ def right_answer_lines(question: Question) -> list[str]:
     if question.kind == "order":
         return [f"{number}. {question.options[index].text}" for number, index in enumerate(question.answer, 1)]
     if question.kind == "match":
-        lefts = question.details["lefts"]
-        return [f"{left}: {question.options[at].text}" for left, at in zip(lefts, question.answer, strict=True)]
+        rights = [question.options[at].text for at in question.answer]
+        return [f"{left}: {right}" for left, right in zip(question.parts, rights, strict=True)]
     if question.kind == "shape":
-        blanks = question.details["blanks"]
-        return [f"{blank}: {format_value(shape)}" for blank, shape in zip(blanks, question.answer, strict=True)]
+        pairs = zip(question.parts, question.answer, strict=True)
+        return [f"{blank}: {format_value(shape)}" for blank, shape in pairs]
     return KINDS[question.kind].right_answer(question).split("\n")
 
 
@@ -84,7 +83,7 @@ def feedback_on(bank: Bank, question: Question, tag: str) -> str:
     """Return what to say about a misconception in an answer to this question; "" if nothing."""
     known = bank.misconception(tag) if tag else None
     named = f"You {known.says}." if known else ""
-    return " ".join(filter(None, [named, " ".join(question.feedback.get(tag, "").split())]))
+    return " ".join(filter(None, [named, *question.feedback.get(tag, "").split()]))
 
 
 def wrong_answers(bank: Bank, question: Question) -> list[tuple[str, str]]:
@@ -101,13 +100,15 @@ def _format_answer(question: Question, value: object) -> str:
     if isinstance(value, tuple):
         index, given = value
         if question.kind == "match":
-            return f"{question.details['lefts'][index]} with {question.options[given].text}"
-        return f"{format_value(given)} for {question.details['blanks'][index]}"
+            return f"{question.parts[index]} with {question.options[given].text}"
+        return f"{format_value(given)} for {question.parts[index]}"
     if question.kind == "bug":
         return f"line {value}"
     return format_value(value)
 
 
-def number_lines(code: str) -> str:
-    """Put its number before each line of code."""
-    return "\n".join(f"{number:>2}  {line}" for number, line in enumerate(code.split("\n"), 1))
+def shown_code(question: Question) -> str:
+    """Return the code of a question, with the numbers of its lines where one of them is asked for."""
+    if question.kind != "bug":
+        return question.code
+    return "\n".join(f"{number:>2}  {line}" for number, line in enumerate(question.code.split("\n"), 1))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from grader.quiz.bank.bank import Bank
 from grader.quiz.export.cards import Card, Export, feedback_on, right_answer_lines
-from grader.quiz.export.html import code_block, inline, make_list, to_html
+from grader.quiz.export.html import code_block, full_answer, inline, to_html
 from grader.quiz.model import OpenQuestion, Question
 from grader.quiz.placeholders import format_value
 
@@ -29,8 +29,12 @@ _RESERVED = str.maketrans({sign: f"\\{sign}" for sign in "\\~=#{}:"} | {"\n": "\
 class Form(NamedTuple):
     """What is written in the braces, and a key of BECAME where Moodle gets another kind."""
 
-    answers: str
+    lines: Sequence[str]
     became: str = ""
+    sign: str = ""  # before the lines
+
+
+ESSAY = Form((), "essay")
 
 
 def to_gift(bank: Bank, cards: Sequence[Card]) -> Export:
@@ -50,18 +54,17 @@ def to_gift(bank: Bank, cards: Sequence[Card]) -> Export:
 
 
 def _make_block(bank: Bank, card: Card) -> tuple[str, str]:
-    if card.opened:
-        text, form, feedback = to_html(card.opened.asks), Form("", "essay"), _full_answer(card.opened)
+    question = card.question
+    if isinstance(question, OpenQuestion):
+        text, form, feedback = to_html(question.asks), ESSAY, full_answer(question)
     else:
-        assert card.question is not None
-        question = card.question
         form = FORMS[question.kind](bank, question)
         text = _text(question, form)
         said = "<br>".join(map(inline, right_answer_lines(question)))
         feedback = f"<p><b>{said}</b></p>{to_html(question.explain)}"
     lines = [
         f"// [id:{card.id}] [tag:{card.topic.name}]",
-        f"::{escape(card.id)}::[html]{escape(text)} {{{form.answers}",
+        "\n\t".join([f"::{escape(card.id)}::[html]{escape(text)} {{{form.sign}", *form.lines]),
         f"####[html]{escape(feedback)}",
         "}",
     ]
@@ -76,17 +79,11 @@ def _text(question: Question, form: Form) -> str:
     unit = question.details.get("unit", "")
     if unit:
         parts.append(f"<p>{inline(f'In {unit}.')}</p>")
-    blanks = question.details.get("blanks", ())
-    if blanks and form.became != "matching":
-        parts.append(f"<p>{inline(f'{blanks[0]}: a shape, as (2, 3, 5)')}</p>")
+    if question.kind == "shape" and form.became != "matching":
+        parts.append(f"<p>{inline(f'{question.parts[0]}: a shape, as (2, 3, 5)')}</p>")
     if question.kind == "formula" and form.became == "essay":
         parts.append(f"<p>{inline('A formula in ' + ', '.join(question.details['symbols']) + '.')}</p>")
     return "".join(parts)
-
-
-def _full_answer(question: OpenQuestion) -> str:
-    points = make_list([f"It {point.says}." for point in question.key_points])
-    return f"<p>A full answer:</p>{points}{to_html(question.model_answer)}"
 
 
 def escape(text: str) -> str:
@@ -106,19 +103,15 @@ def _numeric(bank: Bank, question: Question) -> Form:
         tolerance = question.details.get("atol", 0.0) + question.details.get("rtol", 0.0) * abs(value)
         shown = tolerance if tolerance > 1e-6 * abs(value) else 0
         lines.append(f"=%{weight}%{value:.12g}:{shown:.6g}{_feedback(feedback)}")
-    return Form("#" + _join_lines(lines))
+    return Form(lines, sign="#")
 
 
 def _shape(bank: Bank, question: Question) -> Form:
-    blanks = question.details["blanks"]
-    if len(blanks) > 1:
+    if len(question.parts) > 1:
         others = [format_value(each.value[1]) for each in question.wrong]
-        pairs = [(blank, format_value(shape)) for blank, shape in zip(blanks, question.answer, strict=True)]
-        return _matching(pairs, others)
-    answers = _typed(_spellings(question.answer[0]))
-    for each in question.wrong:
-        answers += _typed(_spellings(each.value[1]), feedback_on(bank, question, each.tag))
-    return Form(_join_lines(answers))
+        return Form(_matching(question.parts, map(format_value, question.answer), others), "matching")
+    wrong = [(_spellings(each.value[1]), each.tag) for each in question.wrong]
+    return _typed(bank, question, _spellings(question.answer[0]), wrong)
 
 
 def _spellings(shape: Sequence[int]) -> list[str]:
@@ -133,12 +126,10 @@ def _predict(bank: Bank, question: Question) -> Form:
     except ValueError:  # an output that is not a number
         answer = str(question.answer)
     if "\n" in answer.strip() or "->" in answer:  # Moodle cannot compare such an answer
-        return Form("", "essay")
-    answers = _typed(_outputs(answer))
-    for each in question.wrong:
-        if "->" not in str(each.value) and "\n" not in str(each.value):
-            answers += _typed(_outputs(str(each.value)), feedback_on(bank, question, each.tag))
-    return Form(_join_lines(answers))
+        return ESSAY
+    wrong = [(str(each.value), each.tag) for each in question.wrong]
+    short = [(_outputs(text), tag) for text, tag in wrong if "->" not in text and "\n" not in text]
+    return _typed(bank, question, _outputs(answer), short)
 
 
 def _outputs(text: str) -> list[str]:
@@ -155,14 +146,12 @@ def _bug(bank: Bank, question: Question) -> Form:
     for number, line in enumerate(question.code.split("\n"), 1):
         if line.strip():
             text = f"{number} <code>{inline(line.replace('`', ''))}</code>"
-            lines.append(_option(text, number == question.answer, feedback_on(bank, question, tags.get(number, ""))))
-    return Form(_join_lines(lines))
+            lines.append(_option(bank, question, text, number == question.answer, tags.get(number, "")))
+    return Form(lines)
 
 
 def _choice(bank: Bank, question: Question) -> Form:
-    options = question.options
-    lines = [_option(inline(each.text), each.right, feedback_on(bank, question, each.tag)) for each in options]
-    return Form(_join_lines(lines))
+    return Form([_option(bank, question, inline(each.text), each.right, each.tag) for each in question.options])
 
 
 def _multi(bank: Bank, question: Question) -> Form:
@@ -175,26 +164,25 @@ def _multi(bank: Bank, question: Question) -> Form:
         feedback = _feedback(feedback_on(bank, question, option.tag))
         lines.append(f"~%{weight:.7g}%[html]{escape(inline(option.text))}{feedback}")
     lines.append(f"~%{-100 if rights else 100}%[html]None of these")
-    return Form(_join_lines(lines))
+    return Form(lines)
 
 
 def _order(_bank: Bank, question: Question) -> Form:
     steps = [question.options[index].text for index in question.answer]
-    return _matching([(f"The {ORDINALS[at]} step", step) for at, step in enumerate(steps)])
+    return Form(_matching([f"The {ordinal} step" for ordinal in ORDINALS[: len(steps)]], steps), "matching")
 
 
 def _match(_bank: Bank, question: Question) -> Form:
     rights = [option.text for option in question.options]
-    pairs = [(left, rights[at]) for left, at in zip(question.details["lefts"], question.answer, strict=True)]
-    return _matching(pairs, rights)._replace(became="")
+    return Form(_matching(question.parts, [rights[at] for at in question.answer], rights))
 
 
 def _formula(bank: Bank, question: Question) -> Form:
     if len(question.wrong) < 2:
-        return Form("", "essay")
+        return ESSAY
     named = sorted([(str(question.answer), ""), *((str(each.value), each.tag) for each in question.wrong)])
-    lines = [_option(f"<code>{inline(text)}</code>", not tag, feedback_on(bank, question, tag)) for text, tag in named]
-    return Form(_join_lines(lines), "choice")
+    lines = [_option(bank, question, f"<code>{inline(text)}</code>", not tag, tag) for text, tag in named]
+    return Form(lines, "choice")
 
 
 FORMS: dict[str, Callable[[Bank, Question], Form]] = {
@@ -210,27 +198,30 @@ FORMS: dict[str, Callable[[Bank, Question], Form]] = {
 }
 
 
-def _matching(pairs: Sequence[tuple[str, str]], rights: Iterable[str] = ()) -> Form:
-    """Write pairs, then those of `rights` that belong to no pair."""
-    taken = {right for _, right in pairs}
-    others = [right for right in dict.fromkeys(rights) if right not in taken]
-    lines = [f"=[html]{escape(inline(left))} -> {escape(' '.join(right.split()))}" for left, right in pairs]
-    return Form(_join_lines([*lines, *(f"= -> {escape(' '.join(right.split()))}" for right in others)]), "matching")
+def _matching(lefts: Sequence[str], rights: Iterable[str], more: Iterable[str] = ()) -> list[str]:
+    """Write pairs, then those of `more` that are the right side of no pair."""
+    texts = list(rights)
+    others = [right for right in dict.fromkeys(more) if right not in texts]
+    pairs = [(f"[html]{escape(inline(left))}", right) for left, right in zip(lefts, texts, strict=True)]
+    pairs += [("", right) for right in others]
+    return [f"={left} -> {escape(' '.join(right.split()))}" for left, right in pairs]
 
 
-def _option(html: str, is_right: bool, feedback: str) -> str:
-    return f"{'=' if is_right else '~'}[html]{escape(html)}{_feedback(feedback)}"
+def _option(bank: Bank, question: Question, html: str, is_right: bool, tag: str) -> str:
+    return f"{'=' if is_right else '~'}[html]{escape(html)}{_feedback(feedback_on(bank, question, tag))}"
 
 
-def _typed(spellings: Sequence[str], feedback: str | None = None) -> list[str]:
-    """Write typed answers: right ones, or wrong ones with feedback. A star, a wildcard, is escaped twice."""
-    weight = 100 if feedback is None else 0
-    return [f"=%{weight}%{escape(each.replace('*', chr(92) + '*'))}{_feedback(feedback or '')}" for each in spellings]
+def _typed(bank: Bank, question: Question, right: list[str], wrong: Iterable[tuple[list[str], str]]) -> Form:
+    """Write the ways to type the right answer and wrong ones. A star, a wildcard, is escaped twice."""
+    answers = [(100, right, ""), *((0, spellings, feedback_on(bank, question, tag)) for spellings, tag in wrong)]
+    return Form(
+        [
+            f"=%{weight}%{escape(each.replace('*', chr(92) + '*'))}{_feedback(feedback)}"
+            for weight, spellings, feedback in answers
+            for each in spellings
+        ]
+    )
 
 
 def _feedback(text: str) -> str:
     return f"#[html]{escape(inline(text))}" if text else ""
-
-
-def _join_lines(lines: Sequence[str]) -> str:
-    return "".join(f"\n\t{line}" for line in lines)

@@ -6,6 +6,8 @@ import html
 import re
 from collections.abc import Sequence
 
+from grader.quiz.model import OpenQuestion
+
 _CODE = re.compile(r"`([^`\n]+)`")
 _ITEM = re.compile(r"^-\s+")
 
@@ -29,6 +31,12 @@ def make_list(texts: Sequence[str], kind: str = "ul") -> str:
 def code_block(text: str) -> str:
     """Make a block of code."""
     return f"<pre>{escape(text)}</pre>" if text else ""
+
+
+def full_answer(question: OpenQuestion) -> str:
+    """Convert the key points and the model answer of an open question."""
+    points = make_list([f"It {point.says}." for point in question.key_points])
+    return f"<p>A full answer:</p>{points}{to_html(question.model_answer)}"
 
 
 def escape(text: str) -> str:
