@@ -125,10 +125,6 @@ def _arrow(pair: Scores, signs: Signs) -> str:
 
 def to_object(summary: RunSummary) -> dict[str, Any]:
     """Return the documented object of `grader run --json`."""
-    changed = [
-        {"id": change.id, "before": change.before, "after": change.after, "lessons": change.lessons}
-        for change in summary.changes
-    ]
     return {
         "schema": SCHEMA,
         "seed": summary.seed,
@@ -138,5 +134,5 @@ def to_object(summary: RunSummary) -> dict[str, Any]:
         "mean": summary.mean,
         "states": dict(summary.states),
         "look_at": [{"id": own, "name": name, "why": why} for own, name, why in summary.to_look_at],
-        "again": {"graded": summary.regraded, "changed": changed},
+        "again": {"graded": summary.regraded, "changed": [vars(change) for change in summary.changes]},
     }

@@ -14,15 +14,9 @@ from typing import Any
 
 from grader.model import LessonResult
 from grader.record import Record
-from grader.reports.formats.to_markdown import lesson_lines
-from grader.reports.record_view import (
-    CheckLine,
-    check_lines,
-    lessons_of,
-    number_text,
-    score_out_of,
-)
-from grader.terminal.text import clean, score_text
+from grader.reports.formats.to_markdown import lesson_lines, score_of_10
+from grader.reports.record_view import CheckLine, check_lines, lessons_of, number_text, score_out_of
+from grader.terminal.text import clean
 
 FAILED = (
     "The grader itself failed on this submission. That is not your fault. There is no score yet, and no zero: your "
@@ -51,14 +45,7 @@ def to_gradescope(
         if lesson.state != "would-not-import":
             lines = enumerate(check_lines(lesson.checks), 1)
             tests += [_check_test(title, line, f"{index}.{number}", scored=total is not None) for number, line in lines]
-    result: dict[str, Any] = {
-        "output": _summary(record, total, out_of),
-        "output_format": "text",
-        "visibility": visibility,
-        "stdout_visibility": "hidden",
-        "tests": tests,
-        "extra_data": _extra(head, record),
-    }
+    result = _result(_summary(record, total, out_of), visibility, tests) | {"extra_data": _extra(head, record)}
     if total is not None:
         result = {"score": total, **result}
     if record.duration_s is not None:
@@ -68,14 +55,17 @@ def to_gradescope(
 
 def make_failure() -> dict[str, Any]:
     """Return the object for a run that did not give a record: the grader failed, there is no score."""
-    test = {"number": "1", "name": "The grader itself failed", "name_format": "text", "output": FAILED}
-    return {
-        "output": FAILED,
-        "output_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
-        "tests": [{**test, "output_format": "text"}],
-    }
+    return _result(FAILED, "visible", [_test("1", "The grader itself failed", FAILED)])
+
+
+def _result(output: str, visibility: str, tests: list[dict[str, Any]]) -> dict[str, Any]:
+    shown = {"output": output, "output_format": "text", "visibility": visibility}
+    return {**shown, "stdout_visibility": "hidden", "tests": tests}
+
+
+def _test(number: str, name: str, output: str, output_format: str = "text") -> dict[str, Any]:
+    heading = {"number": number, "name": name, "name_format": "text"}
+    return {**heading, "output": output, "output_format": output_format}
 
 
 def _total(record: Record, out_of: float, missing_as_zero: bool) -> float | None:
@@ -106,14 +96,8 @@ def _summary(record: Record, total: float | None, out_of: float) -> str:
 
 def _lesson_test(title: str, lesson: LessonResult, number: str) -> dict[str, Any]:
     """Show a lesson's assessment as a test without points."""
-    score = "no score" if lesson.score is None else f"{score_text(lesson.score)} of 10"
-    test = {
-        "number": number,
-        "name": f"{clean(title)}: {score}",
-        "name_format": "text",
-        "output": "\n".join(lesson_lines(replace(lesson, checks=()), "####")) or "Nothing to add.",
-        "output_format": "md",
-    }
+    output = "\n".join(lesson_lines(replace(lesson, checks=()), "####")) or "Nothing to add."
+    test = _test(number, f"{clean(title)}: {score_of_10(lesson.score)}", output, "md")
     if lesson.state != "grader-error":
         test["status"] = "passed" if lesson.passed else "failed"
     return test
@@ -121,13 +105,7 @@ def _lesson_test(title: str, lesson: LessonResult, number: str) -> dict[str, Any
 
 def _check_test(title: str, line: CheckLine, number: str, *, scored: bool) -> dict[str, Any]:
     inputs = f" ({line.inputs_text})" if line.inputs_text else ""
-    test: dict[str, Any] = {
-        "number": number,
-        "name": f"{clean(title)}: {clean(line.says)}{inputs}",
-        "name_format": "text",
-        "output": clean(_check_output(line)),
-        "output_format": "text",
-    }
+    test = _test(number, f"{clean(title)}: {clean(line.says)}{inputs}", clean(_check_output(line)))
     if line.outcome == "grader-error":
         return test
     if scored:

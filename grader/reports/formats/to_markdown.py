@@ -29,7 +29,7 @@ def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
     """Write the whole page; it shows all that is in `record`, redacted or not."""
     lines = [f"# Feedback for {prose(record.label)}", "", *_overview(head, record)]
     for _name, title, lesson in lessons_of(head, record):
-        lines += ["", f"## {prose(title)}: {_score(lesson.score)}", "", *lesson_lines(lesson)]
+        lines += ["", f"## {prose(title)}: {score_of_10(lesson.score)}", "", *lesson_lines(lesson)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -86,12 +86,12 @@ def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
     lessons = list(lessons_of(head, record))
     scored = sum(lesson.score is not None for _, _, lesson in lessons)
     of_these = "" if scored == len(lessons) else f", over {scored} of {plural(len(lessons), 'lesson')}"
-    yield f"**Score: {_score(record.score)}**{of_these if scored else ''}"
+    yield f"**Score: {score_of_10(record.score)}**{of_these if scored else ''}"
     yield ""
     yield "| lesson | score | checks passed |"
     yield "| --- | --- | --- |"
     for _, title, lesson in lessons:
-        yield f"| {prose(title)} | {_score(lesson.score)} | {_passed_text(lesson)} |"
+        yield f"| {prose(title)} | {score_of_10(lesson.score)} | {_passed_text(lesson)} |"
     said = [record.problem, *record.notes]
     if record.late:
         said.insert(0, "Handed in late.")
@@ -100,7 +100,8 @@ def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
         yield from _bullets(said, ">")
 
 
-def _score(score: float | None) -> str:
+def score_of_10(score: float | None) -> str:
+    """Write a score as `7.5 of 10`."""
     return "no score" if score is None else f"{score_text(score)} of 10"
 
 
