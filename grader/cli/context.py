@@ -40,7 +40,9 @@ class CourseContext:
                 warn(notice)
 
     def try_store(self, what: Callable[[Store], None]) -> str:
-        """Keep something in the store; return why that failed, or ""."""
+        """Keep something in the workspace's store, if there is one; return why that failed, or ""."""
+        if self.workspace is None:
+            return ""
         try:
             with self.store() as store:
                 what(store)

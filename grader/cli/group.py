@@ -22,13 +22,13 @@ class LazyGroup(click.Group):
         self._commands_in = dict(commands_in)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the commands in the order of the table."""
-        return list(self._commands_in)
+        """List the commands: those of the table, in its order, then those added to the group."""
+        return [*self._commands_in, *self.commands]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the command."""
         if name not in self._commands_in:
-            return None
+            return super().get_command(ctx, name)
         command: click.Command = import_module(self._commands_in[name]).command
         return command
 
@@ -37,11 +37,12 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown name is answered with similar ones."""
         name = args[0]
-        if name in self._commands_in or name.startswith("-"):
+        names = self.list_commands(ctx)
+        if name in names or name.startswith("-"):
             return super().resolve_command(ctx, args)
         import difflib  # here: only a mistyped name needs it
 
-        close = difflib.get_close_matches(name, self._commands_in)
+        close = difflib.get_close_matches(name, names)
         meant = " or ".join(f'"{ctx.command_path} {guess}"' for guess in close)
         hint = f"Did you mean {meant}?" if close else f'"{ctx.command_path} --help" lists the commands.'
         raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)

@@ -13,6 +13,7 @@ import click
 
 from grader.errors import SelfattendError
 
+NOT_YET = 1
 STOPPED = 130
 OUR_FAULT = 3
 

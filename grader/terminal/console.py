@@ -1,6 +1,6 @@
 """Write to the terminal without rich, for commands that must start at once.
 
-Colour is used on a terminal only, never with NO_COLOR or TERM=dumb, and never carries meaning of its own.
+Colour is used on a terminal only, never with NO_COLOR or TERM=dumb, and is never all that carries a meaning.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def put(text: str = "") -> None:
 
 
 def warn(text: str) -> None:
-    """Report on standard error what went wrong without stopping the command."""
+    """Report on standard error, below what was printed, what went wrong without stopping the command."""
+    sys.stdout.flush()
     sign = signs_for(getattr(sys.stderr, "encoding", None)).trouble
     click.echo(f"{sign} {text[:1].upper()}{text[1:]}", err=True)
 

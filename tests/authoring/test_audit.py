@@ -15,11 +15,11 @@ import pytest
 from support.hand_ins import TINY
 
 from grader.authoring.lesson_template import add_to_syllabus, write_lesson
+from grader.cli.grader.audit import conclusion, head, lesson_column, row
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
 from grader.judge.course_answers import CourseAnswers
-from grader.reports.formats.audit_table import conclusion, head, lesson_column, row
 from grader.terminal.text import Signs
 
 SECONDS = 120

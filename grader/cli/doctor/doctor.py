@@ -12,6 +12,7 @@ from grader.cli.context import CourseContext, find_context
 from grader.cli.doctor.finding import Finding
 from grader.cli.main import OUR_FAULT
 from grader.cli.options import course_option, json_option
+from grader.cli.output import put_json
 from grader.cli.version import version
 from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError
@@ -53,9 +54,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
             _show(finding)
     broken = [finding for finding in findings if finding.state == "broken"]
     if as_json:
-        from grader.reports.formats.to_json import dump
-
-        click.echo(dump({"schema": SCHEMA, "ok": not broken, "findings": [asdict(finding) for finding in findings]}))
+        put_json({"schema": SCHEMA, "ok": not broken, "findings": [asdict(finding) for finding in findings]})
     else:
         put()
         put("Everything needed works." if not broken else f"{plural(len(broken), 'thing')} broken.")

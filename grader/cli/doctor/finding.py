@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-STATES = ("ok", "note", "broken")  # "note": the program works without it
-
 
 @dataclass(frozen=True)
 class Finding:
     """One thing that was examined; `next` is what to do about it."""
 
     name: str
-    state: str
+    state: str  # "ok", "note" (the program works without it) or "broken"
     says: str
     next: str = ""

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.context import load_course
-from grader.cli.grader.lesson_option import choose_lessons, lessons_option
+from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import COURSE, course_option, json_option
-from grader.model import Course, Lesson
-from grader.reports.formats.audit_table import conclusion, head, lesson_column, quiz_conclusion, row, to_object
+from grader.cli.output import put_json
+from grader.model import SCHEMA, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.spinner import Spinner
+from grader.terminal.text import Signs, plural
 
 if TYPE_CHECKING:
     from grader.authoring.audit import LessonAudit
     from grader.quiz.bank.lint import BankAudit
+
+COLUMNS = ("checks", "mistakes rejected", "named", "alternatives passed")
+MIN_LESSON_COLUMN = len("lesson")
 
 
 @click.command("audit")
@@ -51,12 +56,10 @@ def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_jso
 
 def _print_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
     """Print the object; return True if all is clean. `whole`: audit the questions too."""
-    from grader.reports.formats.to_json import dump
-
     audits = list(_audit(course, lessons))
     questions = _questions(course) if whole else None
-    click.echo(dump(to_object(audits, questions)))
-    return all(report.clean for report in audits) and not (questions and questions.problems)
+    put_json(to_object(audits, questions))
+    return _is_clean(audits, questions)
 
 
 def _print_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
@@ -68,15 +71,16 @@ def _print_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool
         put(paint(row(report, width, signs()), "good" if report.clean else "bad"))
         audits.append(report)
     put()
-    for report in [report for report in audits if not report.clean]:
-        put(f"In {paint(report.lesson, 'strong')}:")
-        _list_problems(report.problems)
+    for report in audits:
+        if not report.clean:
+            put(f"In {paint(report.lesson, 'strong')}:")
+            _list_problems(report.problems)
     put(paint(conclusion(audits), "strong"))
     questions = _questions(course) if whole else None
     if questions:
         put(paint(quiz_conclusion(questions), "strong"))
         _list_problems(questions.problems)
-    return all(report.clean for report in audits) and not (questions and questions.problems)
+    return _is_clean(audits, questions)
 
 
 def _list_problems(problems: Sequence[str]) -> None:
@@ -101,3 +105,55 @@ def _audit(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
             with Spinner(f"Auditing {lesson.name}"):
                 reports = list(audit(course, [lesson], launcher))
             yield from reports
+
+
+# --- the table and the object -----------------------------------------------------------------------------------------
+
+
+def lesson_column(lessons: Sequence[str]) -> int:
+    """Return the width of the column with the lessons' names."""
+    return max([MIN_LESSON_COLUMN, *map(len, lessons)])
+
+
+def head(width: int) -> str:
+    """Return the head of the table."""
+    return "  ".join(["  lesson".ljust(width + 2), *COLUMNS])
+
+
+def row(report: LessonAudit, width: int, signs: Signs) -> str:
+    """Return one lesson's line."""
+    sign = signs.failed if report.problems else signs.passed
+    pairs = (report.rejected, report.named, report.alternatives)
+    cells = [str(report.checks), *(f"{proved}/{count}" for proved, count in pairs)]
+    padded = [cell.rjust(len(column)) for cell, column in zip(cells, COLUMNS, strict=True)]
+    return "  ".join([f"{sign} {report.lesson.ljust(width)}", *padded])
+
+
+def conclusion(audits: Sequence[LessonAudit]) -> str:
+    """Sum up the lessons in one sentence."""
+    wrong = sum(len(report.problems) for report in audits)
+    lessons = plural(len(audits), "lesson")
+    return f"{lessons}: {plural(wrong, 'problem')}." if wrong else f"{lessons}: everything is proved."
+
+
+def quiz_conclusion(questions: BankAudit) -> str:
+    """Sum up the quiz in one sentence."""
+    counts = f"{plural(questions.families, 'question')} on {plural(questions.topics, 'topic')}"
+    generated = f"{questions.generated} with numbers that are drawn"
+    wrong = plural(len(questions.problems), "problem") if questions.problems else "none is ambiguous"
+    return f"{counts}, {generated}: {wrong}."
+
+
+def to_object(audits: Sequence[LessonAudit], questions: BankAudit | None) -> dict[str, Any]:
+    """Return the documented object of `grader audit --json`; each pair is [proved, of how many]."""
+    keys = ("checks", "rejected", "named", "alternatives", "problems")
+    return {
+        "schema": SCHEMA,
+        "clean": _is_clean(audits, questions),
+        "questions": questions and asdict(questions),
+        "lessons": {report.lesson: {key: getattr(report, key) for key in keys} for report in audits},
+    }
+
+
+def _is_clean(audits: Sequence[LessonAudit], questions: BankAudit | None) -> bool:
+    return all(report.clean for report in audits) and not (questions and questions.problems)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from grader.cli.context import load_course, short_path
-from grader.cli.grader.lesson_option import choose_lessons, lessons_option
+from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.cli.version import version
 from grader.errors import UsageError

@@ -12,6 +12,7 @@ import click
 
 from grader.cli.context import short_path
 from grader.cli.options import json_option
+from grader.cli.output import put_json
 from grader.errors import UsageError
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, warn, wrap
@@ -80,9 +81,7 @@ def command(
     filled, unfinished = _fill(platform, source, results, **more)
     _write(out, filled.content)
     if as_json:
-        from grader.reports.formats.to_json import dump
-
-        click.echo(dump({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()}))
+        put_json({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()})
     else:
         if unfinished != 0:
             lacking = _unfinished_text(unfinished)

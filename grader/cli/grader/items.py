@@ -10,7 +10,8 @@ import click
 
 from grader.cli.context import load_course, short_path
 from grader.cli.options import course_option, json_option
-from grader.errors import SelfattendError, UsageError
+from grader.cli.output import FILE, put_json, write_file
+from grader.errors import SelfattendError
 from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
@@ -21,13 +22,7 @@ MAX_TAGS = 4  # of one item
 
 @click.command("items")
 @click.argument("logs", metavar="LOGS...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the table as one page to FILE.",
-)
+@click.option("--html", "page", type=FILE, metavar="FILE", help="Write the table as one page to FILE.")
 @json_option
 @course_option
 @click.pass_context
@@ -49,13 +44,13 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
     from grader.reports.statistics.quiz_logs import log_files, read_logs
 
     table = analyse(read_logs(log_files(logs)))
-    says = _misconceptions(ctx)
     if page:
-        _write_page(page, table, says)
-    if as_json:
-        from grader.reports.formats.to_json import dump
+        from grader.reports.pages.quiz_items_page import quiz_items_page
 
-        click.echo(dump(table))
+        next_step = "name another file with --html"
+        write_file(page, quiz_items_page(table, _misconceptions(ctx)), "the page", next_step=next_step)
+    if as_json:
+        put_json(table)
         return
     for line in _lines(table):
         put(line)
@@ -72,16 +67,6 @@ def _misconceptions(ctx: click.Context) -> Mapping[str, str]:
         return {each.id: each.says for topic in bank.topics() for each in topic.misconceptions}
     except SelfattendError:
         return {}
-
-
-def _write_page(page: Path, table: Mapping[str, Any], says: Mapping[str, str]) -> None:
-    from grader.reports.pages.quiz_items_page import quiz_items_page
-
-    try:
-        page.write_text(quiz_items_page(table, says), encoding="utf-8")
-    except OSError as error:
-        what = f"the page cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(page), next_step="name another file with --html") from None
 
 
 # --- in the terminal --------------------------------------------------------------------------------------------------

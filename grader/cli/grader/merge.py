@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,13 @@ import click
 
 from grader.cli.context import load_course
 from grader.cli.grader.run_result import print_result, some_names
+from grader.cli.main import NOT_YET
 from grader.cli.options import course_option, json_option
 from grader.terminal.console import put, warn
 from grader.terminal.text import plural
 
 if TYPE_CHECKING:
     from grader.batch.merge import MergeSummary
-
-NOT_YET = 1
 
 
 @click.command("merge")
@@ -41,30 +41,25 @@ def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool
     """
     from grader.batch.merge import Merge
 
-    merge = Merge(parts, out, reveal=reveal)
-    try:
+    with closing(Merge(parts, out, reveal=reveal)) as merge:
         merged = merge.join()
         course = load_course(ctx)
         same = merge.is_of(course)
         merge.results.finish(course if same else None)
         if not same:
             warn("the course here is not the one that was graded with: nobody was compared with anybody (--course)")
-        for text in _warnings(merged):
-            warn(text)
+        _warn_of_gaps(merged)
         if not as_json:
             put(f"{plural(merged.parts, 'part')} joined, {plural(merged.added, 'result')} added.")
         code = print_result(merge.results, out, as_json)
-    finally:
-        merge.close()
     ctx.exit(code or (NOT_YET if merged.absent else 0))
 
 
-def _warnings(merged: MergeSummary) -> list[str]:
-    said = []
-    if merged.absent:
-        said.append(f"parts that are not there: {some_names(merged.absent)}")
-    if merged.overlaps:
-        said.append(f"in several parts, of which the newest result counts: {some_names(merged.overlaps)}")
-    if merged.lacking:
-        said.append(f"without a result: {some_names(merged.lacking)}")
-    return said
+def _warn_of_gaps(merged: MergeSummary) -> None:
+    for what, names in (
+        ("parts that are not there", merged.absent),
+        ("in several parts, of which the newest result counts", merged.overlaps),
+        ("without a result", merged.lacking),
+    ):
+        if names:
+            warn(f"{what}: {some_names(names)}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from grader.cli.grader.lesson_option import lessons_option
+from grader.cli.lesson_parameters import lessons_option
 from grader.cli.options import course_option, json_option
 from grader.judge.session import DEVICES
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from grader.cli.context import load_course, short_path
-from grader.cli.grader.lesson_option import choose_lessons, lessons_option
+from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option, json_option
+from grader.cli.output import put_json
 from grader.course.learner_copy import Release, public_answers, public_checks
 from grader.course.questions import topics_in
 from grader.errors import CourseError, UsageError
@@ -116,15 +117,13 @@ def _kilobytes(*paths: Path) -> int:
 
 
 def _print_object(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
-    from grader.reports.formats.to_json import dump
-
     released = []
     for lesson in lessons:
         public, every = release.checks[lesson.name]
         size = public_answers(out, lesson).stat().st_size
         released.append({"lesson": lesson.name, "public": public, "checks": every, "answers_bytes": size})
     content = {"schema": SCHEMA, "out": str(out), "wheel": str(wheel) if wheel else None, "seeds": list(release.seeds)}
-    click.echo(dump(content | {"lessons": released, "topics": list(topics_in(out / "lessons"))}))
+    put_json(content | {"lessons": released, "topics": list(topics_in(out / "lessons"))})
 
 
 def _print_report(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -28,10 +29,7 @@ def command(ctx: click.Context, out: Path, reveal: bool, as_json: bool) -> None:
     """
     from grader.batch.results import open_results
 
-    results = open_results(out, reveal=reveal)
-    try:
+    with closing(open_results(out, reveal=reveal)) as results:
         results.write_learners()
         results.write_class()
         ctx.exit(print_result(results, out, as_json))
-    finally:
-        results.close()

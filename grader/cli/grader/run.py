@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.context import load_course, short_path
-from grader.cli.grader.lesson_option import choose_lessons
 from grader.cli.grader.options import GroupedCommand, options
 from grader.cli.grader.progress import make_progress
 from grader.cli.grader.run_result import print_result, some_names
+from grader.cli.lesson_parameters import choose_lessons
 from grader.cli.main import STOPPED
 from grader.cli.version import version
 from grader.errors import UsageError
@@ -75,12 +76,10 @@ def command(
     with Spinner("Starting to grade"):
         run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **more))
     summary = RunSummary(run.settings.seed)
-    try:
+    with closing(run):
         _announce(run)
         code = _grade(run, summary)
         ctx.exit(code or print_result(run.results, out, as_json, summary))
-    finally:
-        run.close()
 
 
 def _announce(run: Run) -> None:

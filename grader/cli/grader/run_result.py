@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from grader.cli.context import short_path
 from grader.cli.main import OUR_FAULT
+from grader.cli.output import put_json
 from grader.record import Record
 from grader.reports.formats.run_summary import (
     RunSummary,
@@ -36,9 +35,7 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
     for result in results.store.results():
         summary.add(Record.from_json(result.summary))
     if as_json:
-        from grader.reports.formats.to_json import dump
-
-        click.echo(dump(to_object(summary) | {"out": str(out)}))
+        put_json(to_object(summary) | {"out": str(out)})
     else:
         put(paint(sentence(summary), "strong"))
         if text := unfinished_line(summary):

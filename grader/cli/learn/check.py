@@ -14,19 +14,18 @@ import click
 
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
 from grader.cli.learn.show_results import CheckRun, show_results
-from grader.cli.lesson_argument import lesson_argument
-from grader.cli.main import OUR_FAULT
+from grader.cli.lesson_parameters import lesson_argument
+from grader.cli.main import NOT_YET, OUR_FAULT
 from grader.cli.options import course_option, json_option
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
-from grader.model import Lesson, LessonResult
+from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
 from grader.terminal.console import is_terminal, put, wrap
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
 
-NOT_YET = 1
 MISSING = 2
 DEVICE = click.Choice(["auto", "cpu", "cuda"])
 DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
@@ -170,13 +169,6 @@ def _check(run: CheckRun, several: bool) -> None:
     chosen = {lesson.name: lesson for lesson, _, _ in run.jobs}.values()
     with Spinner("Starting PyTorch" if run.context.course.arrays == "torch" else "Starting") as working:
 
-        def take(result: LessonResult) -> None:
-            run.results.append(result)
-            _store(run, result)
-            if not several:
-                working.stop()
-                show_results(run, several)
-
         def drive(judge: Judge) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
@@ -184,7 +176,11 @@ def _check(run: CheckRun, several: bool) -> None:
                 result = judge.examine(lesson, submission, run.seed, hints_used)
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
-                take(result)
+                run.results.append(result)
+                _store(run, submission, result)
+                if not several:
+                    working.stop()
+                    show_results(run, several)
 
         if run.jobs:
             judge_with(run.context.course, chosen, drive, device=run.device)
@@ -194,14 +190,13 @@ def _check(run: CheckRun, several: bool) -> None:
         show_results(run, several)
 
 
-def _store(run: CheckRun, result: LessonResult) -> None:
+def _store(run: CheckRun, submission: Submission, result: LessonResult) -> None:
     """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
-    if run.context.workspace is None or result.state == "grader-error":
+    if result.state == "grader-error":
         return
     import hashlib
 
-    source = next(submission.source for lesson, submission, _ in run.jobs if lesson.name == result.lesson)
-    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256(submission.source.encode("utf-8", "surrogatepass")).hexdigest()
     trouble = run.context.try_store(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
     run.troubles += filter(None, [trouble])
 

@@ -9,6 +9,7 @@ import click
 from grader.cli.group import HELP_OPTIONS, LazyGroup
 from grader.cli.main import run
 from grader.cli.options import course_option, version_option
+from grader.errors import UsageError
 
 COMMANDS = {
     "start": "grader.cli.learn.start",
@@ -26,7 +27,7 @@ COMMANDS = {
     "doctor": "grader.cli.doctor.doctor",
 }
 
-REMOVED = {"judge": "grader.cli.learn.judge"}  # not listed: says what took its place
+ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 EPILOG = """\b
 A lesson may be given by the beginning of its name, or by its number:
@@ -41,7 +42,7 @@ Complete lesson names with Tab, in bash (or zsh_source, fish_source):
 
 @click.group(
     cls=LazyGroup,
-    commands_in=COMMANDS | REMOVED,
+    commands_in=COMMANDS,
     invoke_without_command=True,
     epilog=EPILOG,
     context_settings=HELP_OPTIONS,
@@ -65,6 +66,15 @@ def learn(ctx: click.Context) -> None:
         from grader.cli.learn.next_step import show_position
 
         show_position(ctx)
+
+
+@learn.command("judge", hidden=True, add_help_option=False, context_settings=ANY_ARGUMENTS)
+def judge() -> None:
+    """Say what became of marks by a language model."""
+    raise UsageError(
+        "marks by a language model were taken out; your own marks stay as they are",
+        next_step="learn quiz open TOPIC --prompt, which prints a prompt for a model of your choice",
+    )
 
 
 def main() -> NoReturn:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.lesson_argument import lesson_argument
+from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
+from grader.cli.output import put_json
 from grader.errors import UsageError
 from grader.files import is_file
 from grader.model import SCHEMA, Lesson
@@ -44,12 +44,9 @@ def command(ctx: click.Context, lesson: str | None, function: str | None, rung: 
         raise _unknown_function(chosen, function, list(ladders))
     name, number = _next(context, chosen, function, rung)
     number = _limit_number(chosen, name, number, asked=rung is not None)
-    trouble = ""
-    if context.workspace is not None:
-        trouble = context.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
+    trouble = context.try_store(lambda store: store.record_hint(chosen.name, name, number, datetime.now(UTC)))
     _show(chosen, name, number, as_json, kept=context.workspace is not None and not trouble)
     if trouble:
-        sys.stdout.flush()
         warn(trouble)
 
 
@@ -105,10 +102,8 @@ def _unknown_function(lesson: Lesson, function: str, names: list[str]) -> UsageE
 def _show(lesson: Lesson, function: str, number: int, as_json: bool, kept: bool) -> None:
     ladder = lesson.hints[function]
     if as_json:
-        from grader.reports.formats.to_json import dump
-
         content = {"lesson": lesson.name, "function": function, "rung": number, "rungs": len(ladder)}
-        click.echo(dump({"schema": SCHEMA, **content, "text": ladder[number - 1]}))
+        put_json({"schema": SCHEMA, **content, "text": ladder[number - 1]})
         return
     put(f"{paint(function, 'strong')}  hint {number} of {len(ladder)}")
     put()

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.learn.next_step import next_step, show_next, show_worth
+from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth
 from grader.cli.options import course_option, json_option
+from grader.cli.output import put_json
 from grader.model import SCHEMA, Course, Lesson, LessonProgress
-from grader.terminal.console import paint, put, signs, width
+from grader.terminal.console import paint, put, width
 from grader.terminal.text import score_text
 
 
@@ -30,10 +31,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
     context = find_context(ctx)
     progress = context.progress()
     if as_json:
-        from grader.reports.formats.to_json import dump
-
         lessons = [_object(context, lesson, progress[name]) for name, lesson in context.course.lessons.items()]
-        click.echo(dump({"schema": SCHEMA, "course": context.course.id, "lessons": lessons}))
+        put_json({"schema": SCHEMA, "course": context.course.id, "lessons": lessons})
         return
     for number, track in enumerate(context.course.tracks):
         if number:
@@ -64,10 +63,9 @@ def _object(context: CourseContext, lesson: Lesson, known: LessonProgress) -> di
 def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
     names, known = list(course.lessons), progress[lesson.name]
     longest, number, digits = max(map(len, names)), names.index(lesson.name) + 1, len(str(len(names)))
-    states = {name: _describe_state(progress[name]) for name in names}
-    column = max(len(says) for _, _, says in states.values())  # 0 where nothing was begun: titles need the width
-    sign, style, says = states[lesson.name]
-    state = f"{says:<{column}}  " if column else ""
+    column = max(len(_describe_state(progress[name])) for name in names)  # 0 where none is begun: titles need the width
+    sign, style = progress_sign(known)
+    state = f"{_describe_state(known):<{column}}  " if column else ""
     title = f"{lesson.title} ({lesson.minutes} min)"
     line = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}{title}"
     needs = f"  after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
@@ -75,10 +73,7 @@ def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]
     return f"  {paint(sign, style)} {line}" + (paint(needs, "quiet") if len(needs) <= room else "")
 
 
-def _describe_state(known: LessonProgress) -> tuple[str, str, str]:
-    """Return a sign, its style, and the words."""
+def _describe_state(known: LessonProgress) -> str:
     if known.solved:
-        return signs().passed, "good", "solved"
-    if known.attempts:
-        return signs().trouble, "strong", f"best {score_text(known.best_score)}"
-    return signs().skipped, "quiet", ""
+        return "solved"
+    return f"best {score_text(known.best_score)}" if known.attempts else ""

@@ -42,6 +42,13 @@ def show_next(says: str, command: str) -> None:
     put("      " + paint(command, "command"))
 
 
+def progress_sign(known: LessonProgress) -> tuple[str, str]:
+    """Return the sign of a lesson's progress, and its style."""
+    if known.solved:
+        return signs().passed, "good"
+    return (signs().trouble, "strong") if known.attempts else (signs().skipped, "quiet")
+
+
 def section(title: str, lines: Iterable[str]) -> list[str]:
     """Put an empty line and a heading before lines; nothing where there are none."""
     found = list(lines)

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.learn.next_step import next_step, show_next, show_worth
+from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth
 from grader.cli.learn.progress_quiz import quiz_lines, quiz_state
 from grader.cli.options import course_option, json_option
+from grader.cli.output import put_json
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import ago, bar, plural, score_bar, score_text
@@ -43,9 +44,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
         quiz = quiz_state(context, store, progress)
     mistakes = [mistake for mistake in named if _is_open(mistake, progress)][:SHOWN_MISTAKES]
     if as_json:
-        from grader.reports.formats.to_json import dump
-
-        click.echo(dump(_object(context, workspace, progress, mistakes) | {"quiz": quiz}))
+        put_json(_object(context, workspace, progress, mistakes) | {"quiz": quiz})
         return
     for number, track in enumerate(context.course.tracks):
         if number:
@@ -78,11 +77,7 @@ def _show_track(context: CourseContext, track: Track, progress: dict[str, Lesson
 
 
 def _line(lesson: Lesson, known: LessonProgress, longest: int) -> str:
-    sign, style = signs().skipped, "quiet"
-    if known.solved:
-        sign, style = signs().passed, "good"
-    elif known.attempts:
-        sign, style = signs().trouble, "strong"
+    sign, style = progress_sign(known)
     filled = hints = ""
     if width() >= NARROW:
         filled = f"  {score_bar(known.best_score, 10, signs())}"

@@ -70,8 +70,8 @@ def _trend(history: list[dict[str, Any]]) -> str:
     if not history:
         return ""
     biases = ", ".join(f"{each['bias']:+.1f}" for each in history)
-    sittings = "in your last sitting" if len(history) == 1 else f"in your last {len(history)} sittings"
-    return f"Predicted minus scored, {sittings}: {biases}"
+    when = "in your last sitting" if len(history) == 1 else f"in your last {len(history)} sittings"
+    return f"Predicted minus scored, {when}: {biases}"
 
 
 def _waiting(state: Mapping[str, Any]) -> Iterator[str]:

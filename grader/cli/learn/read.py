@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.cli.context import CourseContext, find_context, short_path
-from grader.cli.lesson_argument import lesson_argument
+from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.model import Lesson
 from grader.terminal.console import show_paged

@@ -12,7 +12,7 @@ from grader.cli.context import find_context, short_path
 from grader.cli.learn.next_step import section, show_worth
 from grader.cli.learn.report_explained import explain_lines
 from grader.cli.options import course_option, json_option
-from grader.cli.output_file import FILE, write_file
+from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS
@@ -55,23 +55,18 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
         claims = marked_claims(bank, log.claims(), log.written())
         assessment = assess(bank, LearnerLog(log.answers(), claims, log.sessions(), progress))
     if page:
-        _write_page(page, assessment, context.course.title)
-    if as_json:
-        from grader.reports.formats.to_json import dump
+        from grader.reports.pages.assessment_page import assessment_page
 
-        click.echo(dump(assessment))
+        text = assessment_page(assessment, context.course.title)
+        write_file(page, text, "the page", next_step="learn report --html report.html")
+    if as_json:
+        put_json(assessment)
         return
     for line in explain_lines(assessment) if explain else _lines(assessment):
         put(line)
     show_worth(context.course)
     if page:
         put(f"Written to {short_path(page.absolute())}.")
-
-
-def _write_page(page: Path, assessment: Assessment, course: str) -> None:
-    from grader.reports.pages.assessment_page import assessment_page
-
-    write_file(page, assessment_page(assessment, course), "the page", next_step="learn report --html report.html")
 
 
 def _lines(assessment: Assessment) -> Iterator[str]:
@@ -102,11 +97,11 @@ def _numbers(assessment: Assessment) -> Iterator[str]:
         yield wrap(_off(bias, len(assessment["history"][-LAST_SESSIONS:])), 2)
 
 
-def _off(bias: float, sittings: int) -> str:
+def _off(bias: float, sessions: int) -> str:
     high = "high" if bias > 0 else "low"
-    if sittings == 1:
+    if sessions == 1:
         return f"In your last sitting your prediction was {abs(bias):.1f} too {high}."
-    return f"Your predictions were {abs(bias):.1f} too {high} on average, over your last {sittings} sittings."
+    return f"Your predictions were {abs(bias):.1f} too {high} on average, over your last {sessions} sittings."
 
 
 def _number(name: str, value: float | None, says: str, style: str = "") -> str:

@@ -7,7 +7,7 @@ import sys
 import click
 
 from grader.cli.context import find_context, short_path
-from grader.cli.lesson_argument import lesson_argument
+from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.errors import UsageError
 from grader.terminal.console import paint, put, signs

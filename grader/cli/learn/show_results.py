@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field, replace
 
 import click
@@ -55,7 +54,6 @@ def show_results(run: CheckRun, several: bool) -> None:
         _show_summary(run)
     else:
         _show_result(run, run.results[0])
-    sys.stdout.flush()
     for trouble in run.troubles:
         warn(trouble)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.lesson_argument import lesson_argument
+from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.course.learner_copy import release_of
 from grader.errors import UsageError
@@ -37,15 +36,12 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
         who = "; your instructor has them" if release_of(context.course) else ""
         raise UsageError(f"this copy of the course has no solutions in it{who}", next_step=f"learn hint {chosen.name}")
     solved = _require_permission(context, chosen, give_up)
-    trouble = ""
-    if context.workspace is not None:
-        now, gave_up = datetime.now(UTC), not solved
-        trouble = context.try_store(lambda store: store.record_solution_shown(chosen.name, gave_up, now))
+    now = datetime.now(UTC)
+    trouble = context.try_store(lambda store: store.record_solution_shown(chosen.name, not solved, now))
     from grader.terminal.markdown import source  # only now: it imports rich
 
     show_paged(source(read_file(chosen.solution_path)), pager)
     if trouble:
-        sys.stdout.flush()
         warn(trouble)
 
 

@@ -35,7 +35,9 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     root = changes.workspace.root
     where = "this folder" if root == folder else short_path(root)
     if changes.written:
-        kept = f", {_describe_kept(len(changes.kept))}" if changes.kept else ""
+        number = len(changes.kept)
+        as_is = "it is" if number == 1 else "they are"
+        kept = f", {plural(number, 'file')} of yours kept as {as_is}" if number else ""
         put(f"{paint(signs().passed, 'good')} {plural(len(changes.written), 'exercise')} written to {where}{kept}.")
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
@@ -57,7 +59,3 @@ def _find_existing(folder: Path) -> Workspace | None:
         return find(folder)
     except WorkspaceError:
         return None
-
-
-def _describe_kept(number: int) -> str:
-    return f"{plural(number, 'file')} of yours kept as {'it is' if number == 1 else 'they are'}"

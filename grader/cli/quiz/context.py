@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import click
 
 from grader.cli.context import find_context
-from grader.cli.quiz.dialogue import NOT_YET, QuizContext
+from grader.cli.main import NOT_YET
+from grader.cli.quiz.dialogue import QuizContext
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import wrap_paragraphs
 from grader.errors import UsageError

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from grader.cli.main import STOPPED
+from grader.cli.main import NOT_YET, STOPPED
 from grader.cli.quiz.prompt import Prompter
 from grader.model import CERTAINTIES, Answered, QuizSession
 from grader.quiz.bank.bank import Bank
@@ -20,7 +20,6 @@ from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.session import DONT_KNOW, Session, Turn
 from grader.store.quiz_log import PlannedSession, QuizLog
 
-NOT_YET = 1
 MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
 CERTAINTY_KEYS = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
 MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
@@ -89,17 +88,9 @@ def begin_session(
 def hold_session(
     quiz: QuizContext, planned: PlannedSession, command: str, commands: Commands, *, resumed: bool = False
 ) -> int:
-    """Hold a session until its end or until it is stopped.
+    """Hold a session until its end or until it is stopped, and return the exit code.
 
-    Args:
-        quiz: The bank, log and view.
-        planned: The session, begun or resumed.
-        command: The command that resumes it once it was stopped.
-        commands: The commands to suggest at its end.
-        resumed: Whether the session was begun earlier.
-
-    Returns:
-        The exit code.
+    `command` resumes it once it was stopped; `commands` are suggested at its end.
     """
     session = quiz.session(planned)
     try:

@@ -22,7 +22,7 @@ from grader.cli.quiz.context import (
 from grader.cli.quiz.dialogue import QuizContext, begin_session, hold_session
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import header, wrap_paragraphs
-from grader.cli.quiz.resume import choose_session, list_choices, resume
+from grader.cli.quiz.resume import QUIZ_MODES, choose_session, list_choices, resume
 from grader.errors import SelfattendError
 from grader.quiz.session.plan import LENGTHS, choose_families, find_topic, plan_variants
 from grader.store.quiz_log import PlannedSession
@@ -36,7 +36,6 @@ COMMANDS = {
     "log": "grader.cli.quiz.log_export",
 }
 LENGTH = click.Choice(LENGTHS)
-MODES = ("quiz", "exam")
 SECONDS_PER_QUESTION = 45
 PAST_PREDICTIONS = 3  # that are averaged
 MIN_BIAS = 0.25  # below which predictions were right
@@ -113,7 +112,7 @@ def command(
 
 def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool) -> PlannedSession | None:
     """Return the session to resume: on that topic; without one an assessment or, at a terminal, any."""
-    left = unfinished_sessions(quiz.log, MODES[1:] if exam else MODES)
+    left = unfinished_sessions(quiz.log, ["exam"] if exam else QUIZ_MODES)
     if name is not None:
         return next((planned for planned in left if planned.session.topics == (name,)), None)
     mixed = [planned for planned in left if len(planned.session.topics) > 1]
@@ -147,8 +146,7 @@ def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], cou
 def _ask_prediction(quiz: QuizContext, terminal: Prompter) -> float | None:
     from grader.cli.quiz.text_view import ask_prediction
 
-    said = _past_bias(quiz)
-    terminal.show([said] if said else [])
+    terminal.show([*filter(None, [_past_bias(quiz)])])
     return ask_prediction(terminal, "What will you score, from 0 to 10? (Enter skips) ")
 
 
@@ -161,8 +159,7 @@ def _past_bias(quiz: QuizContext) -> str:
     off = bias(past, PAST_PREDICTIONS)
     if off is None:
         return ""
+    says = "right" if abs(off) < MIN_BIAS else f"{abs(off):.1f} too {'high' if off > 0 else 'low'}"
     count = min(PAST_PREDICTIONS, len(past))
-    subject = f"Your last {count} predictions were" if count > 1 else "Your last prediction was"
-    if abs(off) < MIN_BIAS:
-        return f"{subject} right{' on average' if count > 1 else ''}."
-    return f"{subject} {abs(off):.1f} too {'high' if off > 0 else 'low'}{' on average' if count > 1 else ''}."
+    whose = f"Your last {count} predictions were {says} on average."
+    return whose if count > 1 else f"Your last prediction was {says}."

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.options import course_option
+from grader.cli.options import course_option, json_option
+from grader.cli.output import put_json
 from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA, Answered
@@ -26,7 +27,7 @@ MIN_TITLE = 20  # columns below which there is no title
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@json_option
 @course_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
@@ -43,9 +44,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     context = find_context(ctx)
     bank = read_bank(context.course)
     if as_json:
-        from grader.reports.formats.to_json import dump
-
-        click.echo(dump({"schema": SCHEMA, "families": _families(bank)}))
+        put_json({"schema": SCHEMA, "families": _families(bank)})
         return
     log = _answers(context)
     answers = first_tries(log)

@@ -10,7 +10,7 @@ import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.options import course_option
-from grader.cli.output_file import out_option, write_file
+from grader.cli.output import out_option, write_file
 from grader.cli.quiz.context import read_bank
 from grader.errors import UsageError
 from grader.model import SCHEMA

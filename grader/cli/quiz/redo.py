@@ -26,7 +26,7 @@ def command(ctx: click.Context, anew: bool, prove: bool, as_json: bool) -> None:
       learn quiz redo
     """
     with open_quiz(ctx, as_json, prove) as quiz:
-        code = ask_again(quiz, "redo", missed(quiz.log.answers()), anew, "learn quiz redo", [REPORT])
+        code = ask_again(quiz, "redo", missed(quiz.log.answers()), anew, [REPORT])
         if code is None:
             show_nothing(as_json, "There is nothing that you missed.", ("learn quiz", "asks more"))
     ctx.exit(code or 0)

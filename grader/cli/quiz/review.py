@@ -43,7 +43,7 @@ def command(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: boo
         now = datetime.now().astimezone()
         answers = quiz.log.answers()
         families = keep_existing(quiz.bank, due(answers, now))
-        code = ask_again(quiz, "review", families[:most], anew, "learn review", _commands(len(families) - most))
+        code = ask_again(quiz, "review", families[:most], anew, _commands(len(families) - most))
         if code is None:
             _show_nothing_due(quiz, answers, now, as_json)
     ctx.exit(code or 0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from grader.cli.main import STOPPED
+from grader.cli.main import NOT_YET, STOPPED
 from grader.cli.quiz.context import REPORT, unfinished_sessions
-from grader.cli.quiz.dialogue import NOT_YET, QuizContext, ask_all, begin_session
+from grader.cli.quiz.dialogue import QuizContext, ask_all, begin_session
 from grader.cli.quiz.open.editor import recover_draft, write
 from grader.cli.quiz.open.self_marking import Marker
 from grader.cli.quiz.prompt import Prompter

@@ -24,21 +24,10 @@ Save = Callable[[str], None]
 
 
 def write(prompter: Prompter, asks: str, text: str, save: Save, draft: Path, by_lines: bool) -> str | None:
-    """Let the learner write until the answer is long enough. The question was shown before.
+    """Let the learner write until the answer is long enough, and return it; None to skip the question.
 
-    Args:
-        prompter: Where to print and read.
-        asks: The question, to stand as a comment above the text in an editor.
-        text: What was written before.
-        save: Called with the whole text whenever there is more of it.
-        draft: The editor's file.
-        by_lines: Whether to read line by line even if there is an editor.
-
-    Returns:
-        The answer; None to skip the question.
-
-    Raises:
-        EOFError: The input ended.
+    The question was shown before; it stands as a comment above the text in an editor, whose file is `draft`. `text` was
+    written before. `save` is called with the whole text whenever there is more of it. Raises EOFError.
     """
     editor = "" if by_lines or not prompter.interactive else os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     while True:
@@ -56,12 +45,10 @@ def write(prompter: Prompter, asks: str, text: str, save: Save, draft: Path, by_
         if len(text) >= MIN_CHARACTERS:
             draft.unlink(missing_ok=True)
             return text
-        had = (
-            f"It has {plural(len(text), 'character')}; {MIN_CHARACTERS} are the least. `{SKIP}` leaves it out."
-            if text
-            else ""
-        )
-        prompter.show(wrap_paragraphs(had or f"Nothing was written. `{SKIP}` leaves the question out."))
+        says = f"Nothing was written. `{SKIP}` leaves the question out."
+        if text:
+            says = f"It has {plural(len(text), 'character')}; {MIN_CHARACTERS} are the least. `{SKIP}` leaves it out."
+        prompter.show(wrap_paragraphs(says))
 
 
 def _choose_editor(prompter: Prompter, editor: str, text: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC
 
-import click
-
 from grader.cli.context import CourseContext
+from grader.cli.output import put_json
 from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA
@@ -32,10 +31,8 @@ def show_questions(context: CourseContext, number: str | None, as_json: bool) ->
         topics = {n: topic for n, topic in topics.items() if topic is chosen}
     known, doubts = latest_answers(context, bank, topics)
     if as_json:
-        from grader.reports.formats.to_json import dump
-
         objects = [_object(topic, topic.open, known.get(topic.name)) for topic in topics.values() if topic.open]
-        click.echo(dump({"schema": SCHEMA, "questions": objects}))
+        put_json({"schema": SCHEMA, "questions": objects})
         return
     states = {
         name: _describe(known.get(name), doubts.get(name, 0)) for name in (topic.name for topic in topics.values())

@@ -5,10 +5,10 @@ Words that a key point shares with the text are highlighted, to help find the pa
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence, Set
+from itertools import zip_longest
 
-from grader.cli.quiz.prompt import Prompter
+from grader.cli.quiz.prompt import Prompter, screen_rows
 from grader.cli.quiz.render import break_lines, header, wrap_paragraphs
 from grader.quiz.model import KeyPoint, OpenQuestion, Trap
 from grader.quiz.open_answers import Marking, shared_words
@@ -94,9 +94,8 @@ class Marker:
 
     def _text_rows(self, asked: int) -> int:
         """Return the rows for the text."""
-        height = shutil.get_terminal_size((80, 24)).lines
         taken = 5 if self._is_wide else 6 + asked  # header, empty lines, rule, prompt
-        return max(MIN_TEXT_ROWS, height - taken)
+        return max(MIN_TEXT_ROWS, screen_rows() - taken)
 
     def _is_cut(self, asked: int) -> bool:
         return self.prompter.interactive and len(break_lines(self.text, self._column)) > self._text_rows(asked)
@@ -162,10 +161,8 @@ def _paint_spans(line: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _put_side_by_side(left: Sequence[tuple[str, int]], right: Sequence[str], columns: int) -> list[str]:
-    rows = max(len(left), len(right))
-    texts = [*left, *[("", 0)] * (rows - len(left))]
-    asks = [*right, *[""] * (rows - len(right))]
-    return [
-        f"{text}{' ' * (columns - taken)}{SEPARATOR}{ask}".rstrip()
-        for (text, taken), ask in zip(texts, asks, strict=True)
-    ]
+    lines = []
+    for shown, ask in zip_longest(left, right):
+        text, taken = shown or ("", 0)
+        lines.append(f"{text}{' ' * (columns - taken)}{SEPARATOR}{ask or ''}".rstrip())
+    return lines

@@ -1,24 +1,24 @@
-"""The option --out of commands that write a file or standard output."""
+"""Write what a command makes: a file, or JSON on standard output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from grader.errors import UsageError
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 FILE = click.Path(path_type=Path, dir_okay=False)
 
+out_option = click.option("--out", type=FILE, metavar="FILE", help="The file to write; without it, standard output.")
 
-def out_option(function: F) -> F:
-    """Add `--out FILE`."""
-    says = "The file to write; without it, standard output."
-    return click.option("--out", type=FILE, metavar="FILE", help=says)(function)
+
+def put_json(content: dict[str, Any]) -> None:
+    """Print one object, and nothing else."""
+    from grader.reports.formats.to_json import dump  # here: most calls print no JSON
+
+    click.echo(dump(content))
 
 
 def write_file(path: Path, text: str, what: str, *, next_step: str = "name another file with --out") -> None:

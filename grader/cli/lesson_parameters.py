@@ -1,0 +1,44 @@
+"""The argument LESSON, which the shell can complete, and the option --lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+from click.shell_completion import CompletionItem
+
+from grader.cli.context import find_context
+from grader.cli.options import F
+from grader.course import find_lesson
+from grader.errors import SelfattendError, UsageError
+from grader.model import Course, Lesson
+
+lessons_option = click.option("--lessons", metavar="A,B", help="Only these lessons, separated by commas.")
+
+
+def _complete_lesson(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    try:
+        course = find_context(ctx).course
+    except SelfattendError:
+        return []  # the shell shows no messages while it completes
+    begun = incomplete.lower().replace("-", "_")
+    lessons = [lesson for name, lesson in course.lessons.items() if name.startswith(begun)]
+    return [CompletionItem(lesson.name, help=lesson.title) for lesson in lessons]
+
+
+def lesson_argument(required: bool = True, several: bool = False) -> Callable[[F], F]:
+    """Add `LESSON`, or `[LESSON]...`, completed by the shell."""
+    if several:
+        return click.argument("lessons", metavar="[LESSON]...", nargs=-1, shell_complete=_complete_lesson)
+    metavar = "LESSON" if required else "[LESSON]"
+    return click.argument("lesson", metavar=metavar, required=required, shell_complete=_complete_lesson)
+
+
+def choose_lessons(course: Course, names: str | None) -> list[Lesson]:
+    """Return the lessons named, in the course's order; all of them for None. Raises UsageError."""
+    if names is None:
+        return list(course.lessons.values())
+    wanted = {find_lesson(course, name).name for name in names.split(",") if name.strip()}
+    if not wanted:
+        raise UsageError("--lessons names no lesson", next_step="leave it out to have all lessons, or see: learn list")
+    return [lesson for lesson in course.lessons.values() if lesson.name in wanted]
