@@ -128,11 +128,9 @@ def find(start: Path) -> Workspace:
         if is_workspace(folder):
             if workspace := _read_workspace_file(folder):
                 return workspace
-            raise WorkspaceError(
-                "the file that marks this workspace is damaged",
-                where=str(folder / STATE_FOLDER / WORKSPACE_FILE),
-                next_step=f"cd {folder} && learn start (it writes that file anew and keeps your work)",
-            )
+            next_step = f"cd {folder} && learn start (it writes that file anew and keeps your work)"
+            where = str(folder / STATE_FOLDER / WORKSPACE_FILE)
+            raise WorkspaceError("the file that marks this workspace is damaged", where=where, next_step=next_step)
     raise WorkspaceError("this folder is no workspace, nor is one above it", where=str(start), next_step="learn start")
 
 
@@ -149,12 +147,9 @@ def _read_workspace_file(root: Path) -> Workspace | None:
     except (OSError, ValueError, KeyError, TypeError):  # tomllib's and the decoder's errors are ValueErrors
         return None
     if made > WORKSPACE_FORMAT:
-        raise WorkspaceError(
-            "a newer version of selfattend made this workspace "
-            f"(its format is {made}, this version knows {WORKSPACE_FORMAT})",
-            where=str(root),
-            next_step="pip install --upgrade selfattend",
-        )
+        formats = f"its format is {made}, this version knows {WORKSPACE_FORMAT}"
+        what = f"a newer version of selfattend made this workspace ({formats})"
+        raise WorkspaceError(what, where=str(root), next_step="pip install --upgrade selfattend")
     folder = data.get("folder")
     return Workspace(root, course_id, version, Path(folder) if isinstance(folder, str) and folder else None)
 
@@ -177,17 +172,11 @@ def _is_text(path: str) -> bool:
 def _check_location(root: Path, course: Course) -> None:
     """Raise WorkspaceError for a folder in a course, or in a track's folder of another workspace."""
     if is_file(root / "course.toml"):
-        raise WorkspaceError(
-            "this is the folder of a course; your work needs one of its own",
-            where=str(root),
-            next_step="learn start FOLDER",
-        )
+        what = "this is the folder of a course; your work needs one of its own"
+        raise WorkspaceError(what, where=str(root), next_step="learn start FOLDER")
     if root.name in {track.name for track in course.tracks} and is_workspace(root.parent):
-        raise WorkspaceError(
-            "this folder belongs to the workspace above it",
-            where=str(root),
-            next_step=f"cd {root.parent} && learn start",
-        )
+        next_step = f"cd {root.parent} && learn start"
+        raise WorkspaceError("this folder belongs to the workspace above it", where=str(root), next_step=next_step)
     if is_workspace(root) and (existing := _read_workspace_file(root)):
         existing.require(course)
 
@@ -199,10 +188,8 @@ def _explain_os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            what, next_step = (
-                "the disk is full",
-                "free some space and repeat the command; no file was left half-written",
-            )
+            what = "the disk is full"
+            next_step = "free some space and repeat the command; no file was left half-written"
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             what, next_step = "you may not write here", "work in a folder of your own: learn start FOLDER"
         else:

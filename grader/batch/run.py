@@ -85,11 +85,12 @@ class Run:
         self.found = _discover(plan, self.roster)
         chosen = _choose(self.found.learners, plan.only)
         path = store_path(plan.out, plan.shard)
-        seed = _choose_seed(plan, path)
+        before = read_settings(path) if plan.resume or plan.regrade else None
+        seed = _choose_seed(plan, before)
         self.settings: Settings = make_settings(course, plan.lessons, seed, plan.device, plan.version, plan.isolation)
         header = self.settings.to_header()
         if plan.resume or plan.regrade:
-            _require_same(path, header, plan)
+            _require_same(before, header, path, plan)
         self._executor: GradingExecutor | None = None
         outputs = None if plan.shard else Outputs(plan.out, reveal=plan.reveal)
         self._total = min(len(chosen), plan.limit or len(chosen))
@@ -247,12 +248,11 @@ def _require_checks(lessons: Sequence[Lesson]) -> None:
             raise CourseError(what, where=str(lesson.checks_path), next_step=next_step)
 
 
-def _require_same(path: Path, header: Mapping[str, Any], plan: Plan) -> None:
+def _require_same(before: Mapping[str, Any] | None, header: Mapping[str, Any], path: Path, plan: Plan) -> None:
     """Raise UsageError unless the settings are those of the results to resume.
 
     Only this program and the content of the course may have changed: other scores would not be comparable.
     """
-    before = read_settings(path)
     if before is None:
         if plan.regrade:
             what = "there are no results here to grade again"
@@ -261,21 +261,16 @@ def _require_same(path: Path, header: Mapping[str, Any], plan: Plan) -> None:
     was, now = {**before, "course": before["course"]["id"]}, {**header, "course": header["course"]["id"]}
     for name, of, option in REQUIRED_EQUAL:
         if was[name] != now[name]:
-            first, second = (_to_words(value) for value in (was[name], now[name]))
+            first, second = (",".join(each) if isinstance(each, list) else each for each in (was[name], now[name]))
             these = "these" if name == "lessons" else "this"
             what = f"the results here are of {of} than {these}: {first}, not {second}"
             next_step = f"repeat the command with {option} {first}, or begin anew with another --out"
             raise UsageError(what, where=str(path), next_step=next_step)
 
 
-def _to_words(value: Any) -> str:
-    return ",".join(value) if isinstance(value, list) else str(value)
-
-
-def _choose_seed(plan: Plan, path: Path) -> int:
+def _choose_seed(plan: Plan, before: Mapping[str, Any] | None) -> int:
     if plan.seed is not None:
         return plan.seed
-    before = read_settings(path) if plan.resume or plan.regrade else None
     if before is not None:
         return int(before["seed"])
     if plan.shard:

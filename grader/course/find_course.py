@@ -21,9 +21,15 @@ def locate(explicit: Path | None = None, remembered: Path | None = None) -> Path
         return _require_course(explicit, "--course")
     if named := os.environ.get(COURSE_VARIABLE):
         return _require_course(Path(named), COURSE_VARIABLE)
-    if remembered is not None:
-        return _workspace_course(remembered)
-    return _bundled_course()
+    if remembered is None:
+        return _bundled_course()
+    if is_file(remembered / COURSE_FILE):
+        return remembered
+    raise CourseError(
+        "the course that this workspace was started with is no longer where it was",
+        where=str(remembered),
+        next_step="learn start --course DIR, with the folder where it is now; your work stays",
+    )
 
 
 def is_bundled(root: Path) -> bool:
@@ -41,16 +47,6 @@ def _require_course(path: Path, source: str) -> Path:
         f"{source} does not name a course: {what}",
         where=str(folder),
         next_step=f"give {source} the folder that holds {COURSE_FILE}, or leave it out to use the bundled course",
-    )
-
-
-def _workspace_course(folder: Path) -> Path:
-    if is_file(folder / COURSE_FILE):
-        return folder
-    raise CourseError(
-        "the course that this workspace was started with is no longer where it was",
-        where=str(folder),
-        next_step="learn start --course DIR, with the folder where it is now; your work stays",
     )
 
 

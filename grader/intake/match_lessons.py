@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import PurePosixPath
 
 from grader.intake.name_patterns import UNDECIDED, choice_note
@@ -24,7 +25,7 @@ class LessonMatcher:
         self.names = {lesson.name: {lesson.name, *lesson.aliases} for lesson in course.lessons.values()}
         self.all_names = {name for names in self.names.values() for name in names}
         self.base = _common_folder(sources, {track.name for track in course.tracks})
-        self._defined: dict[str, frozenset[str]] = {}
+        self._names_in = cache(lambda path: _defined_names(sources[path]))
 
     def match(self, lesson: Lesson) -> tuple[str, str]:
         """Return the path of a lesson's file, empty if there is none, and a note where several were possible.
@@ -67,11 +68,6 @@ class LessonMatcher:
             return unnamed
         wanted = {function.name for function in lesson.functions}
         return [path for path in unnamed if wanted & self._names_in(path)]
-
-    def _names_in(self, path: str) -> frozenset[str]:
-        if path not in self._defined:
-            self._defined[path] = _defined_names(self.sources[path])
-        return self._defined[path]
 
 
 def _bare(path: str) -> str:

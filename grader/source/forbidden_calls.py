@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import module_names
+from grader.source.scopes import Definition, module_names
 from grader.source.side_effects import is_main_guard
 
 # fmt: off
@@ -77,13 +77,8 @@ def find_forbidden_call(
     files = (("", "", source), *((name, path, text) for name, (path, text) in (siblings or {}).items()))
     if not wanted or not any(_may_contain(text, tuple(wanted)) for _, _, text in files):
         return None  # the common case, without parsing
-    program = _program(files)
+    program = _read_program(files)
     return program.hiding or program.find(function, wanted)
-
-
-@lru_cache(maxsize=1)  # asked for each function of a file in turn
-def _program(files: tuple[tuple[str, str, str], ...]) -> _Program:
-    return _Program(files)
 
 
 @lru_cache(maxsize=64)
@@ -144,6 +139,9 @@ class _Program:
             seen |= found
 
 
+_read_program = lru_cache(maxsize=1)(_Program)  # asked for each function of a file in turn
+
+
 class _Module:
     """One file: what its top level binds and imports, and under which names."""
 
@@ -177,15 +175,16 @@ class _Module:
         waiting = [statement]
         while waiting:
             node = waiting.pop()
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(node, Definition):
                 self.bindings.setdefault(node.name, []).append(node)
                 continue
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.stmt | ast.ExceptHandler):
                     waiting.append(child)
                     continue
-                for name in [part.id for part in nodes_in(child) if isinstance(part, ast.Name) and _stores(part)]:
-                    self.bindings.setdefault(name, []).append(node)
+                for part in nodes_in(child):
+                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                        self.bindings.setdefault(part.id, []).append(node)
 
     def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         """Return the top-level names that code uses: (None, name) of this file, (module, name) of one beside it.
@@ -196,12 +195,9 @@ class _Module:
         for part in nodes_in(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
                 found.add((None, part.value))
-            elif (
-                isinstance(part, ast.Attribute)
-                and isinstance(part.value, ast.Name)
-                and part.value.id in self.own_modules
-            ):
-                found.add((self.own_modules[part.value.id], part.attr))
+            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                if part.value.id in self.own_modules:
+                    found.add((self.own_modules[part.value.id], part.attr))
             elif isinstance(part, ast.alias):  # imported where it is used
                 found.add((None, part.asname or part.name))
         return found
@@ -235,10 +231,6 @@ class _Module:
             case ast.Constant(value=str(name)):
                 pass
         return name if name in HIDING_NAMES else ""
-
-
-def _stores(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
 
 
 def _name_in_quotes(node: ast.AST) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
+from grader.source.scopes import Definition, Import
 from grader.source.side_effects import is_main_guard
 
 # Parts of names that tell calls apart: output, random numbers, caches.
@@ -18,7 +19,7 @@ _STATEFUL_NAME = re.compile(
     r"print|warn|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_|cache", re.IGNORECASE
 )
 _DECORATORS = frozenset({"staticmethod", "property", "no_grad", "enable_grad", "inference_mode", "torch"})
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CONSTANT = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp)
 
 
 def is_pure(sources: Collection[str]) -> bool:
@@ -56,15 +57,12 @@ def _is_constant_statement(statement: ast.stmt) -> bool:
         return statement.value is None or _is_constant(statement.value)
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Constant)
-    return isinstance(statement, (*_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Pass))
+    return isinstance(statement, Definition | Import | ast.Pass)
 
 
 def _is_constant(value: ast.expr) -> bool:
     """Return True for a number, a text, a tuple of them, or a name for something that exists already."""
     return all(isinstance(part, _CONSTANT) or _is_number(part) for part in nodes_in(value))
-
-
-_CONSTANT = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp)
 
 
 def _is_number(part: ast.AST) -> bool:

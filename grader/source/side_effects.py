@@ -12,7 +12,7 @@ import ast
 import builtins
 import pkgutil
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cache, lru_cache
 from types import ModuleType
 
@@ -106,8 +106,8 @@ class _Analysis:
             self.classes.add(node.name)
             self.uses.update(map(id, node.bases))
             for method in node.body:
-                self.selves.update(map(id, _self_attributes(method)))
-                self.inits.update(map(id, _inits(method)))
+                if name := _self_name(method):
+                    self._note_self(method, name)
         elif isinstance(node, ast.ImportFrom) and node.module in self.own:
             self.classes.update(alias.asname or alias.name for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -119,6 +119,17 @@ class _Analysis:
         for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if isinstance(annotation, ast.AST):
                 self.uses.update(id(part) for part in nodes_in(annotation))
+
+    def _note_self(self, method: ast.stmt, name: str) -> None:
+        """Note the attributes of *name* in a method, and where it calls `__init__` and the like on that object."""
+        for node in nodes_in(method):
+            if isinstance(node, ast.Attribute) and _is_name(node.value, name):
+                self.selves.add(id(node))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+                of = node.func.value
+                of_super = isinstance(of, ast.Call) and _is_name(of.func, "super")
+                if of_super or (node.args and _is_name(node.args[0], name)):
+                    self.inits.add(id(node.func))
 
     def allows(self, node: ast.AST) -> bool:
         """Return True if the node itself, without what is in it, has no side effects."""
@@ -184,11 +195,8 @@ def _modules_inside() -> frozenset[str]:
     known = [*MODULES, *(f"{base}.{part}" for base in ("torch", "torch.nn", "numpy") for part in SAFE_SUBMODULES)]
     loaded = [sys.modules[name] for name in known if name in sys.modules]
     held = {name for module in loaded for name, thing in vars(module).items() if isinstance(thing, ModuleType)}
-    return frozenset(held.union(*(_in_folder(module) for module in loaded)))
-
-
-def _in_folder(module: ModuleType) -> set[str]:
-    return {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ()))}
+    folders = [folder for module in loaded for folder in getattr(module, "__path__", ())]
+    return frozenset(held | {found.name for found in pkgutil.iter_modules(folders)})
 
 
 def _is_plain_class(node: ast.ClassDef) -> bool:
@@ -218,26 +226,6 @@ def _self_name(method: ast.stmt) -> str:
     first = (method.args.posonlyargs + method.args.args)[:1]
     once = first and sum(first[0].arg in names_bound_by(node) for node in nodes_in(method)) == 1
     return first[0].arg if once else ""
-
-
-def _self_attributes(method: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the attributes of `self` in a method."""
-    name = _self_name(method)
-    for node in nodes_in(method) if name else ():
-        if isinstance(node, ast.Attribute) and _is_name(node.value, name):
-            yield node
-
-
-def _inits(method: ast.stmt) -> Iterator[ast.AST]:
-    """Yield where a method calls `__init__` and the like on its own object."""
-    name = _self_name(method)
-    for node in nodes_in(method) if name else ():
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-            of = node.func.value
-            if (isinstance(of, ast.Call) and _is_name(of.func, "super")) or (
-                node.args and _is_name(node.args[0], name)
-            ):
-                yield node.func
 
 
 def _is_name(node: ast.AST, name: str) -> bool:
