@@ -1,7 +1,10 @@
-"""Read the files of a course, and say where in them something stands."""
+"""Read the files of a course, list folders, and replace files whole."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.errors import CourseError
@@ -26,6 +29,28 @@ def read_file(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise CourseError("a file of the course is not UTF-8 text", where=at(path, line), next_step=AUDIT) from None
+
+
+@contextmanager
+def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
+    """Give a path beside *path* to write to. It replaces *path* at the end of the `with`; an exception removes it."""
+    temporary = path.with_name(f".{path.name}.{suffix}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder, sorted, without links, hidden ones and what Python leaves behind."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        unwanted = path.suffix == ".pyc" or any(part.startswith((".", "__pycache__")) for part in parts)
+        if path.is_file() and not path.is_symlink() and not unwanted:
+            yield path
 
 
 def is_file(path: Path) -> bool:

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
-from grader.files import is_file, read_file
+from grader.files import is_file, read_file, replacing
 from grader.model import Course, Lesson
 
 WORKSPACE_FORMAT = 1
@@ -200,15 +200,8 @@ def _explain_os_errors(path: Path) -> Iterator[None]:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            _write_and_sync(file, content)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        _write_and_sync(file, content)
 
 
 def _write_backup(path: Path, work: bytes) -> Path:

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "reports": BASE | {"record", "terminal"},
     "intake": BASE | {"source", "submission"},
     "similarity": BASE,
-    "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"},
+    "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
     "gradescope": BASE | {"course", "judge", "authoring", "batch", "record", "reports"},
     "cli": BASE
     | {"files", "course", "submission", "workspace", "judge", "isolation_selftest", "authoring", "store", "terminal"}

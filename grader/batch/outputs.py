@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from grader.files import replacing
 from grader.model import SCHEMA
 from grader.record import Record
 
@@ -90,15 +91,9 @@ class Outputs:
 
 def write(path: Path, pieces: Iterable[str]) -> None:
     """Write a text file, which replaces the earlier one only when it is complete."""
-    temporary = path.with_name(f".{path.name}.tmp")  # always the same name: what a killed run left is overwritten
-    try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(pieces)
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+    # always the same temporary name: what a killed run left is overwritten
+    with replacing(path, "tmp") as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
 
 
 def _results_json(head: Head, records: Iterable[str]) -> Iterator[str]:

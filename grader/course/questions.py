@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
-from grader.course.tables import TomlText
+from grader.course.tables import read_toml
 from grader.files import read_file
 
 SUFFIX = ".quiz.toml"
@@ -29,7 +29,7 @@ def generators_of(topic: Path) -> Path:
 
 def left_out(lessons: Path, left: Set[str]) -> set[Path]:
     """Return the files of the topics that are on one of these lessons. Raises CourseError."""
-    found = [path for path in topics_in(lessons).values() if _read_toml(path).get("lesson") in left]
+    found = [path for path in topics_in(lessons).values() if read_toml(path).data.get("lesson") in left]
     return {file for path in found for file in (path, generators_of(path))}
 
 
@@ -55,7 +55,7 @@ def _names_in_commands(topics: Iterable[Path]) -> Iterator[str]:
     """Yield what commands call these topics: the name, and the number of the open question."""
     for path in topics:
         yield path.name.removesuffix(SUFFIX)
-        opened = _read_toml(path).get("open")
+        opened = read_toml(path).data.get("open")
         if opened:
             yield str(opened["number"])
 
@@ -74,7 +74,7 @@ def _usable_command(command: str, topic: str, missing: Set[str]) -> str:
 def _prune_settings(path: Path, topics: Mapping[str, Path], others: Iterable[Path], missing: Set[str]) -> None:
     from grader.course.toml_writer import toml_text  # here: a quiz is begun without it
 
-    data = _read_toml(path)
+    data = read_toml(path).data
     groups = [{**group, "topics": [name for name in group["topics"] if name in topics]} for group in data["groups"]]
     kept = {
         **data,
@@ -98,12 +98,8 @@ def _shared_misconceptions(
         for name, path in topics.items()
     }
     for other in others:
-        for entry in _read_toml(other).get("misconceptions", ()):
+        for entry in read_toml(other).data.get("misconceptions", ()):
             quoted = re.compile(rf"""["']{re.escape(entry["id"])}["']""")
             users = [name for name, text in texts.items() if quoted.search(text)]
             if users:
                 yield {**entry, "command": _usable_command(entry["command"], users[0], missing)}
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    return TomlText(read_file(path), path).parse().data

@@ -7,9 +7,8 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from grader.course.tables import Table, TomlText
+from grader.course.tables import Table, read_toml
 from grader.errors import CourseError
-from grader.files import read_file
 from grader.model import Course, Limits, Track
 
 FORMAT = 1
@@ -21,7 +20,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
 
     Raises CourseError with the line of the first fault.
     """
-    table = TomlText(read_file(path), path).parse()
+    table = read_toml(path)
     _check_format(table)
     table.only("format", "id", "title", "version", "arrays", "tracks", "limits")
     if table.text("arrays") not in ARRAYS:

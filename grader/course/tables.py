@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import CourseError
-from grader.files import AUDIT, at
+from grader.files import AUDIT, at, read_file
 
 
 class TomlText:
@@ -66,6 +66,11 @@ class TomlText:
             if inside or (heading and header == ""):
                 lines.append((number, line))
         return lines
+
+
+def read_toml(path: Path) -> Table:
+    """Read a TOML file of the course. Raises CourseError."""
+    return TomlText(read_file(path), path).parse()
 
 
 class Table:

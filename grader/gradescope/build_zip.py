@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from string import Template
 
-from grader.authoring.release.wheel import DISTRIBUTION, engine_files, files_below, write_zip
+from grader.authoring.release.wheel import DISTRIBUTION, engine_files, read_below, write_zip
 from grader.errors import UsageError
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
@@ -65,7 +65,7 @@ def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: i
         yield f"engine/{name}", content
     yield "course/course.toml", (course.root / "course.toml").read_bytes()
     for folder in COURSE_FOLDERS:
-        yield from files_below(course.root / folder, f"course/{folder}")
+        yield from read_below(course.root / folder, f"course/{folder}")
 
 
 def _readme(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> str:

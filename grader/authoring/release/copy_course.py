@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE
 from grader.course.questions import left_out, prune_questions
 from grader.course.toml_writer import toml_text
 from grader.errors import CourseError, UsageError
-from grader.files import read_file
+from grader.files import files_below, read_file
 from grader.model import Course, Lesson
 
 README = "README.md"
@@ -102,24 +103,17 @@ def _check_needs(course: Course, lessons: Sequence[Lesson]) -> None:
 def _lesson_files(course: Course, chosen: Set[str]) -> Iterator[Path]:
     """Yield the files in `lessons/` that belong to the chosen lessons or to no lesson.
 
-    A file of a track belongs to the lesson that its name begins with, or to the whole track (a picture). Hidden files
-    and what Python leaves behind are left out.
+    A file of a track belongs to the lesson that its name begins with, or to the whole track (a picture).
     """
     folder = course.root / "lessons"
     tracks = {track.name: track for track in course.tracks}
-    for path in sorted(folder.rglob("*")):
+    for path in files_below(folder):
         first, *rest = path.relative_to(folder).parts
-        hidden = path.suffix == ".pyc" or any(part.startswith((".", "__pycache__")) for part in (first, *rest))
-        if hidden or path.is_symlink() or not path.is_file():
-            continue
         lessons = tracks[first].lessons if first in tracks and rest else ()
-        owners = [name for name in sorted(lessons, key=len, reverse=True) if _belongs(rest[0], name)][:1] or lessons
+        longest_first = sorted(lessons, key=len, reverse=True)
+        owners = [name for name in longest_first if re.match(rf"{name}([._-]|\Z)", rest[0])][:1] or lessons
         if not owners or chosen & set(owners):
             yield path
-
-
-def _belongs(file: str, name: str) -> bool:
-    return file.startswith(name) and file[len(name) :][:1] in ("", ".", "_", "-")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -15,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from grader.errors import UsageError
+from grader.files import files_below, replacing
 
 DISTRIBUTION = "selfattend"
 LABEL = "learner"  # of the version: `selfattend 0.1.0+learner`
@@ -37,7 +38,7 @@ def write_wheel(release: Path, folder: Path) -> Path:
     """
     path = folder / wheel_name()
     contents = dict(
-        sorted({**dict(engine_files()), **dict(files_below(release, COURSE)), **_dist_info(_installed())}.items())
+        sorted({**dict(engine_files()), **dict(read_below(release, COURSE)), **_dist_info(_installed())}.items())
     )
     record = next(name for name in contents if name.endswith("/WHEEL")).replace("/WHEEL", "/RECORD")
     contents[record] = _record(contents, record)
@@ -51,17 +52,12 @@ def write_wheel(release: Path, folder: Path) -> Path:
 
 def write_zip(path: Path, contents: Iterable[tuple[str, bytes]], scripts: Collection[str] = ()) -> None:
     """Write a zip of these files, of which *scripts* can be run, whole or not at all. Raises OSError."""
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents:
-                entry = zipfile.ZipInfo(name, FIXED_DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                entry.external_attr = (0o755 if name in scripts else 0o644) << 16
-                archive.writestr(entry, content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents:
+            entry = zipfile.ZipInfo(name, FIXED_DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o755 if name in scripts else 0o644) << 16
+            archive.writestr(entry, content)
 
 
 def _installed() -> metadata.Distribution:
@@ -82,18 +78,15 @@ def _package() -> Path:
 
 def engine_files() -> Iterator[tuple[str, bytes]]:
     """Yield the program's own files, named from `grader/` on, without the bundled course."""
-    for name, content in files_below(_package(), "grader"):
+    for name, content in read_below(_package(), "grader"):
         if not name.startswith(f"{COURSE}/"):
             yield name, content
 
 
-def files_below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in a folder, without hidden ones and what Python leaves behind."""
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        unwanted = path.suffix == ".pyc" or any(part.startswith((".", "__pycache__")) for part in parts)
-        if path.is_file() and not path.is_symlink() and not unwanted:
-            yield "/".join((prefix, *parts)), path.read_bytes()
+def read_below(folder: Path, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files in a folder."""
+    for path in files_below(folder):
+        yield f"{prefix}/{path.relative_to(folder).as_posix()}", path.read_bytes()
 
 
 def _dist_info(distribution: metadata.Distribution) -> dict[str, bytes]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +12,7 @@ from grader.cli.context import short_path
 from grader.cli.options import json_option
 from grader.cli.output import put_json
 from grader.errors import UsageError
+from grader.files import replacing
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import clean, plural
@@ -162,13 +161,10 @@ def _lesson(name: str | None, lessons: Sequence[str]) -> str:
 
 
 def _write(out: Path, content: bytes) -> None:
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(content)
-        temporary.replace(out)
+        with replacing(out) as temporary:
+            temporary.write_bytes(content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         what = f"the file cannot be written: {error.strerror or error}"
         raise UsageError(what, where=str(out), next_step="name another file with --out") from None
 

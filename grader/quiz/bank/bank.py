@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grader.course.questions import SETTINGS, SUFFIX, generators_of, topics_in
-from grader.course.tables import Table, TomlText
+from grader.course.tables import Table, read_toml
 from grader.errors import CourseError, UsageError
 from grader.files import read_file
 from grader.quiz.kinds import KINDS
@@ -114,7 +114,7 @@ class Bank:
         path = self.lessons / SETTINGS
         if not path.is_file():
             return [], {"topics": list(self.paths)} if self.paths else {}
-        table = TomlText(read_file(path), path).parse()
+        table = read_toml(path)
         table.only("assessment", "groups", "misconceptions")
         self._misconceptions |= {each.id: each for each in _misconceptions(table)}
         groups = {each.text("title"): list(each.texts("topics")) for each in table.tables("groups")}
@@ -154,7 +154,7 @@ def _scan_outline(text: str) -> list[Outline]:
 
 
 def _read_topic(name: str, path: Path) -> Topic:
-    table = TomlText(read_file(path), path).parse()
+    table = read_toml(path)
     table.only("title", "lesson", "counts_for", "misconceptions", "families", "open")
     misconceptions = tuple(_misconceptions(table))
     families = tuple(_read_family(name, each) for each in table.tables("families"))
