@@ -44,7 +44,6 @@ from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of
 from grader.judge.values.random_inputs import Rand
 from grader.judge.values.redacted_explanation import explain_form, redacted_kind, wrong_shape
 
-# fmt: off
 __all__ = [
     "ATOL",
     "DEVICE_ERROR_WORDS",
@@ -69,7 +68,6 @@ __all__ = [
     "same",
     "show",
 ]
-# fmt: on
 
 # How torch says that tensors are on different devices, or that a named device is not there.
 DEVICE_ERROR_WORDS = ("same device", "CUDA", "cuda", "NVIDIA", "MPS", "mps", "XPU")

@@ -138,7 +138,7 @@ def prepare_selftest(course: Course) -> Iterator[Selftest]:
 
 @contextmanager
 def _targets() -> Iterator[dict[str, Any]]:
-    """Make a folder that everybody may write in, a file in it, and sockets; no worker should reach any of them."""
+    """Make a folder that every user may write in, a file in it, and sockets; no worker should reach any of them."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="selfattend-")))
         folder.chmod(0o777)

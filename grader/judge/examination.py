@@ -36,12 +36,11 @@ def with_judge(
     answers = open_course_answers(course)
     files = [answers.checks_file(lesson) for lesson in lessons]
     missing = [path for path in files if not path.is_file()]
-    if missing and answers.release is not None:
-        raise CourseError("A file of this release is missing.", where=str(missing[0]), next_step=ASK_AGAIN)
     if missing:
-        raise CourseError(
-            "The course's hidden checks are not here.", where=str(missing[0]), next_step="pip install selfattend"
-        )
+        what, advice = "A file of this release is missing.", ASK_AGAIN
+        if answers.release is None:
+            what, advice = "The course's hidden checks are not here.", "pip install selfattend"
+        raise CourseError(what, where=str(missing[0]), next_step=advice)
     collect_and_drive(course.root, files, lambda runner: drive(Judge(course, answers, runner, launcher, device)))
 
 

@@ -46,12 +46,12 @@ def is_on_fake_device(value: Any) -> bool:
 def fake_device(module: Any = None) -> Iterator[None]:
     """Let `device=x.device` mean the fake device; a module's parameters and buffers are on it meanwhile."""
     _, dispatch_mode, function_mode = _classes()
-    with dispatch_mode(), _moved(module), function_mode():
+    with dispatch_mode(), _move_parameters(module), function_mode():
         yield
 
 
 @contextmanager
-def _moved(module: Any) -> Iterator[None]:
+def _move_parameters(module: Any) -> Iterator[None]:
     parts = list(module.modules()) if hasattr(module, "modules") else []
     saved = [(part, dict(part._parameters), dict(part._buffers)) for part in parts]
     for part in parts:

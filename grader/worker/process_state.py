@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 WATCHED_MODULES = ("builtins", "math", "random", "numpy", "torch", "torch.nn", "torch.nn.functional", "torch.nn.init")
 WATCHED_CLASSES = ("torch.Tensor", "torch.nn.Parameter", "torch.nn.Module", "torch.nn.Linear", "torch.nn.LayerNorm")
@@ -34,20 +34,13 @@ def read_process_state() -> ProcessState:
     for name in WATCHED_MODULES:
         if name in sys.modules:
             members = vars(sys.modules[name])
-            state[name] = Members(tuple(members), tuple(map(id, members.values())))
+            state[name] = dict(zip(members, map(id, members.values()), strict=True))
     for module, _, name in (path.rpartition(".") for path in WATCHED_CLASSES):
         if module in sys.modules:
             state[f"class {name}"] = {key: id(value) for key, value in vars(vars(sys.modules[module])[name]).items()}
     if "numpy" in sys.modules:
         state["numpy errors"] = sys.modules["numpy"].geterr()
     return state | _read_torch_state()
-
-
-class Members(NamedTuple):
-    """The names in a module, and the identity of the object that each refers to."""
-
-    names: tuple[str, ...]
-    identities: tuple[int, ...]
 
 
 def _read_torch_state() -> ProcessState:
@@ -67,11 +60,6 @@ def _read_torch_state() -> ProcessState:
 def is_unchanged(before: ProcessState, now: ProcessState) -> bool:
     """Return True if everything in *before* is in *now*. Names that imports have added to a module do not count."""
     for key, value in before.items():
-        if now[key] == value:
-            continue
-        if not isinstance(value, Members):
-            return False
-        known = dict(zip(*now[key], strict=True))
-        if any(known.get(name) != identity for name, identity in zip(*value, strict=True)):
+        if now[key] != value and not (key in WATCHED_MODULES and value.items() <= now[key].items()):
             return False
     return True

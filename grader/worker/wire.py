@@ -212,7 +212,7 @@ class _Decoder:
         kind = type(node)
         if kind is dict and len(node) == 1:
             ((tag, content),) = node.items()
-            return self._tagged(tag, content, depth)
+            return self._decode_tagged(tag, content, depth)
         if kind is int or kind is float:
             return _number(node)
         if kind is str:
@@ -223,7 +223,7 @@ class _Decoder:
             return node
         raise ProtocolError("unknown form")
 
-    def _tagged(self, tag: str, content: Any, depth: int) -> Any:
+    def _decode_tagged(self, tag: str, content: Any, depth: int) -> Any:
         if tag == "$dict" and isinstance(content, list):
             return {self._text(key): self.decode(item, depth + 1) for key, item in content}
         if tag == "$array":

@@ -16,7 +16,7 @@ SINGLE_FILE = "selfattend-single-file"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--submission`, which turns a file of checks into a run of its own."""
+    """Add `--submission`, which runs one file of checks by itself."""
     group = parser.getgroup("selfattend", "checks of a selfattend course")
     group.addoption("--submission", metavar="FILE", help="the learner's file to run these checks on")
     group.addoption("--check-seed", type=int, help="seed of the checks' random inputs (default 0, in a release any)")

@@ -63,8 +63,8 @@ class _Run:
         if not_run is not None:
             return not_run
         try:
-            error = self._raised_by(check)
-        except LearnerError as learner_error:
+            error = self.lesson_checks.run(check, self.loaded.live_subject())
+        except LearnerError as learner_error:  # the submission cannot be loaded again
             error = learner_error
         if error is None:
             return Outcome(check, "passed", output=self.loaded.take_output())
@@ -88,10 +88,6 @@ class _Run:
             return Outcome(check, "timed-out", NO_TIME_LEFT)
         forbidden = self.forbidden.get(function)
         return Outcome(check, "forbidden", forbidden=forbidden) if forbidden else None
-
-    def _raised_by(self, check: Check) -> BaseException | None:
-        """Run a check and return what it raised. Raises LearnerError where the submission cannot be loaded."""
-        return self.lesson_checks.run(check, self.loaded.live_subject())
 
     def _kind_of(self, check: Check, error: BaseException) -> str:
         """Return the outcome of a check that raised: the submission's fault, or the grader's."""

@@ -1,6 +1,6 @@
 """The second wall: bubblewrap round the parent of the workers (https://github.com/containers/bubblewrap).
 
-What runs inside has namespaces of its own: of the file system it sees what it must read and nothing else, not even that
+What runs inside has separate namespaces: of the file system it sees what it must read and nothing else, not even that
 other files are there; it has no network but an idle loopback; and of the machine's processes it sees its own only.
 The layers that a worker puts on itself stay on inside.
 """
@@ -54,7 +54,7 @@ def options(policy: Mapping[str, Any], programs: Iterable[str]) -> BinaryIO:
     also = [str(path) for pattern in _ALSO_SEEN for path in Path("/").glob(pattern)]
     # the order matters: what is mounted later lies above what was mounted before
     words = [*_mounts([*policy["readable"], *programs, *also]), "--proc", "/proc", "--dir", "/tmp"]
-    # not on the command line: everybody can see that, and it would be very long
+    # not on the command line: every user can see that, and it would be very long
     file = os.fdopen(os.memfd_create("bubblewrap"), "w+b")
     file.write("\0".join([*words, *_READ_ONLY]).encode("utf-8", "surrogateescape"))
     file.seek(0)
@@ -68,7 +68,7 @@ def inside(options_fd: int, command: Iterable[str]) -> list[str]:
 
 @cache
 def _probe() -> tuple[tuple[str, ...], str]:
-    """Return the first way to start bubblewrap that works, or why there is none."""
+    """Return the first way to start bubblewrap that works, or why none does."""
     program = shutil.which("bwrap")
     if sys.platform != "linux":
         return (), "only Linux has bubblewrap"

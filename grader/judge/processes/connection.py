@@ -115,11 +115,8 @@ class Worker:
             IsolationError: They are too few.
             OSError, EOFError, ProtocolError: The worker does not start.
         """
-        if self.layers is None:
-            self.layers = self._vet(self._hello())
-        return self.layers
-
-    def _hello(self) -> tuple[str, ...]:
+        if self.layers is not None:
+            return self.layers
         hello = self._receive(time.monotonic() + READY_SECONDS)
         if "refused" in hello:
             self.kill()
@@ -127,7 +124,8 @@ class Worker:
         layers = hello.get("layers")
         if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
             raise wire.ProtocolError("no greeting")
-        return tuple(layers)
+        self.layers = self._vet(tuple(layers))
+        return self.layers
 
     def _send(self, message: dict[str, Any], deadline: float) -> None:
         """Send a frame to a worker that may read it slowly or not at all. Raises TimeoutError."""

@@ -150,7 +150,7 @@ def left_out_by(isolation: str) -> tuple[str, ...]:
 
 def accept_for(isolation: str) -> Accept:
     """Return what a launcher calls with a worker's layers; it raises IsolationError if they are too few."""
-    return _accept_isolated if isolation == "required" else accept_any
+    return _require_isolation if isolation == "required" else accept_any
 
 
 def lacking(layers: Iterable[str]) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def lacking(layers: Iterable[str]) -> tuple[str, ...]:
     return tuple(kind for kind, either in kinds.items() if not in_force & set(either))
 
 
-def _accept_isolated(layers: tuple[str, ...]) -> None:
+def _require_isolation(layers: tuple[str, ...]) -> None:
     missing = lacking(layers)
     if missing:
         reasons = reasons_missing()
@@ -211,11 +211,11 @@ def _readable(course_root: Path, room: int) -> list[str]:
     """Return what a worker may read: the standard library and every installed package, one by one, except our own."""
     from grader.worker.isolation.readable_paths import default_readable
 
-    wide = [*default_readable(()), *_installed(course_root)]
+    wide = [*default_readable(()), *_find_packages(course_root)]
     return wide if len(json.dumps(wide)) <= room else list(default_readable(NEEDED_PACKAGES))
 
 
-def _installed(course_root: Path) -> Iterator[str]:
+def _find_packages(course_root: Path) -> Iterator[str]:
     """Return the path of each importable thing in the library folders; never a folder that also holds the answers."""
     here = Path(os.__file__).parent  # the standard library, which is allowed already
     # not the course's folder as a whole: in a checkout the virtual environment often lies in it
@@ -223,7 +223,7 @@ def _installed(course_root: Path) -> Iterator[str]:
     for folder in map(Path, library_paths()):
         if folder == here or folder.parent == here or not folder.is_dir():
             continue
-        # any other folder may be somebody's own, with more in it than packages
+        # any other folder may hold more than packages
         wanted = None if folder.name in ("site-packages", "dist-packages") else NEEDED_PACKAGES
         for entry in sorted(folder.iterdir()):
             known = wanted is None or entry.name.partition(".")[0] in wanted

@@ -53,10 +53,9 @@ def _programs() -> list[str]:
     return [sys.executable, str(settings), str(WORKER_DIR), str(WORKER_DIR.parent / "__init__.py")]
 
 
-def _why_no_sandbox() -> str:
-    from grader.judge.processes import bubblewrap  # late: the plain check goes without it, and its start-up time counts
-
-    return bubblewrap.why_not()
+def _python(program: str, *arguments: object) -> list[str]:
+    """Return the command that runs a program of the worker's folder, with its own `sys.path`."""
+    return [sys.executable, "-P", "-S", "-s", str(WORKER_DIR / program), *map(str, arguments)]
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ class _Launcher:
         outer: Those that a worker does not put on itself.
     """
 
-    def __init__(self, policy: Mapping[str, Any], limits: Limits, accept: Accept) -> None:
-        self.policy, self.limits, self._accept = dict(policy), limits, accept
+    def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any) -> None:
+        self.arrays, self.policy, self.limits, self._accept = arrays, dict(policy), limits, accept
         self.outer: tuple[str, ...] = ()
         self.layers: tuple[str, ...] | None = None
 
@@ -127,30 +126,24 @@ class ForkServerLauncher(_Launcher):
     def __init__(
         self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any, sandbox: bool = False
     ) -> None:
-        super().__init__(policy, limits, accept)
-        self.arrays = arrays
+        super().__init__(arrays, policy, limits, accept)
         self._born: dict[int, tuple[int, int]] = {}  # job -> pid and pidfd, not yet fetched
         self._jobs: dict[int, int] = {}  # pid -> job
         self._ended: dict[int, int] = {}  # job -> exit code
         self._job = 0
         self._ahead: _Pending | None = None
         self._ready = False
-        self.no_sandbox = _why_no_sandbox() if sandbox else "it was not asked for"
+        self.no_sandbox = "it was not asked for"
+        if sandbox:
+            from grader.judge.processes import bubblewrap  # late: the plain check is to start without it
+
+            self.no_sandbox = bubblewrap.why_not()
         self._start()
 
     def _start(self) -> None:
         """Start the fork server, without waiting for it."""
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [
-            sys.executable,
-            "-P",
-            "-S",
-            "-s",
-            str(WORKER_DIR / "fork_server.py"),
-            str(theirs.fileno()),
-            self.arrays,
-        ]
-        command.append(json.dumps(library_paths()))
+        command = _python("fork_server.py", theirs.fileno(), self.arrays, json.dumps(library_paths()))
         self.outer = () if self.no_sandbox else ("namespaces",)
         with contextlib.ExitStack() as stack:
             stack.enter_context(theirs)
@@ -198,7 +191,7 @@ class ForkServerLauncher(_Launcher):
             socket.send_fds(self.control, [job], [theirs.fileno(), output_write])
         except OSError as error:
             self._wait_until_ready()  # raises if the fork server has said why it ended
-            raise self._died() from error
+            raise self._death_error() from error
         finally:
             theirs.close()
             os.close(output_write)
@@ -248,11 +241,11 @@ class ForkServerLauncher(_Launcher):
         except ConnectionError:  # it ended before it had read all that it was sent
             data, fds = b"", []
         if not data:
-            raise self._died()
+            raise self._death_error()
         try:
             message: dict[str, Any] = json.loads(data)
         except ValueError:  # nothing of a learner's is there: it is ours that is broken
-            raise self._died() from None
+            raise self._death_error() from None
         if "exit" in message:
             self._ended[message["id"]] = message["exit"]
         if "pid" in message:
@@ -270,7 +263,7 @@ class ForkServerLauncher(_Launcher):
             self._read(left)
         return self._ended[job]
 
-    def _died(self) -> GraderError:
+    def _death_error(self) -> GraderError:
         self.process.kill()
         _, stderr = self.process.communicate()
         last = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
@@ -304,8 +297,7 @@ class SpawnLauncher(_Launcher):
     """Starts each worker by exec; the next one imports its libraries while this one is used."""
 
     def __init__(self, arrays: str, policy: Mapping[str, Any], limits: Limits, accept: Accept = accept_any) -> None:
-        super().__init__(policy, limits, accept)
-        self.arrays = arrays
+        super().__init__(arrays, policy, limits, accept)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._ahead: Worker | None = self._spawn()
 
@@ -320,9 +312,9 @@ class SpawnLauncher(_Launcher):
     def _spawn(self, policy: Mapping[str, Any] | None = None) -> Worker:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         output_read, output_write = os.pipe()
-        command = [sys.executable, "-P", "-S", "-s", str(WORKER_DIR / "spawn_main.py"), str(theirs.fileno())]
+        settings = (json.dumps(policy or self.policy), json.dumps(library_paths()))
         process = subprocess.Popen(
-            [*command, str(output_write), self.arrays, json.dumps(policy or self.policy), json.dumps(library_paths())],
+            _python("spawn_main.py", theirs.fileno(), output_write, self.arrays, *settings),
             stdin=subprocess.DEVNULL,
             env=clean_environment(),
             pass_fds=[theirs.fileno(), output_write],
@@ -357,7 +349,7 @@ def start_launcher(
     policy: Mapping[str, Any],
     limits: Limits,
     *,
-    spawn: bool | None = None,
+    spawn: bool = False,
     sandbox: bool = False,
     accept: Accept = accept_any,
 ) -> Launcher:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from grader.errors import WorkerError, WorkerTimeout
@@ -57,7 +58,18 @@ class CallableModule:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._kinds:
             raise AttributeError(f"no function or class {name!r} in this lesson")
-        return RemoteClass(self, name) if self._kinds[name] == "class" else RemoteFunction(self, name, name)
+        return partial(self._build, name) if self._kinds[name] == "class" else RemoteFunction(self, name, name)
+
+    def _build(self, name: str, /, *args: Any, state: Mapping[str, Any] | None = None, **kwargs: Any) -> RemoteObject:
+        """Make an object of the class *name*; `state` (names to arrays) is copied into it.
+
+        `missing` and `unexpected` of the result name what did not fit.
+        """
+        self.last_call = Call(name, args, kwargs)
+        reply = self.ask("build", name=name, args=list(args), kwargs=kwargs, state=state)
+        made = RemoteObject(self, name, Handle(reply["handle"]))
+        made.missing, made.unexpected = list(reply["missing"]), list(reply["unexpected"])
+        return made
 
     def make_model(
         self, layers: Sequence[Sequence[Any]], state: Mapping[str, Any] | None = None, **more: Any
@@ -128,24 +140,6 @@ class RemoteFunction:
                 [plain, kwargs], lambda leaf: leaf.handle if isinstance(leaf, RemoteObject) else leaf
             )
         return self._subject.ask("call", target=self._target, args=plain, kwargs=named, **more)
-
-
-class RemoteClass:
-    """A class of the module: calling it makes an object there."""
-
-    def __init__(self, subject: CallableModule, name: str) -> None:
-        self._subject, self._name = subject, name
-
-    def __call__(self, *args: Any, state: Mapping[str, Any] | None = None, **kwargs: Any) -> RemoteObject:
-        """Make an object; `state` (names to arrays) is copied into it.
-
-        `missing` and `unexpected` of the result name what did not fit.
-        """
-        self._subject.last_call = Call(self._name, args, kwargs)
-        reply = self._subject.ask("build", name=self._name, args=list(args), kwargs=kwargs, state=state)
-        made = RemoteObject(self._subject, self._name, Handle(reply["handle"]))
-        made.missing, made.unexpected = list(reply["missing"]), list(reply["unexpected"])
-        return made
 
 
 class RemoteObject(RemoteFunction):

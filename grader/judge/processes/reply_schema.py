@@ -80,7 +80,7 @@ def _call(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any
     return plain | {"there": there, "after": [_value(after[0]), _value(after[1])]}
 
 
-def _made(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+def _handle(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     handle = reply["handle"]
     if type(handle) is not int or not 0 < handle < 1 << 31:
         raise Malformed("no handle")
@@ -116,7 +116,7 @@ def _event(event: Any) -> tuple[Any, ...]:
     raise Malformed("no event of ours")
 
 
-def _defined(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+def _definitions(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     """Read what the module defines: (kind, parameters) by name, and all public names."""
     return {"found": _each(reply["found"], _definition), "public": _names(reply["public"])}
 
@@ -129,11 +129,11 @@ def _definition(found: Any) -> tuple[str, list[str]]:
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]] = {
-    "load": _defined,
-    "names": _defined,
+    "load": _definitions,
+    "names": _definitions,
     "call": _call,
-    "build": _made,
-    "make": _made,
+    "build": _handle,
+    "make": _handle,
     "state": _state,
     "mode": lambda _content, _reply: {},
     "events": _events,

@@ -53,22 +53,22 @@ class TranscriptFile:
             self._arrays: list[Array] = message["arrays"]
             self._stories = {(check, seed): parts for check, seed, *parts in message["stories"]}
         except (OSError, ValueError, TypeError, KeyError, ProtocolError) as error:
-            raise self._damaged() from error
+            raise self._damage_error() from error
 
     def read(self, check: str, seed: int) -> Transcript:
         """Return the transcript of a check on a seed. Raises CourseError where there is none."""
         if (check, seed) not in self._stories:
-            raise self._damaged(f"there are no recorded answers for {check} on seed {seed}")
+            raise self._damage_error(f"there are no recorded answers for {check} on seed {seed}")
         try:
             draws, reference, submission = map_leaves(self._stories[check, seed], self._array)
             return Transcript([(what, value) for what, value in draws], _decode(reference), _decode(submission))
         except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise self._damaged() from error
+            raise self._damage_error() from error
 
     def _array(self, leaf: Any) -> Any:
         return unpack(self._arrays[int(leaf.text)]) if isinstance(leaf, Opaque) and leaf.type_name == ARRAY else leaf
 
-    def _damaged(self, what: str = "the recorded answers of this release cannot be read") -> CourseError:
+    def _damage_error(self, what: str = "the recorded answers of this release cannot be read") -> CourseError:
         return CourseError(what, where=str(self.path), next_step=ASK_AGAIN)
 
 

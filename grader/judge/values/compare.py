@@ -237,16 +237,16 @@ def _as_typed(value: Any) -> str:
         if array.size > (36 if array.dtype.kind == "b" else 24):
             return kind_of(value).removeprefix("a ")
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
-        return f"{name}({_nested(array.tolist())})"
+        return f"{name}({_format_nested(array.tolist())})"
     if isinstance(value, list | tuple):
         inside = ", ".join(show(item) for item in value[:MAX_SHOWN_CHARS])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return repr(value) if value is None or isinstance(value, bool | int | float | str) else kind_of(value)
 
 
-def _nested(values: Any) -> str:
+def _format_nested(values: Any) -> str:
     if isinstance(values, list):
-        return "[" + ", ".join(_nested(item) for item in values) + "]"
+        return "[" + ", ".join(_format_nested(item) for item in values) + "]"
     if isinstance(values, float):
         return f"{values:.4g}" if not values.is_integer() else f"{values:.1f}"
     return repr(values)

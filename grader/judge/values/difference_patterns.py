@@ -36,9 +36,9 @@ def find_patterns(actual: Any, expected: Any) -> list[str]:
     if a.shape != e.shape:
         return [text for text in (_other_shape(a, e),) if text]
     if a.dtype.kind == "b" or e.dtype.kind == "b":
-        detectors: tuple[Callable[[Any, Any], str], ...] = (_inverted, _transposed, _rows)
+        detectors: tuple[Callable[[Any, Any], str], ...] = (_inversion, _transpose, _rows)
     else:
-        detectors = (_nans, _constant_ratio, _sign, _transposed, _column_order, _row_shift, _rows)
+        detectors = (_nans, _constant_ratio, _sign, _transpose, _column_order, _row_shift, _rows)
     return [text for detector in detectors if (text := detector(a, e))][:2]
 
 
@@ -91,13 +91,13 @@ def _sign(a: Any, e: Any) -> str:
     return "Every value has the opposite sign." if _close(-a, e) and abs(e).max() > 1e-3 else ""
 
 
-def _inverted(a: Any, e: Any) -> str:
+def _inversion(a: Any, e: Any) -> str:
     return (
         "It is exactly the opposite: True where False is expected." if (a.astype(bool) == ~e.astype(bool)).all() else ""
     )
 
 
-def _transposed(a: Any, e: Any) -> str:
+def _transpose(a: Any, e: Any) -> str:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         return ""
     return (

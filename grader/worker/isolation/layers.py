@@ -19,11 +19,11 @@ def prepare() -> None:
     from grader.worker.isolation import readable_paths, seccomp
 
     process.remember_fork_server()
-    if process.LINUX:
-        process.refuse_inspection()
+    process.refuse_inspection()
     readable_paths.fill_import_caches()
     landlock.why_unavailable()
-    limits.import_resource()
+    if os.name == "posix":
+        import resource  # noqa: F401  `limits` needs it in every worker
     if not seccomp.why_unavailable():
         seccomp.make_filter(os.getpid())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 
@@ -20,12 +19,6 @@ def why_unavailable() -> str:
     if not MEMORY_IS_LIMITED:
         return "this system does not enforce a memory limit; processor time, file size and open files are limited"
     return ""
-
-
-def import_resource() -> None:
-    """Import the module that `apply` needs, before workers are forked (Windows has no such module)."""
-    if os.name == "posix":
-        importlib.import_module("resource")
 
 
 def apply(memory_bytes: int | None, cpu_seconds: int, file_bytes: int, open_files: int, processes: int) -> None:

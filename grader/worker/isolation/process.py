@@ -76,8 +76,8 @@ def detach() -> None:
     if os.getsid(0) != os.getpid():
         os.setsid()
     os.umask(0o077)
+    refuse_inspection()
     if LINUX:
-        refuse_inspection()
         die_with_parent()
         if _fork_server not in (None, os.getpid(), os.getppid()):
             raise ProcessLookupError(errno.ESRCH, "the fork server died before its worker began")
@@ -90,7 +90,8 @@ def die_with_parent() -> None:
 
 def refuse_inspection() -> None:
     """Let no process of the same user trace this one, read its memory or take its descriptors; leave no core."""
-    prctl(PR_SET_DUMPABLE, 0)
+    if LINUX:
+        prctl(PR_SET_DUMPABLE, 0)
 
 
 def forbid_new_privileges() -> None:
