@@ -20,7 +20,7 @@ from support.quiz_workspace import Workspace, kinds, of
 from support.repeat import repeat
 from support.terminal import Terminal, plain
 
-from grader.cli.quiz.render import _last_sentence, cut
+from grader.cli.quiz.render import _last_sentence, cut, unwrap
 from grader.model import QuizSession
 from grader.quiz.bank.variants import make_variant
 from grader.store import Store
@@ -207,7 +207,7 @@ def test_every_kind_can_be_answered_through_a_pipe(every_kind):
     questions = [
         make_variant(every_kind.bank, every_kind.bank.family(family), salt, attempt) for family, attempt in plan
     ]
-    assert events[1]["text"] == questions[0].text
+    assert events[1]["text"] == unwrap(questions[0].text)
     typed = "\n".join(f"{right_answer(question)} | sure" for question in questions)
     events = every_kind.events("quiz", "every", stdin=typed + "\n", code=0)
     assert len(of(events, "mark")) == 9 and {mark["credit"] for mark in of(events, "mark")} == {1.0}
