@@ -15,7 +15,7 @@ HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a grou
 
 
 class LazyGroup(click.Group):
-    """A group whose `commands_in` maps a command's name to the module that defines it as `command`."""
+    """A group whose `commands_in` maps a command's name to its module, or to `module:name` if it is not `command`."""
 
     def __init__(self, *args: Any, commands_in: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -29,7 +29,8 @@ class LazyGroup(click.Group):
         """Import the command."""
         if name not in self._commands_in:
             return super().get_command(ctx, name)
-        command: click.Command = import_module(self._commands_in[name]).command
+        module, _, function = self._commands_in[name].partition(":")
+        command: click.Command = getattr(import_module(module), function or "command")
         return command
 
     def resolve_command(

@@ -20,7 +20,7 @@ COMMANDS = {
     "solution": "grader.cli.learn.solution",
     "reset": "grader.cli.learn.reset",
     "quiz": "grader.cli.quiz.group",
-    "review": "grader.cli.quiz.review",
+    "review": "grader.cli.quiz.repeat:review",
     "report": "grader.cli.learn.report",
     "progress": "grader.cli.learn.progress",
     "demo": "grader.cli.learn.demo",

@@ -31,7 +31,7 @@ from grader.terminal.text import plural
 COMMANDS = {
     "list": "grader.cli.quiz.list",
     "open": "grader.cli.quiz.open.command",
-    "redo": "grader.cli.quiz.redo",
+    "redo": "grader.cli.quiz.repeat:redo",
     "export": "grader.cli.quiz.export",
     "log": "grader.cli.quiz.log_export",
 }

@@ -1,17 +1,102 @@
-"""Ask again, in a new variant, what is due for review or was missed."""
+"""`learn review` and `learn quiz redo`: ask again, in a new variant, what is due or was missed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
-from grader.cli.quiz.context import ask_to_resume, unfinished_sessions
+import click
+
+from grader.cli.options import course_option
+from grader.cli.quiz.context import REPORT, ask_to_resume, open_quiz, unfinished_sessions
 from grader.cli.quiz.dialogue import Commands, QuizContext, begin_session, hold_session
 from grader.cli.quiz.render import next_lines
 from grader.cli.quiz.resume import COMMANDS, NAMES
-from grader.model import SCHEMA
+from grader.model import SCHEMA, Answered
 from grader.quiz.session.plan import keep_existing, plan_variants
+from grader.quiz.session.schedule import due, missed, next_due
 from grader.terminal.console import put, wrap
+from grader.terminal.text import plural
+
+AT_LEAST_ONE = click.IntRange(min=1)
+MOST_HELP = "No more questions than this."
+prove_option = click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
+json_lines_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object a line; see: learn quiz --help"
+)
+
+
+@click.command("review")
+@click.option("--most", type=AT_LEAST_ONE, default=20, show_default=True, metavar="N", help=MOST_HELP)
+@click.option("--new", "anew", is_flag=True, help="Begin another review, where one was broken off.")
+@prove_option
+@json_lines_option
+@course_option
+@click.pass_context
+def review(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool) -> None:
+    """Answer what is due again: each question in a new variant.
+
+    The schedule is FSRS's, made from your own answers: what you missed comes first, what you knew comes ever later.
+    What you were sure of and wrong about comes back within a week. It changes no score by itself.
+
+    \b
+    Example:
+      learn review
+      learn review --most 5
+    """
+    with open_quiz(ctx, as_json, prove) as quiz:
+        now = datetime.now().astimezone()
+        answers = quiz.log.answers()
+        families = keep_existing(quiz.bank, due(answers, now))
+        code = ask_again(quiz, "review", families[:most], anew, _commands(len(families) - most))
+        if code is None:
+            _show_nothing_due(quiz, answers, now, as_json)
+    ctx.exit(code or 0)
+
+
+def _commands(left: int) -> Sequence[tuple[str, str]]:
+    more = ("learn review", f"{plural(left, 'question')} more {'is' if left == 1 else 'are'} due")
+    return [*[more] * (left > 0), REPORT]
+
+
+def _show_nothing_due(quiz: QuizContext, answers: Sequence[Answered], now: datetime, as_json: bool) -> None:
+    coming = next_due([answer for answer in answers if keep_existing(quiz.bank, [answer.family])], now)
+    if coming is None:
+        show_nothing(as_json, "Nothing is due: no question was answered yet.", ("learn quiz", "asks some"), due=None)
+        return
+    day, count = coming
+    says = f"Nothing is due. Next: {plural(count, 'question')} {_when(day, now.date())}."
+    show_nothing(as_json, says, ("learn quiz", "asks more in the meantime"), due=day.isoformat())
+
+
+def _when(day: date, today: date) -> str:
+    days = (day - today).days
+    return "tomorrow" if days == 1 else f"on {day:%a} {day.day} {day:%b %Y}, in {days} days"
+
+
+@click.command("redo")
+@click.option("--new", "anew", is_flag=True, help="Begin again, where a sitting was broken off.")
+@prove_option
+@json_lines_option
+@course_option
+@click.pass_context
+def redo(ctx: click.Context, anew: bool, prove: bool, as_json: bool) -> None:
+    """Answer again what you missed, with other numbers.
+
+    That is every question of which your latest first try was not wholly right: sure but wrong comes first.
+
+    \b
+    Example:
+      learn quiz redo
+    """
+    with open_quiz(ctx, as_json, prove) as quiz:
+        code = ask_again(quiz, "redo", missed(quiz.log.answers()), anew, [REPORT])
+        if code is None:
+            show_nothing(as_json, "There is nothing that you missed.", ("learn quiz", "asks more"))
+    ctx.exit(code or 0)
+
+
+# --- asking again -----------------------------------------------------------------------------------------------------
 
 
 def ask_again(quiz: QuizContext, mode: str, families: Sequence[str], anew: bool, commands: Commands) -> int | None:
