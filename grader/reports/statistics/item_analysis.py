@@ -98,6 +98,14 @@ def correlation(points: Sequence[tuple[float, float, int]]) -> float | None:
     return max(-1.0, min(1.0, both / sqrt(spread_x) / sqrt(spread_y)))
 
 
+def correlate_if_enough(points: Sequence[tuple[float, float, int]], passed: float) -> float | None:
+    """Compute the coefficient; None for fewer than MIN_TRIED learners, or than MIN_EACH who passed or did not."""
+    total = sum(often for _, _, often in points)
+    if total < MIN_TRIED or min(passed, total - passed) < MIN_EACH:
+        return None
+    return correlation(points)
+
+
 def analyse(checks: Mapping[str, CheckResult], patterns: Mapping[Pattern, int]) -> list[Item]:
     """Analyse the items of one lesson, in the order of its checks, from how often each pattern occurs."""
     counts = {item: _Counts(group) for item, group in _group(checks.values()).items()}
@@ -145,13 +153,8 @@ class _Counts:
         first = self.checks[0]
         interval = wilson_interval(self.passed, self.tried) if self.tried >= MIN_TRIED else None
         counts = self.passed, self.tried, self.skipped, self.spoiled
-        return Item(id_, first.function, first.says, first.skill, len(self.checks), *counts, interval, self._rest())
-
-    def _rest(self) -> float | None:
-        right = sum(often for x, _, often in self.beside if x)
-        wrong = sum(often for x, _, often in self.beside if not x)
-        enough = right + wrong >= MIN_TRIED and min(right, wrong) >= MIN_EACH
-        return correlation(self.beside) if enough else None
+        rest = correlate_if_enough(self.beside, sum(often for passed, _, often in self.beside if passed))
+        return Item(id_, first.function, first.says, first.skill, len(self.checks), *counts, interval, rest)
 
 
 def item_of(check_id: str) -> str:

@@ -17,7 +17,7 @@ from statistics import NormalDist, fmean, median, variance
 from typing import Any
 
 from grader.model import SCHEMA
-from grader.reports.statistics.item_analysis import LOW, MIN_EACH, MIN_TRIED, correlation, wilson_interval
+from grader.reports.statistics.item_analysis import LOW, MIN_TRIED, correlate_if_enough, wilson_interval
 from grader.reports.statistics.quiz_logs import LoggedAnswer
 
 EASY, HARD = 0.95, 0.2
@@ -124,9 +124,7 @@ def _rest(found: Answers, rest: Mapping[str, float | None]) -> float | None:
     """Compute the corrected item-rest correlation; None if too few learners are on either side."""
     known = [(found[learner], value) for learner, value in rest.items() if value is not None]
     right = sum(_is_right(answer) for answer, _ in known)
-    if len(known) < MIN_TRIED or min(right, len(known) - right) < MIN_EACH:
-        return None
-    r = correlation([(answer.credit, value, 1) for answer, value in known])
+    r = correlate_if_enough([(answer.credit, value, 1) for answer, value in known], right)
     return None if r is None else round(r, 4)
 
 
@@ -157,10 +155,8 @@ def _is_tempting(tag: str, found: Answers, rest: Mapping[str, float | None]) -> 
         for learner, answer in found.items()
         if tag in answer.offered and (value := rest[learner]) is not None
     ]
-    taken = sum(taken for taken, _, _ in points)
-    if min(taken, len(points) - taken) < MIN_EACH or len(points) < MIN_TRIED:
-        return False
-    return (correlation(points) or 0.0) > MIN_STANDARD_ERRORS / sqrt(len(points))
+    r = correlate_if_enough(points, sum(taken for taken, _, _ in points))
+    return r is not None and r > MIN_STANDARD_ERRORS / sqrt(len(points))
 
 
 def _variants(answers: Sequence[LoggedAnswer]) -> tuple[list[dict[str, Any]], int]:
