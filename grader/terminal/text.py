@@ -78,6 +78,11 @@ def score_bar(score: float | None, cells: int, signs: Signs) -> str:
     return bar(0.0 if score is None else (score - 1) / 9, cells, signs)
 
 
+def capitalize(text: str) -> str:
+    """Write the first letter as a capital, and leave the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(number: int, noun: str) -> str:
     """Write a number with its noun: `1 check`, `2 checks`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

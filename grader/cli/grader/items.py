@@ -14,7 +14,7 @@ from grader.cli.output import FILE, put_json, write_file
 from grader.errors import SelfattendError
 from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.terminal.console import paint, put, wrap
-from grader.terminal.text import plural
+from grader.terminal.text import capitalize, plural
 
 MAX_NAME_COLUMNS = 38
 MAX_TAGS = 4  # of one item
@@ -113,7 +113,7 @@ def _findings(table: Mapping[str, Any]) -> Iterator[str]:
         flagged = [item for item in table["items"] if flag in item["flags"]]
         if flagged:
             yield ""
-            yield paint(f"{says[:1].upper()}{says[1:]}", "strong")
+            yield paint(capitalize(says), "strong")
             yield from (wrap(_because(item, flag), 2) for item in flagged)
     if table["compared"]:
         many = f"{table['compared']} values that were drawn were compared"

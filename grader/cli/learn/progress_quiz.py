@@ -16,11 +16,7 @@ TREND = 5  # sessions
 
 
 def quiz_state(context: CourseContext, store: Store, progress: dict[str, LessonProgress]) -> dict[str, Any] | None:
-    """Summarize the learner's quizzes; None before the first answer, which does not import the quiz.
-
-    Returns:
-        {"answers", "verified", "reason", "predicted", "bias", "due", "next_due", "missed", "unfinished", "history"}.
-    """
+    """Summarize the learner's quizzes; None before the first answer, which does not import the quiz."""
     from grader.store.quiz_log import QuizLog
 
     log = QuizLog(store.database)

@@ -19,7 +19,7 @@ from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import bar, plural
+from grader.terminal.text import bar, capitalize, plural
 
 Assessment = Mapping[str, Any]
 
@@ -157,7 +157,7 @@ def _certainty(assessment: Assessment) -> Iterator[str]:
 
 def _next(suggestions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for number, each in enumerate(suggestions, 1):
-        says = f"{each['says'][:1].upper()}{each['says'][1:]}."
+        says = f"{capitalize(each['says'])}."
         yield f"  {number} {wrap(says, 4).lstrip()}"
         yield f"    {paint(each['command'], 'command')}"
         if each["because"]:

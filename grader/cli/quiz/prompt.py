@@ -74,13 +74,10 @@ class Prompter:
         return line
 
     def choose(self, prompt: str, answers: dict[str, str], default: str = "", *, can_stop: bool = False) -> str:
-        """Ask until one of several answers is typed.
+        """Ask until one of `answers` (what may be typed, in lower case) is typed, and return its meaning.
 
-        Args:
-            prompt: What is printed before the cursor.
-            answers: What may be typed, in lower case, mapped to what it means.
-            default: The meaning of Enter alone; "" where it has none.
-            can_stop: Whether `q` may be typed too, which raises EOFError.
+        `default` is the meaning of Enter alone, if it has one. With `can_stop`, `q` may be typed too, which raises
+        EOFError.
         """
         if can_stop:
             answers = {**answers, STOP_KEY: STOP_KEY}

@@ -38,7 +38,7 @@ def fill_canvas(
     """Fill the marks in. Without `out_of`, a 10.0 is worth the assignment's points possible, or 100.
 
     Raises UsageError for a file that is no Canvas gradebook, a column that is missing or read only, and if no mark fits
-    anybody.
+    any row.
     """
     if not ({"Student", "LastName"} & set(sheet.headings)) or "ID" not in sheet.headings:
         what = "this is no gradebook of Canvas: it has no columns Student and ID"

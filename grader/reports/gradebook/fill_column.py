@@ -32,7 +32,7 @@ class Filled:
     replaced: list[tuple[str, str, str]] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
     ambiguous: list[tuple[str, str]] = field(default_factory=list)
-    not_in_file: list[str] = field(default_factory=list)  # records that fit nobody
+    not_in_file: list[str] = field(default_factory=list)  # records that fit no row
     not_in_results: list[str] = field(default_factory=list)  # people without a record
     older: list[str] = field(default_factory=list)  # attempts
 
@@ -57,12 +57,10 @@ def fill(
     decimal_comma: bool,
     keep: bool,
 ) -> Filled:
-    """Put the marks into `column`. Raises UsageError if no mark fits anybody.
+    """Put the marks into `column`. Raises UsageError if no mark fits any row.
 
-    Args:
-        out_of: returns the points of a 10.0 in a row.
-        stays: returns why the cell of a row, with its value, must not be changed; "" if it may.
-        keep: leave grades that are there already.
+    `out_of` returns the points of a 10.0 in a row; `stays`, why the cell of a row, with its value, must not be changed,
+    or "". `keep` leaves the grades that are there already.
     """
     matches = match(people, marks)
     if not matches.pairs and not matches.ambiguous:
@@ -120,8 +118,8 @@ def choose_column(sheet: Sheet, candidates: Sequence[int], wanted: str, guesses:
     """
     heads = sheet.headings
     for name in filter(None, [wanted] if wanted else guesses):
-        for fits in (_is_exactly, _is_nearly):
-            found = [column for column in candidates if fits(heads[column], name)]
+        exact = [column for column in candidates if heads[column] == name.strip()]
+        for found in (exact, [column for column in candidates if _fits(heads[column], name)]):
             if len(found) == 1:
                 return found[0]
             if len(found) > 1:
@@ -134,11 +132,8 @@ def choose_column(sheet: Sheet, candidates: Sequence[int], wanted: str, guesses:
     raise _unclear_column(sheet, what, candidates)
 
 
-def _is_exactly(heading: str, name: str) -> bool:
-    return heading == name.strip()
-
-
-def _is_nearly(heading: str, name: str) -> bool:
+def _fits(heading: str, name: str) -> bool:
+    """Return True if a heading is this name, with or without its number, its kind of activity and of grade."""
     numbered = _NUMBERED.match(heading)
     known = {heading, *(numbered.groups() if numbered else ())}
     # Moodle's own export says what kind of activity a column is, and what kind of grade: "Assignment: Masks (Real)"

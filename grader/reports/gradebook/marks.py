@@ -54,18 +54,13 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
     own: list[Mark] = []
     shared: list[Mark] = []
     for record in records:
-        mark = _mark(record, rule)
+        mark = Mark(record.id, record.learner, record.name, record.attempt, *_share(record, rule))
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
     alone = {mark.learner for mark in own}
     share = 0.0 if rule.missing_as_zero else None
     none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, share, NOT_HANDED_IN) for entry in missing]
     return own + [mark for mark in shared if mark.learner not in alone] + none
-
-
-def _mark(record: Record, rule: Rule) -> Mark:
-    share, why = _share(record, rule)
-    return Mark(record.id, record.learner, record.name, record.attempt, share, why)
 
 
 def _share(record: Record, rule: Rule) -> tuple[float | None, str]:

@@ -35,7 +35,7 @@ class Matches:
 
     pairs: dict[int, Mark] = field(default_factory=dict)  # by row
     ambiguous: list[tuple[Mark, str]] = field(default_factory=list)  # with the reason
-    unknown: list[Mark] = field(default_factory=list)  # of nobody in the file
+    unknown: list[Mark] = field(default_factory=list)  # that fit no row
     older: list[Mark] = field(default_factory=list)  # attempts that a newer one replaces
     without: list[Person] = field(default_factory=list)  # people without a mark
 

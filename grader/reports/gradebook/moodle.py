@@ -46,7 +46,7 @@ def fill_moodle(
     """Fill the marks in. Without `out_of`, a 10.0 is worth each line's Maximum Grade, or 100.
 
     Raises UsageError for a file of neither kind, a column that is missing, an assignment that is graded on a scale, and
-    if no mark fits anybody.
+    if no mark fits any row.
     """
     rows = [row for row in range(sheet.header_row + 1, len(sheet.rows)) if sheet.rows[row]]
     maximum = sheet.find_column("Maximum grade")

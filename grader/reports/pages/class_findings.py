@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
 
@@ -159,8 +159,3 @@ def _mistake(tally: ClassTally, lesson: LessonTally, group: MistakeTally) -> Mis
 def items_of(tally: ClassTally) -> dict[str, list[Item]]:
     """Analyse the items of each lesson that anyone handed in."""
     return {lesson.name: analyse(lesson.checks, lesson.patterns) for lesson in tally.lessons.values() if lesson.checks}
-
-
-def items_with_flag(items: Mapping[str, Sequence[Item]], flag: str) -> list[tuple[str, Item]]:
-    """List the items with this flag, with their lessons."""
-    return [(lesson, item) for lesson, group in items.items() for item in group if item.flag == flag]

@@ -1,7 +1,6 @@
 """Make `report.html`: a whole class on one self-contained page, for its instructor.
 
-The records are counted in one pass (class_tally), turned into findings (class_findings, class_learners) and drawn by
-`templates/class_page.html.j2`. Long lists are cut; the table of all learners is whole.
+Long lists are cut; the table of all learners is whole.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from grader.reports.pages import class_findings, class_learners
 from grader.reports.record_view import course_title
 from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.reports.statistics.item_analysis import FLAGS, MIN_TRIED, Item
-from grader.terminal.text import plural, score_text
+from grader.terminal.text import capitalize, plural, score_text
 
 MAX_LISTED = 60  # names in a list of those who are missing, or of files left out
 MAX_PAIRS = 50
@@ -103,11 +102,7 @@ def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
         parts.append(f"{unread} could not be read")
     if failed := len(class_learners.find_failures(tally)):
         parts.append(f"on {failed} the grader itself failed")
-    return f"{said}. {_capitalize(class_learners.join_words(parts))}." if parts else f"{said}."
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{said}. {capitalize(class_learners.join_words(parts))}." if parts else f"{said}."
 
 
 def _facts(head: Mapping[str, Any]) -> list[str]:
@@ -198,9 +193,10 @@ def _mistakes(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 def _checks(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     items = class_findings.items_of(tally)
     few = all(item.tried < MIN_TRIED for group in items.values() for item in group)
-    lists = [(flag, words, _flag_list(head, class_findings.items_with_flag(items, flag))) for flag, words in LISTS]
+    titled = [(_title(head, lesson), group) for lesson, group in items.items()]
+    lists = [(flag, words, _flag_list(titled, flag)) for flag, words in LISTS]
     return {
-        "items": [(_title(head, lesson), group) for lesson, group in items.items()],
+        "items": titled,
         "few": few,
         "least": MIN_TRIED,
         "lists": [entry for entry in lists if entry[2].count or entry[0] in ("nobody", "everybody")],
@@ -209,9 +205,9 @@ def _checks(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
     }
 
 
-def _flag_list(head: Mapping[str, Any], found: Sequence[tuple[str, Item]]) -> CutList:
-    named = [(_title(head, lesson), item) for lesson, item in found]
-    return CutList(named, 0, folded=len(named) > MAX_OPEN)
+def _flag_list(titled: Sequence[tuple[str, Sequence[Item]]], flag: str) -> CutList:
+    found = [(title, item) for title, group in titled for item in group if item.flag == flag]
+    return CutList(found, 0, folded=len(found) > MAX_OPEN)
 
 
 # --- learners ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.model import LessonResult, Named
+from grader.model import LessonResult
 from grader.record import Record
 from grader.reports import charts, html_document
 from grader.reports.record_view import STATES, CheckLine, check_lines, course_title, lessons_of
@@ -88,8 +88,8 @@ def _lesson(name: str, title: str, lesson: LessonResult, record: Record) -> dict
         "says": STATES.get(lesson.state, ""),
         "share": charts.score_share(lesson.score),
         "before": before if before != lesson.score else None,
-        "counts": _counts(lines),
-        "mistakes": [_mistake(mistake) for mistake in lesson.mistakes],
+        "counts": f"{sum(line.passed for line in lines)} of {plural(len(lines), 'check')}" if lines else "",
+        "mistakes": [{"id": each.id, "suggests": each.suggests, **_split(each.says)} for each in lesson.mistakes],
         "weaknesses": [_split(text) for text in lesson.weaknesses if text not in named],
         "output": _text(lesson.output, MAX_PRINTED_LINES),
         "wrong": [] if lesson.state == "would-not-import" else [_check(line) for line in lines if _is_wrong(line)],
@@ -102,10 +102,6 @@ def _is_wrong(line: CheckLine) -> bool:
     return line.outcome not in ("passed", "skipped")
 
 
-def _counts(lines: Sequence[CheckLine]) -> str:
-    return f"{sum(line.passed for line in lines)} of {plural(len(lines), 'check')}" if lines else ""
-
-
 def _check(line: CheckLine) -> dict[str, Any]:
     return {
         "sign": SIGNS.get(line.outcome, "failed"),
@@ -115,10 +111,6 @@ def _check(line: CheckLine) -> dict[str, Any]:
         "inputs": line.inputs_text,
         "message": _text(line.message, MAX_MESSAGE_LINES),
     }
-
-
-def _mistake(mistake: Named) -> dict[str, Any]:
-    return {"id": mistake.id, "suggests": mistake.suggests, **_split(mistake.says)}
 
 
 def _split(text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`learn quiz open`: answer questions in one's own words, and mark them oneself."""
+"""`learn quiz open`: answer questions in prose, and mark the answers."""
 
 from __future__ import annotations
 

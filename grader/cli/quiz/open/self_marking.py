@@ -125,11 +125,7 @@ def _wrap_to(text: str, columns: int) -> list[str]:
 
 
 def _highlight(lines: Sequence[str], says: str, room: int) -> list[tuple[str, int]]:
-    """Highlight the words shared with a key point.
-
-    Returns:
-        Lines with their widths, at most `room` of them: those nearest to shared words.
-    """
+    """Highlight words shared with a key point; return at most `room` lines, nearest to them, with their widths."""
     spans = [shared_words(line, says) for line in lines]
     hits = {row for row, found in enumerate(spans) if found} or {0}
     by_distance = sorted(range(len(lines)), key=lambda row: (min(abs(row - hit) for hit in hits), row))
