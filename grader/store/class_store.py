@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.errors import UsageError
 from grader.store.migrations import CLASS_MIGRATIONS
-from grader.store.sqlite import Database, Row
+from grader.store.sqlite import Database
 
 BUSY_SECONDS = 60.0  # a run may be writing, or the file system be slow
 HOLDS = "the store of results"
@@ -98,12 +98,12 @@ class ClassStore:
         )
 
     def record(self, hand_in: str) -> str:
-        """Return the record that counts for a hand-in, as JSON; "" if there is none."""
+        """Return the record that counts for a hand-in, as JSON; "" for an unknown one."""
         query = "SELECT record FROM records WHERE number = (SELECT number FROM results WHERE id = ?)"
         return next(iter(self._texts(query, hand_in)), "")
 
     def fingerprint(self, hand_in: str) -> str:
-        """Return the fingerprints of a hand-in, as JSON; "" if there is no such hand-in."""
+        """Return the fingerprints of a hand-in, as JSON; "" for an unknown one."""
         return next(iter(self._texts("SELECT fingerprints FROM results WHERE id = ?", hand_in)), "")
 
     # ---- all of them
@@ -111,12 +111,7 @@ class ClassStore:
     def states(self) -> dict[str, State]:
         """Return the state of every hand-in that was ever graded here, by id."""
         query = "SELECT id, settings, digest, feedback, at, listed, again FROM results"
-
-        def to_state(row: Row) -> tuple[str, State]:
-            hand_in, settings, digest, feedback, at, listed, again = row
-            return hand_in, State(settings, digest, feedback, at, bool(listed), bool(again))
-
-        return dict(self._database.read(to_state, query, ()))
+        return dict(self._database.read(lambda row: (row[0], State(*row[1:5], *map(bool, row[5:]))), query, ()))
 
     def list_only(self, hand_ins: Collection[str]) -> None:
         """List only these in the class files. The others are kept, and count again once they are listed."""
@@ -132,13 +127,8 @@ class ClassStore:
 
     def results(self) -> list[Result]:
         """Return what is listed, without the records, ordered by learner and attempt."""
-        columns = "id, learner, attempt, feedback, at, settings, digest, summary"
-
-        def to_result(row: Row) -> Result:
-            hand_in, learner, attempt, feedback, at, settings, digest, summary = row
-            return Result(hand_in, learner, attempt, feedback, at, settings, digest, json.loads(summary))
-
-        return self._database.read(to_result, f"SELECT {columns} FROM results {ORDER}", ())
+        query = f"SELECT id, learner, attempt, feedback, at, settings, digest, summary FROM results {ORDER}"
+        return self._database.read(lambda row: Result(*(*row[:-1], json.loads(row[-1]))), query, ())
 
     def records(self) -> Iterator[str]:
         """Iterate over the records of what is listed, in that order, as JSON; one is in memory at a time."""

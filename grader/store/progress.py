@@ -45,7 +45,6 @@ class Store:
     """
 
     def __init__(self, path: Path, aliases: Mapping[str, str], busy_seconds: float) -> None:
-        self.path = path
         self.database = LearnerDatabase(path, busy_seconds)
         self._aliases = dict(aliases)
 

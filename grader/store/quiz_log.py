@@ -16,12 +16,10 @@ from grader.store.learner_database import LearnerDatabase
 from grader.store.rows import format_time, parse_time
 
 SALT = "salt"
-ANSWERS = (
-    "SELECT family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, tags, first, at, seconds "
-    "FROM quiz_answers"
-)
-CLAIMS = "SELECT topic, point, mark, trap, session, at FROM quiz_claims"
-SESSIONS = "SELECT id, mode, topics, started, finished, predicted, predicted_after FROM quiz_sessions"
+ANSWER = "family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, tags, first, at, seconds"
+CLAIM = "topic, point, mark, trap, session, at"
+SESSION = "id, mode, topics, started, finished, predicted, predicted_after"
+OF_SESSION = "WHERE ? IN ('', session) ORDER BY id"
 
 
 class PlannedSession(NamedTuple):
@@ -46,7 +44,7 @@ class QuizLog:
         return found
 
     def fact(self, name: str) -> str:
-        """Return a fact about the quiz by its name; "" where there is none."""
+        """Return a fact about the quiz by its name; "" if it was never set."""
         return self._text("SELECT value FROM quiz_facts WHERE name = ?", name)
 
     def set_fact(self, name: str, value: str) -> None:
@@ -74,11 +72,11 @@ class QuizLog:
 
     def sessions(self) -> list[QuizSession]:
         """Return all sessions, oldest first."""
-        return self.database.read(_to_session, f"{SESSIONS} ORDER BY started")
+        return self.database.read(_to_session, f"SELECT {SESSION} FROM quiz_sessions ORDER BY started")
 
     def unfinished(self) -> list[PlannedSession]:
         """Return the sessions that are not finished, the latest first."""
-        sql = f"{SESSIONS.replace(' FROM', ', plan FROM')} WHERE finished IS NULL ORDER BY started DESC"
+        sql = f"SELECT {SESSION}, plan FROM quiz_sessions WHERE finished IS NULL ORDER BY started DESC"
         return self.database.read(_to_planned, sql)
 
     # ---- answers
@@ -89,8 +87,7 @@ class QuizLog:
         Of two first tries at a family in a session, as from two terminals, only one is logged as first.
         """
         sql = (
-            "INSERT INTO quiz_answers (family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, "
-            "tags, first, at, seconds) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            f"INSERT INTO quiz_answers ({ANSWER}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
             "? AND NOT EXISTS (SELECT 1 FROM quiz_answers WHERE family = ? AND session = ? AND first), ?, ?"
         )
         question = (answer.family, answer.topic, answer.kind, answer.attempt, answer.session, answer.mode)
@@ -100,22 +97,18 @@ class QuizLog:
 
     def answers(self, session: str = "") -> list[Answered]:
         """Return all answers, or those of one session, oldest first."""
-        if session:
-            return self.database.read(_to_answer, f"{ANSWERS} WHERE session = ? ORDER BY id", session)
-        return self.database.read(_to_answer, f"{ANSWERS} ORDER BY id")
+        return self.database.read(_to_answer, f"SELECT {ANSWER} FROM quiz_answers {OF_SESSION}", session)
 
     def tried(self) -> dict[str, int]:
         """Return how often each family was answered at a first try."""
-        sql = "SELECT family, COUNT(*) FROM quiz_answers WHERE first GROUP BY family"
-        return dict(self.database.read(lambda row: (str(row[0]), int(row[1])), sql))
+        return self._by_family("SELECT family, COUNT(*) FROM quiz_answers WHERE first GROUP BY family")
 
     def asked(self) -> dict[str, int]:
         """Return the number of each family's last variant that was planned or answered.
 
         A plan takes two variants: if the first is missed, the second is asked at the end of the session.
         """
-        sql = "SELECT family, MAX(attempt) FROM quiz_answers GROUP BY family"
-        found = dict(self.database.read(lambda row: (str(row[0]), int(row[1])), sql))
+        found = self._by_family("SELECT family, MAX(attempt) FROM quiz_answers GROUP BY family")
         for plan in self.database.read(lambda row: json.loads(row[0]), "SELECT plan FROM quiz_sessions"):
             for family, attempt in plan:
                 found[family] = max(int(attempt) + 1, found.get(family, 0))
@@ -125,12 +118,11 @@ class QuizLog:
 
     def save_text(self, session: str, topic: str, text: str, when: datetime) -> None:
         """Save an open answer as it is now."""
-        self.database.write(
-            "INSERT OR REPLACE INTO quiz_texts VALUES (?, ?, ?, ?)", session, topic, text, format_time(when)
-        )
+        sql = "INSERT OR REPLACE INTO quiz_texts VALUES (?, ?, ?, ?)"
+        self.database.write(sql, session, topic, text, format_time(when))
 
     def text(self, session: str) -> str:
-        """Return the open answer of a session; "" where there is none yet."""
+        """Return the open answer of a session; "" before it is begun."""
         return self._text("SELECT text FROM quiz_texts WHERE session = ?", session)
 
     def texts(self) -> list[tuple[str, str, str, datetime]]:
@@ -145,24 +137,24 @@ class QuizLog:
 
     def add_claims(self, claims: Sequence[Claimed]) -> None:
         """Log what a learner marked in their own answer, all of it or nothing."""
-        sql = "INSERT INTO quiz_claims (session, topic, point, mark, trap, at) VALUES (?, ?, ?, ?, ?, ?)"
-        rows = [(each.session, each.topic, each.point, each.mark, each.trap, format_time(each.when)) for each in claims]
+        sql = f"INSERT INTO quiz_claims ({CLAIM}) VALUES (?, ?, ?, ?, ?, ?)"
+        rows = [(each.topic, each.point, each.mark, each.trap, each.session, format_time(each.when)) for each in claims]
         self.database.write_all([(sql, row) for row in rows])
 
     def claims(self, session: str = "") -> list[Claimed]:
         """Return all claims, or those of one session, oldest first."""
-        if session:
-            return self.database.read(_to_claim, f"{CLAIMS} WHERE session = ? ORDER BY id", session)
-        return self.database.read(_to_claim, f"{CLAIMS} ORDER BY id")
+        return self.database.read(_to_claim, f"SELECT {CLAIM} FROM quiz_claims {OF_SESSION}", session)
+
+    def _by_family(self, sql: str) -> dict[str, int]:
+        return dict(self.database.read(lambda row: (str(row[0]), int(row[1])), sql))
 
     def _text(self, sql: str, key: str) -> str:
         return next(iter(self.database.read(lambda row: str(row[0]), sql, key)), "")
 
 
 def _to_answer(row: tuple[Any, ...]) -> Answered:
-    family, topic, kind, attempt, session, mode, typed, credit, guess, certainty, tags, first, at, seconds = row
-    known = (family, topic, kind, attempt, session, mode, typed, credit, guess, certainty)
-    return Answered(*known, tuple(json.loads(tags)), bool(first), parse_time(at), seconds)
+    tags, first, at, seconds = row[10:]
+    return Answered(*(*row[:10], tuple(json.loads(tags)), bool(first), parse_time(at), seconds))
 
 
 def _to_claim(row: tuple[Any, ...]) -> Claimed:

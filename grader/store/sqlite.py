@@ -30,20 +30,13 @@ class Database:
     def __init__(
         self, path: Path, busy_seconds: float, migrations: Migrations, content: str, *, replace_damaged: bool
     ) -> None:
-        """Prepare to open a file.
+        """Prepare to open a file, which need not exist.
 
-        Args:
-            path: The file; it need not exist.
-            busy_seconds: How long to wait for another process that is writing.
-            migrations: The steps to its schema.
-            content: What messages call its content.
-            replace_damaged: Whether to set a damaged file aside and begin an empty one.
+        Another process that is writing is waited for. Messages call what is in the file `content`. A damaged file is
+        set aside and an empty one begun if `replace_damaged`.
         """
-        self.path = path
-        self.busy_seconds = busy_seconds
-        self.migrations = migrations
-        self.content = content
-        self.replace_damaged = replace_damaged
+        self.path, self.busy_seconds, self.migrations = path, busy_seconds, migrations
+        self.content, self.replace_damaged = content, replace_damaged
         self.notices: list[str] = []
         self._connection: sqlite3.Connection | None = None
 
