@@ -12,8 +12,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-KINDS = ("numeric", "shape", "predict", "bug", "order", "choice", "multi", "formula", "match")
-
 Generator = Callable[[Random], Mapping[str, Any]]
 
 

@@ -31,7 +31,7 @@ def make_prompt(question: OpenQuestion, answer: str) -> str:
         answer: The learner's text, free of control characters.
     """
     fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(answer)), default=0))
-    points = [f"{number}. {_join(point.says)}" for number, point in enumerate(question.key_points, 1)]
+    points = [f"{number}. {' '.join(point.says.split())}" for number, point in enumerate(question.key_points, 1)]
     parts = [
         _INSTRUCTIONS,
         "Question",
@@ -42,7 +42,3 @@ def make_prompt(question: OpenQuestion, answer: str) -> str:
         f"{fence}text\n{answer.strip()}\n{fence}",
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _join(text: str) -> str:
-    return " ".join(text.split())

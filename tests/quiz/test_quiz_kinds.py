@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.quiz.export.gift import FORMS
 from grader.quiz.kinds import KINDS, Draft
 from grader.quiz.kinds.order import RANDOM_SHARE, longest_rise
-from grader.quiz.model import KINDS as NAMES
 from grader.quiz.model import Family, Mark, Question, Unreadable
 from grader.quiz.placeholders import NoSuchValue, fill, format_value
 
@@ -62,9 +62,9 @@ PAIRS: Data = {
 }
 
 
-def test_there_is_one_module_for_each_kind():
-    """The kinds that the model names are the kinds that there are."""
-    assert set(KINDS) == set(NAMES)
+def test_every_kind_can_be_exported_to_gift():
+    """The kinds that GIFT writes are the kinds that there are."""
+    assert set(KINDS) == set(FORMS)
 
 
 @pytest.mark.parametrize("typed", ["64", "2**6", "128/2", "64 MiB", "64mib", " 64.0 "])

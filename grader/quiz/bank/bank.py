@@ -128,10 +128,9 @@ class Bank:
 def _run_generators_file(path: Path) -> dict[str, Any]:
     """Run a file of generators, the course's own code, and return what it defines."""
     namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    source = read_file(path)
     try:
-        exec(compile(read_file(path), str(path), "exec"), namespace)
-    except CourseError:
-        raise
+        exec(compile(source, str(path), "exec"), namespace)
     except Exception as error:
         raise CourseError(
             f"the generators cannot be used: {type(error).__name__}: {error}", where=str(path), next_step=AUDIT

@@ -23,12 +23,13 @@ def due_times(answers: Sequence[Answered]) -> dict[str, datetime]:
         return {}
     from fsrs import Card, Rating, Scheduler
 
-    ratings = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
     scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
     cards: dict[str, Card] = {}
-    for answer in sorted(filter(lambda answer: answer.first, answers), key=lambda answer: answer.when):
+    for answer in sorted((answer for answer in answers if answer.first), key=lambda answer: answer.when):
         card = cards.get(answer.family) or Card(card_id=len(cards))  # without an id a card waits a moment to draw one
-        cards[answer.family], _ = scheduler.review_card(card, ratings[rating(answer)], answer.when.astimezone(UTC))
+        cards[answer.family], _ = scheduler.review_card(
+            card, Rating[rating(answer).capitalize()], answer.when.astimezone(UTC)
+        )
     latest = first_tries(answers)
     return {
         family: min(card.due, latest[family].when + SURE_BUT_WRONG_AFTER)
