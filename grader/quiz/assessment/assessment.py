@@ -33,15 +33,7 @@ class LearnerLog:
 
 
 def assess(bank: Bank, log: LearnerLog) -> dict[str, Any]:
-    """Assess a learner.
-
-    Args:
-        bank: The questions of the course.
-        log: The learner's answers, claims that count, sessions, and progress on exercises.
-
-    Returns:
-        The documented object of `learn report --json`.
-    """
+    """Assess a learner: return the documented object of `learn report --json`. Only claims that count are in `log`."""
     evidence = collect_evidence(bank, log.answers, log.progress)
     assessed = [each for each in evidence if each.topic in bank.assessed]
     topics = [_topic(bank, each, log) for each in assessed]

@@ -17,22 +17,17 @@ LAST_SESSIONS = 5  # whose predictions are averaged
 
 def certainty_table(answers: Iterable[Answered]) -> list[dict[str, Any]]:
     """Count the wholly right answers for each certainty: {"certainty", "answers", "right", "meant"}."""
-    asked = [answer for answer in answers if answer.first and answer.certainty in PROBABILITY]
+    asked = _with_certainty(answers)
     table = []
     for word in reversed(CERTAINTIES):
-        mine = [answer for answer in asked if answer.certainty == word]
-        right = sum(answer.credit >= 1 for answer in mine)
-        table.append({"certainty": word, "answers": len(mine), "right": right, "meant": PROBABILITY[word]})
+        hits = [answer.credit >= 1 for answer in asked if answer.certainty == word]
+        table.append({"certainty": word, "answers": len(hits), "right": sum(hits), "meant": PROBABILITY[word]})
     return table
 
 
 def brier(answers: Iterable[Answered]) -> float | None:
     """Return the mean of (p - correct)^2: 0 is perfect, 0.25 that of always one half; None with too few answers."""
-    errors = [
-        (PROBABILITY[answer.certainty] - (answer.credit >= 1)) ** 2
-        for answer in answers
-        if answer.first and answer.certainty in PROBABILITY
-    ]
+    errors = [(PROBABILITY[answer.certainty] - (answer.credit >= 1)) ** 2 for answer in _with_certainty(answers)]
     return sum(errors) / len(errors) if len(errors) >= MIN_ANSWERS_FOR_BRIER else None
 
 
@@ -66,3 +61,7 @@ def bias(past: Sequence[dict[str, Any]], last: int = LAST_SESSIONS) -> float | N
     """Return by how much the last predictions were too high on average; None without any."""
     recent = [each["bias"] for each in past[-last:]]
     return round(sum(recent) / len(recent), 1) if recent else None
+
+
+def _with_certainty(answers: Iterable[Answered]) -> list[Answered]:
+    return [answer for answer in answers if answer.first and answer.certainty in PROBABILITY]

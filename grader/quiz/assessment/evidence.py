@@ -64,9 +64,10 @@ def collect_evidence(bank: Bank, answers: Sequence[Answered], progress: Mapping[
         if name:
             by_topic.setdefault(name, []).append(answer)
     exercises = _exercises(bank, progress)
-    for name in exercises:
-        by_topic.setdefault(name, [])
-    return [_evidence(name, found, exercises.get(name, [])) for name, found in by_topic.items()]
+    return [
+        _evidence(name, by_topic.get(name, []), exercises.get(name, []))
+        for name in dict.fromkeys([*by_topic, *exercises])
+    ]
 
 
 def items_of(answers: Iterable[Answered], exercises: Iterable[Exercise]) -> list[Item]:
@@ -81,7 +82,7 @@ def _evidence(name: str, answers: list[Answered], exercises: list[Exercise]) -> 
 
 
 def _counts_for(bank: Bank, answer: Answered) -> str:
-    """Return the topic to which an answer counts; "" for a question that the bank does not have any more."""
+    """Return the topic to which an answer counts; "" for a question that the bank no longer has."""
     try:
         bank.family(answer.family)
         return bank.topic(answer.topic).counts_for
@@ -93,10 +94,8 @@ def _exercises(bank: Bank, progress: Mapping[str, LessonProgress]) -> dict[str, 
     """Return exercises by the topic to which they count, that of their lesson's questions."""
     found: dict[str, list[Exercise]] = {}
     for lesson, known in progress.items():
-        if known.last_score is None or (known.solution_seen and not known.solved) or known.gave_up:
-            continue
-        topic = bank.topic(lesson).counts_for if lesson in bank.paths else ""
-        if topic:
+        unaided = known.solved or not known.solution_seen
+        if known.last_score is not None and unaided and not known.gave_up and lesson in bank.paths:
             share = (known.last_score - MIN_SCORE) / (MAX_SCORE - MIN_SCORE)
-            found.setdefault(topic, []).append(Exercise(lesson, share))
+            found.setdefault(bank.topic(lesson).counts_for, []).append(Exercise(lesson, share))
     return found

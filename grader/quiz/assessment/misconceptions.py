@@ -40,20 +40,16 @@ def contradicted_claims(bank: Bank, answers: Sequence[Answered], claims: Sequenc
     Returns:
         {"topic", "point", "says", "families"} for each.
     """
-    latest = first_tries(answers)
+    missed = {family for family, answer in first_tries(answers).items() if answer.credit < 1}
     found = []
-    for (topic_name, point, trap), claim in latest_claims(claims).items():
-        topic = bank.topic(topic_name) if topic_name in bank.paths else None
-        says = {each.id: each.says for each in topic.open.key_points} if topic and topic.open else {}
-        if trap or claim.mark != "yes" or topic is None or point not in says:
+    for claim in latest_claims(claims).values():
+        topic = bank.topic(claim.topic) if claim.topic in bank.paths else None
+        if claim.trap or claim.mark != "yes" or topic is None or topic.open is None:
             continue
-        failed = [
-            family.id
-            for family in topic.families
-            if point in family.audits and family.id in latest and latest[family.id].credit < 1
-        ]
-        if failed:
-            found.append({"topic": topic_name, "point": point, "says": says[point], "families": failed})
+        says = {each.id: each.says for each in topic.open.key_points}
+        failed = [each.id for each in topic.families if claim.point in each.audits and each.id in missed]
+        if failed and claim.point in says:
+            found.append({"topic": topic.name, "point": claim.point, "says": says[claim.point], "families": failed})
     return found
 
 
@@ -69,43 +65,34 @@ def suggestions(
         topics: The topics of the assessment.
         weak: What `weaknesses` returned.
         doubts: What `contradicted_claims` returned.
-        progress: The learner's progress by lesson.
+        progress: By lesson.
 
     Returns:
         {"says", "command", "because": families that led to it} for at most MAX_SUGGESTIONS different commands.
     """
-    found = [_suggestion(each["suggests"], each["command"], each["families"]) for each in weak]
+    found = [(each["suggests"], each["command"], each["families"]) for each in weak]
     for topic in topics:
         if topic["label"] == WEAK:
             says = f"read `learn read {topic['lesson']}` again, then answer new questions on {topic['title']}"
             missed = [mark["family"] for mark in topic["marks"] if mark["credit"] < 1]
-            found.append(_suggestion(says, f"learn quiz {topic['name']}", missed))
-    found += [
-        _suggestion(
-            f"look again at a point you claimed: {each['says']}", f"learn quiz {each['topic']}", each["families"]
-        )
-        for each in doubts
-    ]
-    found += [
-        _suggestion(f"finish the exercise {name}", f"learn check {name}", [])
-        for name, known in progress.items()
-        if known.attempts and not known.solved
-    ]
+            found.append((says, f"learn quiz {topic['name']}", missed))
+    for each in doubts:
+        says = f"look again at a point you claimed: {each['says']}"
+        found.append((says, f"learn quiz {each['topic']}", each["families"]))
+    for name, known in progress.items():
+        if known.attempts and not known.solved:
+            found.append((f"finish the exercise {name}", f"learn check {name}", []))
     for topic in topics:
         if not topic["covered"]:
             says = f"answer {_more(topic)} on {topic['title']}, so that something can be said of it"
-            found.append(_suggestion(says, f"learn quiz {topic['name']}", []))
+            found.append((says, f"learn quiz {topic['name']}", []))
     by_command: dict[str, dict[str, Any]] = {}
-    for each in found:
-        kept = by_command.setdefault(each["command"], each)
-        kept["because"] = list(dict.fromkeys([*kept["because"], *each["because"]]))
+    for says, command, because in found:
+        kept = by_command.setdefault(command, {"says": says, "command": command, "because": []})
+        kept["because"] = list(dict.fromkeys([*kept["because"], *because]))
     return list(by_command.values())[:MAX_SUGGESTIONS]
 
 
 def _more(topic: Mapping[str, Any]) -> str:
     lacking = MIN_ITEMS - topic["items"]
     return "1 more question" if lacking == 1 else f"{lacking} {'more ' * bool(topic['items'])}questions"
-
-
-def _suggestion(says: str, command: str, because: Sequence[str]) -> dict[str, Any]:
-    return {"says": says, "command": command, "because": list(because)}

@@ -30,11 +30,7 @@ class BankAudit:
 
 
 def audit_bank(lessons: Path) -> BankAudit | None:
-    """Check the questions in a course's folder of lessons.
-
-    Returns:
-        The audit; None where the course has no questions.
-    """
+    """Check the questions in a course's folder of lessons. Return None where it has no questions."""
     try:
         bank = Bank(lessons)
         topics = list(bank.topics())
@@ -47,13 +43,9 @@ def audit_bank(lessons: Path) -> BankAudit | None:
 
 
 def require_questions(lessons: Path) -> int:
-    """Make a question of every family, and check that each misconception it names exists.
+    """Make a question of every family, check that each misconception it names exists, and return the number of topics.
 
-    Returns:
-        The number of topics.
-
-    Raises:
-        CourseError: A family or topic is wrong; the error is about the first.
+    Raises CourseError for the first wrong family or topic.
     """
     bank = Bank(lessons)
     for topic in bank.topics():

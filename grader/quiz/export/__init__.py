@@ -11,20 +11,14 @@ FORMATS = ("anki", "gift", "markdown")
 
 
 def export(bank: Bank, topics: Sequence[str], form: str, variants: int = 1) -> Export:
-    """Export the questions of some topics.
+    """Export the questions of some topics. Raises UsageError for an unknown topic, CourseError for a wrong one.
 
     Every question has a lasting id: `family#1`, `family#2`, ... Each export draws the same numbers, and other ones than
     any learner is asked.
 
     Args:
-        bank: The questions.
-        topics: The names of topics.
         form: One of FORMATS.
         variants: How many different questions to draw of each family, where it has so many.
-
-    Raises:
-        UsageError: A topic is unknown.
-        CourseError: A topic cannot be read.
     """
     cards = make_cards(bank, topics, variants)
     if form == "anki":

@@ -7,6 +7,7 @@ options offered.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from grader.model import Answered
@@ -33,7 +34,7 @@ def answer_records(
         CourseError: A topic cannot be read.
     """
     for n, answer in enumerate(answers, 1):
-        record = {
+        yield {
             "learner": learner,
             "n": n,
             "family": answer.family,
@@ -48,8 +49,8 @@ def answer_records(
             "tags": list(answer.tags),
             "seconds": round(answer.seconds, 1),
             **_drawn(bank, answer, salt),
+            **({"typed": answer.typed} if with_answers else {}),
         }
-        yield record | ({"typed": answer.typed} if with_answers else {})
 
 
 def _drawn(bank: Bank, answer: Answered, salt: str) -> dict[str, Any]:
@@ -63,9 +64,9 @@ def _drawn(bank: Bank, answer: Answered, salt: str) -> dict[str, Any]:
 
 def _short_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the drawn values that are short, and may be drawn for another learner too."""
-    kept = {
-        name: value
+    kept = (
+        (name, value)
         for name, value in values.items()
-        if isinstance(value, (bool, int)) or (isinstance(value, str) and 0 < len(value) <= MAX_VALUE_CHARACTERS)
-    }
-    return dict(list(kept.items())[:MAX_VALUES])
+        if isinstance(value, int) or (isinstance(value, str) and 0 < len(value) <= MAX_VALUE_CHARACTERS)
+    )
+    return dict(islice(kept, MAX_VALUES))

@@ -18,8 +18,7 @@ Plan = tuple[tuple[str, int], ...]  # (family, attempt), in order
 def find_topic(bank: Bank, name: str) -> str:
     """Find a topic by its name or a unique prefix, ignoring case and hyphens.
 
-    Raises:
-        UsageError: There is no such topic; the message has the nearest names.
+    Raises UsageError with the nearest names if there is no such topic.
     """
     key = name.strip().lower().replace("-", "_").replace(" ", "_")
     if key in bank.paths:
@@ -29,12 +28,10 @@ def find_topic(bank: Bank, name: str) -> str:
         return matching[0]
     import difflib  # here, because only a mistyped name needs it
 
-    guesses = matching or difflib.get_close_matches(key, bank.paths)
-    choice = " or ".join(f'"{guess}"' for guess in guesses)
-    if matching:
-        raise UsageError(f'"{name}" could be {choice}', next_step="learn quiz list")
-    meant = f"; did you mean {choice}?" if guesses else ""
-    raise UsageError(f'there is no topic "{name}"{meant}', next_step="learn quiz list")
+    choice = " or ".join(f'"{guess}"' for guess in matching or difflib.get_close_matches(key, bank.paths))
+    meant = f"; did you mean {choice}?" if choice else ""
+    what = f'"{name}" could be {choice}' if matching else f'there is no topic "{name}"{meant}'
+    raise UsageError(what, next_step="learn quiz list")
 
 
 def choose_families(
@@ -46,9 +43,9 @@ def choose_families(
         length: One of LENGTHS.
         tried: How often each family was answered at a first try.
     """
-    alone = len(topics) == 1
-    counts = {"short": SHORT_ALONE if alone else SHORT_EACH, "full": FULL_ALONE if alone else FULL_EACH}
-    chosen = [_choose_least_tried(bank.outline(name), counts[length], tried, random) for name in topics]
+    each, alone = {"short": (SHORT_EACH, SHORT_ALONE), "full": (FULL_EACH, FULL_ALONE)}[length]
+    count = alone if len(topics) == 1 else each
+    chosen = [_choose_least_tried(bank.outline(name), count, tried, random) for name in topics]
     return _interleave(chosen, random)
 
 
