@@ -12,14 +12,18 @@ run, or none. Neither is a zero, and `complete` says that something is lacking.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
 
-T = TypeVar("T")
-PARTS = {"checks": CheckResult, "mistakes": Named, "suggestions": Suggestion, "counterexamples": Counterexample}
+PARTS: dict[str, type[Any]] = {
+    "checks": CheckResult,
+    "mistakes": Named,
+    "suggestions": Suggestion,
+    "counterexamples": Counterexample,
+}
 TEXTS = ("strengths", "weaknesses", "notes")
 NOT_GRADED: Mapping[str, Any] = {"passed": False, "device": "", "seed": None, "duration_s": None}
 DETAILS = ("notes", "lessons")  # what makes a record long
@@ -60,7 +64,7 @@ class Record:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Record:
         """Read a record, or its summary, that any version wrote."""
-        known = _known(cls, data)
+        known = _known_fields(cls, data)
         previous = data.get("previous")
         known |= {name: tuple(data.get(name, ())) for name in ("together", "notes")}
         known["learner"] = data.get("learner") or data["id"]
@@ -102,17 +106,14 @@ class Record:
 
 def lesson_from_json(name: str, data: Mapping[str, Any]) -> LessonResult:
     """Read what `LessonResult.to_dict` gave, or a lesson of a summary."""
-    known = _known(LessonResult, data)
-    known |= {part: _read_all(kind, data.get(part, ())) for part, kind in PARTS.items()}
+    known = _known_fields(LessonResult, data)
+    for part, kind in PARTS.items():
+        known[part] = tuple([kind(**_known_fields(kind, item)) for item in data.get(part, ())])
     known |= {text: tuple(data.get(text, ())) for text in TEXTS}
     return LessonResult(**{"lesson": name, **NOT_GRADED, **known})
 
 
-def _read_all(kind: type[T], items: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
-    return tuple([kind(**_known(kind, item)) for item in items])
-
-
-def _known(kind: type[object], data: Mapping[str, Any]) -> dict[str, Any]:
+def _known_fields(kind: type[object], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that this version knows."""
     fields = vars(kind)["__dataclass_fields__"]
     return {name: value for name, value in data.items() if name in fields}

@@ -29,6 +29,8 @@ _PACKAGE_NAMES = frozenset({
 })
 # fmt: on
 
+_RESERVED = sys.stdlib_module_names | _PACKAGE_NAMES | _OUR_NAMES
+
 # PEP 263, of which we take the encodings that old editors write; others can be slow to decode on purpose.
 _CODING_COMMENT = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _SINGLE_BYTE = frozenset({"ascii", "us-ascii", "latin-1", "iso-8859-1", "iso-8859-15", "cp1252", "windows-1252"})
@@ -138,7 +140,7 @@ class _Siblings:
         file = next((found for folder in self._folders if is_file(found := folder / f"{name}.py")), None)
         if file is None:
             self._note_track(name, rest)
-        elif _is_reserved(name):
+        elif name in _RESERVED:
             self._note_reserved(name, file)
         elif name not in self.found:
             return self._keep(name, file)
@@ -187,7 +189,3 @@ def _imported_modules(source: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
     return sorted(names)
-
-
-def _is_reserved(name: str) -> bool:
-    return name in sys.stdlib_module_names or name in _PACKAGE_NAMES or name in _OUR_NAMES

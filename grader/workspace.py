@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -158,15 +159,11 @@ def _workspace_text(course: Course) -> bytes:
     import json  # a JSON string without escapes for other alphabets is a TOML string
 
     values: dict[str, str | int] = {"format": WORKSPACE_FORMAT, "course": course.id, "version": course.version}
-    if not is_bundled(course.root) and _is_text(str(course.root)):
+    # file systems allow names that cannot stand in a text file
+    if not is_bundled(course.root) and not re.search("[\ud800-\udfff]", str(course.root)):
         values["folder"] = str(course.root.absolute())
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join(["# selfattend writes this file.", *lines, ""]).encode()
-
-
-def _is_text(path: str) -> bool:
-    """Return True if a path can stand in a text file: file systems allow names that cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _check_location(root: Path, course: Course) -> None:

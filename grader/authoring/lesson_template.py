@@ -194,11 +194,9 @@ def _choose_track(course: Course, track: str | None) -> str:
         return names[0]
     if track not in names:
         what = f'there is no track "{track}"' if track else "this course has several tracks"
-        raise UsageError(
-            f"{what}; they are {', '.join(names)}",
-            where=str(course.root / COURSE_FILE),
-            next_step="name one with --track, or add a [[tracks]] table to course.toml",
-        )
+        what += f"; they are {', '.join(names)}"
+        next_step = "name one with --track, or add a [[tracks]] table to course.toml"
+        raise UsageError(what, where=str(course.root / COURSE_FILE), next_step=next_step)
     return track
 
 
@@ -233,12 +231,9 @@ def add_to_syllabus(source: TomlText, course: Course, name: str, track: str) -> 
             return changed
     except tomllib.TOMLDecodeError:
         pass
+    what = f'where to put "{name}" in the syllabus was not understood; nothing was written'
     next_step = f'write the list of lessons one to a line, or add "{name}" by hand'
-    raise CourseError(
-        f'where to put "{name}" in the syllabus was not understood; nothing was written',
-        where=f"{source.path}:{line}",
-        next_step=next_step,
-    )
+    raise CourseError(what, where=f"{source.path}:{line}", next_step=next_step)
 
 
 def _append_to_array(text: str, opening: int, name: str) -> str:
@@ -281,8 +276,5 @@ def _write_all(texts: dict[Path, str], syllabus: Path) -> None:
             with suppress(OSError):
                 path.unlink()
         what = f"the lesson cannot be written here: {error.strerror or error}"
-        raise UsageError(
-            what,
-            where=str(error.filename or syllabus.parent),
-            next_step="work on a copy of the course that is yours: --course DIR",
-        ) from None
+        next_step = "work on a copy of the course that is yours: --course DIR"
+        raise UsageError(what, where=str(error.filename or syllabus.parent), next_step=next_step) from None

@@ -43,8 +43,13 @@ class GradedHandIn:
 def make_record(
     learner: Learner, results: Sequence[LessonResult], *, digest: str, notes: Iterable[str] = (), problem: str = ""
 ) -> Record:
-    """Make the record of a hand-in from the results of all its lessons."""
+    """Make the record of a hand-in from the results of all its lessons.
+
+    Notes that say which of several files was judged are a problem: a human should look whether it was meant.
+    """
     notes = tuple(notes)
+    every = [*notes, *(note for result in results for note in result.notes)]
+    doubts = dict.fromkeys(note for note in every if JUDGED in note or note.endswith(UNDECIDED))
     return Record(
         id=learner.id,
         learner=learner.learner,
@@ -58,16 +63,11 @@ def make_record(
         score=mean_score(results),
         complete=not any(result.state in LACKING for result in results),
         states=dict(Counter(result.state for result in results)),
-        problem=problem or " ".join(_doubts([*notes, *(note for result in results for note in result.notes)])),
+        problem=problem or " ".join(doubts),
         notes=notes,
         duration_s=round(sum(result.duration_s or 0.0 for result in results), 3),
         lessons={result.lesson: result for result in results},
     )
-
-
-def _doubts(notes: Iterable[str]) -> dict[str, None]:
-    """Return each note that says which of several files was judged: a human should look whether it was meant."""
-    return {note: None for note in notes if JUDGED in note or note.endswith(UNDECIDED)}
 
 
 def mean_score(results: Iterable[LessonResult]) -> float | None:

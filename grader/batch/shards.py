@@ -15,7 +15,6 @@ from grader.errors import UsageError
 from grader.intake.learner import Learner
 
 FOLDER = "shards"
-FILE = re.compile(r"(\d+)-of-(\d+)\.sqlite")
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,8 @@ class Shard:
         found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
         if found and 1 <= int(found[1]) <= int(found[2]):
             return cls(int(found[1]), int(found[2]))
-        raise UsageError(
-            f'"{text}" is no part of a class: parts are counted from 1, as in 1/8 to 8/8',
-            next_step="where jobs are numbered from 0, add one: --shard $((INDEX + 1))/8",
-        )
+        what = f'"{text}" is no part of a class: parts are counted from 1, as in 1/8 to 8/8'
+        raise UsageError(what, next_step="where jobs are numbered from 0, add one: --shard $((INDEX + 1))/8")
 
     @property
     def file(self) -> Path:

@@ -36,12 +36,9 @@ class Release(NamedTuple):
 
             return secrets.choice(self.seeds)
         if asked not in self.seeds:
-            *first, last = map(str, self.seeds)
-            known = f"{', '.join(first)} and {last}" if first else last
-            raise UsageError(
-                f"there are no answers for the seed {asked} in this release of the course",
-                next_step=f"leave out --seed, or take one that was recorded: {known}",
-            )
+            known = " and ".join(", ".join(map(str, self.seeds)).rsplit(", ", 1))
+            what = f"there are no answers for the seed {asked} in this release of the course"
+            raise UsageError(what, next_step=f"leave out --seed, or take one that was recorded: {known}")
         return asked
 
     def note(self, lesson: str) -> str:

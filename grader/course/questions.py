@@ -27,7 +27,7 @@ def generators_of(topic: Path) -> Path:
     return topic.with_name(f"{topic.name.removesuffix(SUFFIX)}_quiz.py")
 
 
-def left_out(lessons: Path, left: Set[str]) -> set[Path]:
+def files_on(lessons: Path, left: Set[str]) -> set[Path]:
     """Return the files of the topics that are on one of these lessons. Raises CourseError."""
     found = [path for path in topics_in(lessons).values() if read_toml(path).data.get("lesson") in left]
     return {file for path in found for file in (path, generators_of(path))}

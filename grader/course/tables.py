@@ -94,21 +94,21 @@ class Table:
 
     def text(self, key: str) -> str:
         """Return a string that is not empty."""
-        value = self._needed(key)
+        value = self._require(key)
         if not isinstance(value, str) or not value.strip():
             raise self.error(f'"{key}" must be a text in quotes', key)
         return value
 
     def whole(self, key: str) -> int:
         """Return a whole number above zero."""
-        value = self._needed(key)
+        value = self._require(key)
         if not _is_number(value) or not isinstance(value, int) or value <= 0:
             raise self.error(f'"{key}" must be a whole number above zero', key)
         return value
 
     def seconds(self, key: str) -> float:
         """Return a finite number above zero."""
-        value = self._needed(key)
+        value = self._require(key)
         if not _is_number(value) or not 0 < value < float("inf"):
             raise self.error(f'"{key}" must be a number above zero', key)
         return float(value)
@@ -132,12 +132,12 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         """Return a list of at least one table."""
-        value = self._needed(key)
+        value = self._require(key)
         if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
             raise self.error(f'"{key}" must be a list of tables: [[{key}]]', key)
         return [Table(item, self.source, key, index) for index, item in enumerate(value)]
 
-    def _needed(self, key: str) -> Any:
+    def _require(self, key: str) -> Any:
         if key not in self.data:
             raise self.error(f'"{key}" is missing in {self._name}', key)
         return self.data[key]

@@ -39,11 +39,6 @@ def _fields_with_nodes(kind: type[ast.AST]) -> tuple[str, ...]:
     return tuple(name for name in kind._fields if name not in _LEAVES)
 
 
-@lru_cache(maxsize=16)
-def _parse_cached(source: str) -> ast.Module:
-    return _parse(source)
-
-
 def _parse(source: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -53,3 +48,6 @@ def _parse(source: str) -> ast.Module:
             raise SyntaxError("the source is nested too deeply") from error
         except ValueError as error:
             raise SyntaxError("the source holds characters that Python source cannot") from error
+
+
+_parse_cached = lru_cache(maxsize=16)(_parse)

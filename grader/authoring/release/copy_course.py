@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.course.find_course import COURSE_FILE
 from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE
-from grader.course.questions import left_out, prune_questions
+from grader.course.questions import files_on, prune_questions
 from grader.course.toml_writer import toml_text
 from grader.errors import CourseError, UsageError
 from grader.files import files_below, read_file
@@ -37,11 +37,8 @@ def staged_folder(out: Path, force: bool) -> Iterator[Path]:
         try:
             (folder / PUBLIC_FOLDER).mkdir(parents=True)
         except OSError as error:
-            raise UsageError(
-                f"no folder can be made here: {error.strerror or error}",
-                where=str(out.parent),
-                next_step="name another place with --out DIR",
-            ) from None
+            what = f"no folder can be made here: {error.strerror or error}"
+            raise UsageError(what, where=str(out.parent), next_step="name another place with --out DIR") from None
         yield folder
         old = out.with_name(f".{out.name}.{os.getpid()}.old")
         if out.exists():
@@ -81,7 +78,7 @@ def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> Non
         _copy(lesson.exercise_path, folder / lesson.exercise_path.relative_to(course.root))
     chosen = {lesson.name for lesson in lessons}
     whole, left = course.root / "lessons", course.lessons.keys() - chosen
-    questions = left_out(whole, left)
+    questions = files_on(whole, left)
     for path in _lesson_files(course, chosen):
         if path not in questions:
             _copy(path, folder / path.relative_to(course.root))
@@ -91,13 +88,10 @@ def write_course(course: Course, lessons: Sequence[Lesson], folder: Path) -> Non
 def _check_needs(course: Course, lessons: Sequence[Lesson]) -> None:
     names = {lesson.name for lesson in lessons}
     for lesson in lessons:
-        left_out = [need for need in lesson.needs if need not in names]
-        if left_out:
+        if left_out := [need for need in lesson.needs if need not in names]:
             wanted = [name for name in course.lessons if name in names | set(left_out)]
-            raise UsageError(
-                f'"{lesson.name}" needs "{left_out[0]}", which is not to be released',
-                next_step=f"--lessons {','.join(wanted)}",
-            )
+            what = f'"{lesson.name}" needs "{left_out[0]}", which is not to be released'
+            raise UsageError(what, next_step=f"--lessons {','.join(wanted)}")
 
 
 def _lesson_files(course: Course, chosen: Set[str]) -> Iterator[Path]:
@@ -121,9 +115,8 @@ def _copy(source: Path, target: Path) -> None:
     try:
         target.write_bytes(source.read_bytes())
     except OSError as error:
-        raise CourseError(
-            f"a file of the course cannot be read ({error.strerror})", where=str(source), next_step="grader audit"
-        ) from None
+        what = f"a file of the course cannot be read ({error.strerror})"
+        raise CourseError(what, where=str(source), next_step="grader audit") from None
 
 
 # --- the syllabus -----------------------------------------------------------------------------------------------------
