@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from grader.authoring.release.record_answers import unrecordable
 from grader.course.stubs import read_functions
@@ -18,7 +17,7 @@ from grader.errors import SelfattendError
 from grader.judge.course_answers import load_file
 from grader.judge.diagnosis.diagnosis import Diagnostician
 from grader.judge.diagnosis.mistake_outputs import observe
-from grader.judge.diagnosis.mistakes import Mistake
+from grader.judge.diagnosis.mistakes import Alternative, Mistake
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.values.compare import largest_error
@@ -136,11 +135,15 @@ def _prove_mistake_set(judge: Judge, lesson: Lesson, diagnostician: Diagnosticia
                 report.problems.append(
                     f"{mistake_set.function}: the {name} scores {result.score} on seed {seed}: {_first_failure(result)}"
                 )
+
+    def grade(known: Mistake | Alternative) -> list[LessonResult]:
+        namespace = {**base, mistake_set.function: mistake_set.build(known.changes, known.version)}
+        return [judge.examine_own(lesson, namespace, seed) for seed in SEEDS]
+
     for mistake in mistake_set.mistakes:
-        _prove_mistake(judge, lesson, diagnostician, mistake, base, report)
+        _prove_mistake(diagnostician, mistake, grade(mistake), report)
     for alternative in mistake_set.alternatives:
-        version = mistake_set.build(alternative.changes, alternative.version)
-        results = [judge.examine_own(lesson, {**base, mistake_set.function: version}, seed) for seed in SEEDS]
+        results = grade(alternative)
         good = all(result.score == 10.0 for result in results)
         report.alternatives = _add_to(report.alternatives, good)
         if not good:
@@ -149,24 +152,16 @@ def _prove_mistake_set(judge: Judge, lesson: Lesson, diagnostician: Diagnosticia
 
 
 def _prove_mistake(
-    judge: Judge,
-    lesson: Lesson,
-    diagnostician: Diagnostician,
-    mistake: Mistake,
-    base: dict[str, Any],
-    report: LessonAudit,
+    diagnostician: Diagnostician, mistake: Mistake, results: list[LessonResult], report: LessonAudit
 ) -> None:
-    mistake_set = diagnostician.mistake_set
-    version = mistake_set.build(mistake.changes, mistake.version)
-    results = [judge.examine_own(lesson, {**base, mistake_set.function: version}, seed) for seed in SEEDS]
     rejected = not any(result.passed for result in results)
-    named = all([found.id for found in result.mistakes] == [mistake.id] for result in results)
+    other = next((ids for result in results if (ids := [found.id for found in result.mistakes]) != [mistake.id]), None)
+    named = other is None
     report.rejected, report.named = _add_to(report.rejected, rejected), _add_to(report.named, named)
     if not rejected:
         report.problems.append(f"{mistake.label} passes every check.")
     if not named:
-        found = next([m.id for m in r.mistakes] for r in results if [m.id for m in r.mistakes] != [mistake.id])
-        report.problems.append(f"{mistake.label} is named {found or 'nothing'}.")
+        report.problems.append(f"{mistake.label} is named {other or 'nothing'}.")
     margin = _margin(diagnostician, mistake)
     if margin < MIN_MARGIN:
         report.problems.append(f"{mistake.label}: its margin is {margin:.1f} tolerances; {MIN_MARGIN:g} are needed.")

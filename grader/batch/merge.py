@@ -93,8 +93,7 @@ class Merge:
         parts = _union(facts["parts"] for facts in self.facts)
         self.results.begin(self.facts[0]["titles"], expected, found, parts=parts, started=started)
         for facts in self.facts:
-            layers = facts.get("isolation")
-            self.results.note_isolation(None if layers is None else tuple(layers))
+            self.results.note_isolation(facts.get("isolation"))
 
     def _copy(self, part: ClassStore, result: Result, taken: dict[str, str]) -> None:
         """Copy one result; its files get another name if that is taken."""

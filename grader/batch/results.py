@@ -201,7 +201,7 @@ class Results:
         digests = {old.digest, new.digest} - {""}  # empty where the grader failed
         return make_previous(old, before.at) if before.again or len(digests) < 2 else None
 
-    def note_isolation(self, layers: tuple[str, ...] | None) -> None:
+    def note_isolation(self, layers: Sequence[str] | None) -> None:
         """Store the layers of protection that were in force for every learner."""
         if layers is None:
             return

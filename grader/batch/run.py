@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,17 +95,12 @@ class Run:
         self._executor: GradingExecutor | None = None
         outputs = None if plan.shard else Outputs(plan.out, reveal=plan.reveal)
         self._total = min(len(chosen), plan.limit or len(chosen))
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._stop, interrupt=True)
             go_on = (plan.resume or plan.regrade) and path.exists()
-            self.results = Results(path, header, outputs, go_on=go_on, ready=self._start)
-            try:
-                self._prepare(chosen)
-            except BaseException:
-                self.results.close()
-                raise
-        except BaseException:
-            self._stop(interrupt=True)
-            raise
+            self.results = undo.enter_context(closing(Results(path, header, outputs, go_on=go_on, ready=self._start)))
+            self._prepare(chosen)
+            undo.pop_all()
 
     def _prepare(self, chosen: Collection[str]) -> None:
         """Find out who was graded already; the class files hold those, and who is added."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from grader.course.frontmatter import read_front_matter
@@ -83,22 +84,11 @@ def _check_needs(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
             if need not in lessons:
                 what = f'"{lesson.name}" needs "{need}", which is no lesson of this course'
                 raise heads[lesson.name].error(what, "needs", need)
-    for name in lessons:
-        if circle := _find_circle(lessons, name):
-            what = "the lessons need each other in a circle: " + " needs ".join(circle)
-            raise heads[circle[0]].error(what, "needs", circle[1])
-
-
-def _find_circle(lessons: dict[str, Lesson], start: str) -> list[str]:
-    """Return a chain of `needs` from *start* back to itself, empty if there is none."""
-    ways = [[start]]
-    seen: set[str] = set()
-    while ways:
-        way = ways.pop()
-        for need in lessons[way[-1]].needs:
-            if need == start:
-                return [*way, start]
-            if need not in seen:
-                seen.add(need)
-                ways.append([*way, need])
-    return []
+    try:
+        TopologicalSorter({name: lesson.needs for name, lesson in lessons.items()}).prepare()
+    except CycleError as error:
+        circle = error.args[1][:0:-1]  # each needs the next, the last one the first
+        first = circle.index(min(circle, key=list(lessons).index))
+        circle = [*circle[first:], *circle[: first + 1]]
+        what = "the lessons need each other in a circle: " + " needs ".join(circle)
+        raise heads[circle[0]].error(what, "needs", circle[1]) from None
