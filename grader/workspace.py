@@ -45,11 +45,9 @@ class Workspace:
     def require(self, course: Course) -> None:
         """Raise WorkspaceError if this folder belongs to another course."""
         if self.course_id != course.id:
-            raise WorkspaceError(
-                f'this folder belongs to the course "{self.course_id}", not to "{course.id}"',
-                where=str(self.root),
-                next_step="name the folder of its course with --course, or change to another folder",
-            )
+            what = f'this folder belongs to the course "{self.course_id}", not to "{course.id}"'
+            next_step = "name the folder of its course with --course, or change to another folder"
+            raise WorkspaceError(what, where=str(self.root), next_step=next_step)
 
     def reset(self, lesson: Lesson) -> Path | None:
         """Put the stub back in the lesson's file, after a copy of the learner's work to `<lesson>.py.bak-<n>`.

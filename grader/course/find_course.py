@@ -25,11 +25,9 @@ def locate(explicit: Path | None = None, remembered: Path | None = None) -> Path
         return _bundled_course()
     if is_file(remembered / COURSE_FILE):
         return remembered
-    raise CourseError(
-        "the course that this workspace was started with is no longer where it was",
-        where=str(remembered),
-        next_step="learn start --course DIR, with the folder where it is now; your work stays",
-    )
+    what = "the course that this workspace was started with is no longer where it was"
+    next_step = "learn start --course DIR, with the folder where it is now; your work stays"
+    raise CourseError(what, where=str(remembered), next_step=next_step)
 
 
 def is_bundled(root: Path) -> bool:
@@ -42,12 +40,9 @@ def _require_course(path: Path, source: str) -> Path:
     folder = path.parent if path.name == COURSE_FILE else path
     if is_file(folder / COURSE_FILE):
         return folder
-    what = f"no {COURSE_FILE} in this folder" if folder.is_dir() else "no such folder"
-    raise CourseError(
-        f"{source} does not name a course: {what}",
-        where=str(folder),
-        next_step=f"give {source} the folder that holds {COURSE_FILE}, or leave it out to use the bundled course",
-    )
+    why = f"no {COURSE_FILE} in this folder" if folder.is_dir() else "no such folder"
+    next_step = f"give {source} the folder that holds {COURSE_FILE}, or leave it out to use the bundled course"
+    raise CourseError(f"{source} does not name a course: {why}", where=str(folder), next_step=next_step)
 
 
 def _bundled_paths() -> tuple[Path, Path]:
@@ -60,8 +55,5 @@ def _bundled_course() -> Path:
     for folder in _bundled_paths():
         if is_file(folder / COURSE_FILE):
             return folder
-    raise CourseError(
-        "the course that belongs to this program is not there: the installation is incomplete",
-        where=str(_bundled_paths()[-1]),
-        next_step="pip install --force-reinstall selfattend",
-    )
+    what = "the course that belongs to this program is not there: the installation is incomplete"
+    raise CourseError(what, where=str(folder), next_step="pip install --force-reinstall selfattend")

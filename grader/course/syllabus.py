@@ -51,11 +51,9 @@ def check_name(table: Table, key: str, name: str) -> None:
 def _check_format(table: Table) -> None:
     found = table.whole("format")
     if found > FORMAT:
-        raise CourseError(
-            f"this course has format {found}; this version of selfattend reads formats up to {FORMAT}",
-            where=table.error("", "format").where,
-            next_step="pip install --upgrade selfattend",
-        )
+        what = f"this course has format {found}; this version of selfattend reads formats up to {FORMAT}"
+        where = table.error("", "format").where
+        raise CourseError(what, where=where, next_step="pip install --upgrade selfattend")
 
 
 def _tracks(tables: list[Table]) -> tuple[tuple[Track, ...], dict[str, Table]]:

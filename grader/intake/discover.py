@@ -178,13 +178,10 @@ def _no_hand_ins(source: Path, names: NamePattern | None, found: Discovery) -> S
 def _require_listed(source: Path, learners: Sequence[Learner], roster: Roster) -> None:
     """Raise UsageError if the roster names none of them: it is another class's, or has other ids."""
     if not any(roster.find([one.id]) for one in learners):
-        raise UsageError(
-            "None of the hand-ins is of anybody in the roster: there ids are such as "
-            f"{roster.people[0].id!a}, here such as {learners[0].id!a}",
-            where=str(source),
-            next_step="give the list of this class with --roster, say with --names how hand-ins are named, or leave "
-            "--roster out",
-        )
+        ids = f"there ids are such as {roster.people[0].id!a}, here such as {learners[0].id!a}"
+        what = f"None of the hand-ins is of anybody in the roster: {ids}"
+        instead = "give the list of this class with --roster, say with --names how hand-ins are named"
+        raise UsageError(what, where=str(source), next_step=f"{instead}, or leave --roster out")
 
 
 # --- attempts ---------------------------------------------------------------------------------------------------------

@@ -67,11 +67,7 @@ def find_forbidden_call(
 ) -> ForbiddenCall | None:
     """Return the first forbidden call that *function* can reach, None if there is none or the source is not Python.
 
-    Args:
-        source: The lesson's own file.
-        function: The name of the function to start from.
-        forbids: Names that may not be called.
-        siblings: Path and source, by module name, of the learner's files that it may import.
+    *source* is the lesson's own file; *siblings* are path and source, by module name, of files that it may import.
     """
     wanted = {_fold(name): name for name in forbids}
     files = (("", "", source), *((name, path, text) for name, (path, text) in (siblings or {}).items()))

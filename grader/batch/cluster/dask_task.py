@@ -79,9 +79,8 @@ def pack_course(course: Course) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(course.root / "course.toml", "course.toml")
         for folder in (course.root / part / track.name for part in COURSE_FOLDERS for track in course.tracks):
-            for path in sorted(folder.glob("*")) if folder.is_dir() else ():
-                if path.is_file():
-                    archive.write(path, path.relative_to(course.root).as_posix())
+            for path in filter(Path.is_file, sorted(folder.glob("*"))):
+                archive.write(path, path.relative_to(course.root).as_posix())
     return packed.getvalue()
 
 
