@@ -22,7 +22,7 @@ from grader.intake.discover import discover
 
 COURSES = {"core": ROOT, "tiny": ROOT / "tests" / "courses" / "tiny"}
 LESSONS = {"core": ("softmax", "attention", "causal_mask"), "tiny": ("argmax_2d",)}
-LIMITS = {"call_seconds = ": "1.5", "total_seconds = ": "4.0", "memory_mb = ": "1024", "output_kb = ": "256"}
+LIMITS = {"call_seconds = ": "2.5", "total_seconds = ": "5.0", "memory_mb = ": "1024", "output_kb = ": "256"}
 SEED = 20_171
 EVERYWHERE = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run")
 
