@@ -10,8 +10,8 @@ import click
 from grader.cli.context import load_course, short_path
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option
+from grader.cli.output import refuse_existing
 from grader.cli.version import version
-from grader.errors import UsageError
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
 
@@ -93,8 +93,7 @@ def gradescope(
 
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons)
-    if out.exists() and not force:
-        raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
+    refuse_existing(out, force)
     seed = random_seed() if seed is None else seed
     names = tuple(lesson.name for lesson in chosen)
     settings = BundleSettings(names, seed, version(), missing_as_zero=points.pop("missing") == "zero", **points)

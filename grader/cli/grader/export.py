@@ -10,7 +10,7 @@ import click
 
 from grader.cli.context import short_path
 from grader.cli.options import json_option
-from grader.cli.output import put_json
+from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import replacing
 from grader.model import SCHEMA
@@ -101,8 +101,7 @@ def _check_out(out: Path, source: Path, force: bool) -> None:
     if out.resolve() == source.resolve():
         what = "--out is the file that was exported, which is kept as it is"
         raise UsageError(what, where=str(out), next_step="name another file with --out")
-    if out.exists() and not force:
-        raise UsageError("this file is there already", where=str(out), next_step="--force replaces it")
+    refuse_existing(out, force)
 
 
 def _fill(

@@ -47,7 +47,7 @@ class Prompter:
     def show(self, lines: list[str]) -> None:
         """Print lines; on a terminal, pause before more than a screenful."""
         for line in lines:
-            rows = _count_rows(line)
+            rows = max(1, -(-len(click.unstyle(line)) // width()))  # as the terminal wraps it
             if self.interactive and self._rows + rows > screen_rows() - 1:
                 self._pause()
             put(line)
@@ -126,10 +126,6 @@ def _list_keys(answers: dict[str, str]) -> str:
 def screen_rows() -> int:
     """Return the rows of the terminal."""
     return max(6, shutil.get_terminal_size((80, 24)).lines)
-
-
-def _count_rows(line: str) -> int:
-    return max(1, -(-len(click.unstyle(line)) // width()))
 
 
 def _enable_line_editing() -> None:

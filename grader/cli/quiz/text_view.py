@@ -37,12 +37,8 @@ class TextView:
         self.prove = prove
         self._marks_left = 0
 
-    @property
-    def _interactive(self) -> bool:
-        return self.prompter.interactive
-
     def begin(self, session: Session, resumed: bool) -> None:
-        if not self._interactive:
+        if not self.prompter.interactive:
             done = f", {len(session.first_tries)} answered before" if resumed else ""
             self.prompter.show([f"{plural(len(session.plan), 'question')}{done}."])
 
@@ -52,7 +48,7 @@ class TextView:
         left = f"{kind}: {title}" if kind else title
         head, how = header(left, progress(turn.number, turn.total)), instruction_lines(turn.question)
         lines = [head, "", *question_lines(turn.question), "", *how]
-        if self._interactive and len(lines) + ROWS_FOR_ANSWER > screen_rows():
+        if self.prompter.interactive and len(lines) + ROWS_FOR_ANSWER > screen_rows():
             lines = [head, *question_lines(turn.question, close=True), *how]
         self.prompter.clear()
         self.prompter.show(lines)
@@ -60,7 +56,7 @@ class TextView:
     def read(self, session: Session, turn: Turn) -> tuple[str, str]:
         while True:
             line = self.prompter.ask("> ")
-            if line.strip() or not self._interactive:
+            if line.strip() or not self.prompter.interactive:
                 return split_certainty(line)
             self.ask(session, turn)  # Enter alone: show the question again, in a window that may have changed
 
@@ -68,7 +64,7 @@ class TextView:
         self.prompter.show(wrap_paragraphs(f"Not read: {reason}. It costs nothing; type it again."))
 
     def ask_certainty(self) -> str | None:
-        if not self._interactive:
+        if not self.prompter.interactive:
             return ""
         answers = {**CERTAINTY_KEYS, "c": "change", "change": "change"}
         prompt = "How sure? g guess, f fairly, s sure (Enter: fairly; c changes the answer) "
@@ -87,7 +83,7 @@ class TextView:
             lines = [header(f"Marks: {title}", progress(count - self._marks_left, count)), ""]
             self.prompter.show([*lines, *question_lines(question), "", *wrap_paragraphs(answer_line(answer))])
         self.prompter.show(["", *mark_lines(session.bank, question, mark, answer, self.prove)])
-        if self._interactive:
+        if self.prompter.interactive:
             self._wait(question, is_exam)
 
     def ask_prediction(self) -> float | None:
@@ -96,7 +92,7 @@ class TextView:
         try:
             return ask_prediction(self.prompter, "What will your score be, from 0 to 10? (Enter skips) ")
         except EOFError:
-            if self._interactive:
+            if self.prompter.interactive:
                 raise
             return None  # a script may end after its last answer
 

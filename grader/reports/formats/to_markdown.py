@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from grader.model import Counterexample, LessonResult, Suggestion
+from grader.model import Counterexample, LessonResult
 from grader.record import Record
 from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of, number_text
 from grader.terminal.text import clean, plural, score_text
@@ -35,11 +35,13 @@ def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
 
 def lesson_lines(lesson: LessonResult, level: str = "###") -> list[str]:
     """Write one lesson: its state, what is good, what is not, what to do next, and every check."""
+    suggestions = enumerate(lesson.suggestions, 1)
+    next_steps = [f"{number}. {prose(each.says)} {code(each.command)}" for number, each in suggestions]
     blocks = [
         _bullets([STATES.get(lesson.state, lesson.state), *lesson.notes], ">"),
         _section(level, "What works", _bullets(lesson.strengths)),
         _section(level, "What to work on", _bullets(lesson.weaknesses)),
-        _section(level, "What to do next", _numbered_list(lesson.suggestions)),
+        _section(level, "What to do next", next_steps),
         _section(level, "Checks", list(_checks(lesson))),
         _section(level, "Smallest failing inputs", list(_counterexamples(lesson.counterexamples))),
         _section(level, "What it printed", block(lesson.output) if lesson.output.strip() else []),
@@ -124,10 +126,6 @@ def _bullets(texts: Sequence[str], sign: str = "-") -> list[str]:
             continue
         lines += [f"{sign} {prose(first)}", *(["", *block(rest, "  ")] if rest.strip() else [])]
     return lines
-
-
-def _numbered_list(suggestions: Sequence[Suggestion]) -> list[str]:
-    return [f"{number}. {prose(each.says)} {code(each.command)}" for number, each in enumerate(suggestions, 1)]
 
 
 def _checks(lesson: LessonResult) -> Iterator[str]:
