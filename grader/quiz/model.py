@@ -66,7 +66,6 @@ class Family:
     generator: str = ""
     audits: tuple[str, ...] = ()  # ids of the key points that a right answer supports
     feedback: Mapping[str, str] = field(default_factory=dict)  # misconception -> what to say about it here
-    prove: str = ""  # lines of torch that show the answer
 
     @property
     def generated(self) -> bool:
@@ -125,8 +124,7 @@ class Question:
     feedback: Mapping[str, str] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)  # of its kind
     values: Mapping[str, Any] = field(default_factory=dict)  # the numbers that were drawn
-    audits: tuple[str, ...] = ()
-    prove: str = ""
+    prove: str = ""  # lines of torch that show the answer
 
     @property
     def parts(self) -> list[str]:

@@ -185,7 +185,7 @@ def _read_family(topic: str, table: Table) -> Family:
     if not isinstance(feedback, dict) or not all(isinstance(text, str) for text in feedback.values()):
         raise table.error('"feedback" must be a table of texts', "feedback")
     fields = {key: value for key, value in table.data.items() if key not in ("id", "kind", "generator", "audits")}
-    return Family(family_id, topic, kind, fields, generator, table.texts("audits"), feedback, fields.get("prove", ""))
+    return Family(family_id, topic, kind, fields, generator, table.texts("audits"), feedback)
 
 
 def _read_open_question(topic: str, whole: Table) -> OpenQuestion:

@@ -40,7 +40,6 @@ class Draft:
             code=str(self.data.get("code", "")).strip("\n"),
             feedback=self.data.get("feedback", {}),
             values=self.values,
-            audits=family.audits,
             prove=str(self.data.get("prove", "")).strip("\n"),
             **more,
         )
