@@ -69,10 +69,9 @@ class Expression:
             raise NotAnExpression("there is nothing to read")
         if len(text) > MAX_CHARACTERS:
             raise NotAnExpression(f"it is longer than {MAX_CHARACTERS} characters")
+        written = self._to_python(text)
         try:
-            tree = ast.parse(self._to_python(text), mode="eval").body
-        except NotAnExpression:
-            raise
+            tree = ast.parse(written, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise NotAnExpression("it is no formula: look at its signs and parentheses") from None
         self._compute = self._compile(tree)
@@ -121,15 +120,13 @@ class Expression:
         if name in _FUNCTIONS:
             return [("function", name)]
         for length in range(len(name) - 1, 0, -1):
-            if name[:length] in self.symbols:
-                return [("name", name[:length]), *self._split_rest(name, name[length:])]
+            first, rest = name[:length], name[length:]
+            if first in self.symbols:
+                if rest.isdigit():
+                    raise NotAnExpression(f'"{name}" could mean two things: write a sign between its parts')
+                return [("name", first), *self._split_name(rest)]
         known = ", ".join(sorted(self.symbols))
         raise NotAnExpression(f'"{name}" is not known here' + (f"; the symbols are {known}" if known else ""))
-
-    def _split_rest(self, name: str, rest: str) -> list[tuple[str, str]]:
-        if rest.isdigit():
-            raise NotAnExpression(f'"{name}" could mean two things: write a sign between its parts')
-        return self._split_name(rest)
 
     def _compile(self, node: ast.expr) -> Compute:
         """Return a function that computes a part of the formula. Raises NotAnExpression for anything but arithmetic."""

@@ -60,7 +60,7 @@ class Marking:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every key point and trap has a mark."""
+        """True if every key point and trap has a mark."""
         return self.next_point is None and self.next_trap is None
 
 
@@ -165,12 +165,10 @@ def latest_answer(
     session = max(mine, key=lambda session: session.started)
     text = texts.get(session.id, "")
     marks = make_marking(question, [claim for claim in claims if claim.session == session.id])
-    return LatestAnswer(_state(text, marks), session, text, marks)
-
-
-def _state(text: str, marks: Marking) -> str:
     if not text.strip():
-        return "begun" if marks.next_point else "skipped"
-    if marks.is_complete:
-        return "marked"
-    return "written" if len(text) >= MIN_CHARACTERS or marks.points else "begun"
+        state = "begun" if marks.next_point else "skipped"
+    elif marks.is_complete:
+        state = "marked"
+    else:
+        state = "written" if len(text) >= MIN_CHARACTERS or marks.points else "begun"
+    return LatestAnswer(state, session, text, marks)

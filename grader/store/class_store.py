@@ -115,8 +115,7 @@ class ClassStore:
 
     def list_only(self, hand_ins: Collection[str]) -> None:
         """List only these in the class files. The others are kept, and count again once they are listed."""
-        listed = {name: state.listed for name, state in self.states().items()}
-        wrong = [name for name, is_listed in listed.items() if is_listed != (name in hand_ins)]
+        wrong = [name for name, state in self.states().items() if state.listed != (name in hand_ins)]
         changes = [("UPDATE results SET listed = ? WHERE id = ?", (name in hand_ins, name)) for name in wrong]
         if changes:
             self._database.write_all([*changes, (FACT, (CHANGED, json.dumps(True)))])

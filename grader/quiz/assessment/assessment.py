@@ -77,9 +77,8 @@ def claimed_score(claims: Sequence[Claimed]) -> float | None:
 def claims_by_topic(claims: Sequence[Claimed]) -> list[dict[str, Any]]:
     """Count the claims of each open answer: {"topic", "yes", "partly", "no", "share"}."""
     marks: dict[str, list[str]] = {}
-    for claim in latest_claims(claims).values():
-        if not claim.trap:
-            marks.setdefault(claim.topic, []).append(claim.mark)
+    for claim in latest_claims(claims):
+        marks.setdefault(claim.topic, []).append(claim.mark)
     return [
         {
             "topic": topic,

@@ -51,9 +51,10 @@ def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
     return latest
 
 
-def latest_claims(claims: Iterable[Claimed]) -> dict[tuple[str, str, bool], Claimed]:
-    """Return the last mark of each key point and trap, by (topic, point, whether it is a trap)."""
-    return {(claim.topic, claim.point, claim.trap): claim for claim in sorted(claims, key=lambda claim: claim.when)}
+def latest_claims(claims: Iterable[Claimed]) -> Iterable[Claimed]:
+    """Return the last mark of each key point; traps are left out."""
+    points = [claim for claim in sorted(claims, key=lambda claim: claim.when) if not claim.trap]
+    return {(claim.topic, claim.point): claim for claim in points}.values()
 
 
 def collect_evidence(bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress]) -> list[Evidence]:

@@ -96,10 +96,9 @@ def escape(text: str) -> str:
 
 def _numeric(bank: Bank, question: Question) -> Form:
     """Write numbers with their tolerances. Raises ValueError where an answer is no number."""
-    answers = [(100, float(question.answer), "")]
-    answers += [(0, float(each.value), feedback_on(bank, question, each.tag)) for each in question.wrong]
+    wrong = [(0, float(each.value), feedback_on(bank, question, each.tag)) for each in question.wrong]
     lines = []
-    for weight, value, feedback in answers:
+    for weight, value, feedback in [(100, float(question.answer), ""), *wrong]:
         tolerance = question.details.get("atol", 0.0) + question.details.get("rtol", 0.0) * abs(value)
         shown = tolerance if tolerance > 1e-6 * abs(value) else 0
         lines.append(f"=%{weight}%{value:.12g}:{shown:.6g}{_feedback(feedback)}")
