@@ -32,8 +32,10 @@ def run_attempts(facts: dict[str, Any]) -> dict[str, str]:
     """Run every attempt; return what got through by the layer that is there to refuse it."""
     return {
         "process-group": _check_process_group(),
-        "limits": _exceed_limits(facts),
-        "no-new-privileges": _name_successes(_gain_privileges()),
+        "limits": _take_memory(facts["memory"]) or _open_files(facts["files"]) or _start_threads(facts["threads"]),
+        "no-new-privileges": _name_successes(
+            {"gain rights by a program that it starts": lambda: _prctl(PR_GET_NO_NEW_PRIVS) == 0}
+        ),
         "unprivileged-user": _name_successes(_use_root()),
         "landlock": _name_successes(_touch_files(facts)),
         "seccomp": _name_successes(_reach_outside(facts)),
@@ -74,10 +76,6 @@ def _check_process_group() -> str:
     return ""
 
 
-def _exceed_limits(facts: dict[str, Any]) -> str:
-    return _take_memory(facts["memory"]) or _open_files(facts["files"]) or _start_threads(facts["threads"])
-
-
 def _take_memory(allowed: int) -> str:
     try:
         kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
@@ -114,10 +112,6 @@ def _start_threads(allowed: int) -> str:
     finally:
         enough.set()
     return f"it started more than {allowed} threads"
-
-
-def _gain_privileges() -> dict[str, Callable[[], object]]:
-    return {"gain rights by a program that it starts": lambda: _prctl(PR_GET_NO_NEW_PRIVS) == 0}
 
 
 def _use_root() -> dict[str, Callable[[], object]]:

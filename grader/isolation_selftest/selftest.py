@@ -115,10 +115,9 @@ class Selftest:
         """Start a worker with these layers; return those that are in force, and what got through by layer."""
         facts = {**self._facts, "threads": (limits.tasks() or 0) + Policy.processes + SPARE_THREADS}
         with closing(launcher.lease({**self._policy, "layers": list(layers)})) as worker:
-            loaded = worker.request("load", **LOAD_REQUEST, source=ATTEMPTS.read_text("utf-8"))
-            reply = (
-                loaded if "error" in loaded else worker.request("call", target="run_attempts", args=[facts], kwargs={})
-            )
+            reply = worker.request("load", **LOAD_REQUEST, source=ATTEMPTS.read_text("utf-8"))
+            if "error" not in reply:
+                reply = worker.request("call", target="run_attempts", args=[facts], kwargs={})
             if "value" not in reply:
                 raise GraderError(f"The attempts on the isolation ended early: {reply.get('error')}")
             return worker.layers or (), reply["value"]

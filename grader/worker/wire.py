@@ -47,9 +47,8 @@ class Bounds:
     items: int
 
 
-REQUEST = Bounds(
-    16 << 20, 64 << 20, 4 << 20, 200_000
-)  # holds a learner's sources: 2 MB, up to six times as much in JSON
+# A request holds a learner's sources: 2 MB, up to six times as much in JSON.
+REQUEST = Bounds(16 << 20, 64 << 20, 4 << 20, 200_000)
 REPLY = Bounds(1 << 20, 64 << 20, 64 << 10, 20_000)
 
 

@@ -92,19 +92,14 @@ def _sign(a: Any, e: Any) -> str:
 
 
 def _inversion(a: Any, e: Any) -> str:
-    return (
-        "It is exactly the opposite: True where False is expected." if (a.astype(bool) == ~e.astype(bool)).all() else ""
-    )
+    opposite = bool((a.astype(bool) == ~e.astype(bool)).all())
+    return "It is exactly the opposite: True where False is expected." if opposite else ""
 
 
 def _transpose(a: Any, e: Any) -> str:
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2] or not _close(a.swapaxes(-1, -2), e):
         return ""
-    return (
-        "It is the transpose of what is expected: rows and columns are exchanged."
-        if _close(a.swapaxes(-1, -2), e)
-        else ""
-    )
+    return "It is the transpose of what is expected: rows and columns are exchanged."
 
 
 def _column_order(a: Any, e: Any) -> str:

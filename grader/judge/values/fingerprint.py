@@ -49,7 +49,13 @@ def fingerprint(value: Any) -> Fingerprint:
             part_total, magnitude, length = _fingerprint_array(part, count)
             total, size, count = total + part_total, size + magnitude, count + length
         else:
-            number = part if isinstance(part, float) else float(hash(part) % 9973) if _is_exact(part) else 0.0
+            number = 0.0
+            if isinstance(part, float):
+                number = part
+            elif part is None or isinstance(
+                part, bool | int | str | Raised | Opaque
+            ):  # only an equal value is the same
+                number = float(hash(part) % 9973)
             total, size, count = total + number * factors[count % FACTORS], size + abs(number), count + 1
     return Fingerprint(total, size, count)
 
@@ -78,11 +84,6 @@ def _fingerprint_array(array: Any, place: int) -> tuple[float, float, int]:
     used = factors[start : start + size] if size <= FACTORS else numpy.resize(factors, size)
     with numpy.errstate(all="ignore"):
         return float(used @ values), float(numpy.abs(values).sum(dtype="float64")), size
-
-
-def _is_exact(part: Any) -> bool:
-    """Return True if only an equal value is the same."""
-    return part is None or isinstance(part, bool | int | str | Raised | Opaque)
 
 
 @cache

@@ -10,14 +10,15 @@ from grader.judge.processes.remote_module import Call, RemoteFunction
 from grader.judge.values import redacted_explanation
 from grader.judge.values.compare import is_array, kind_of, show
 from grader.model import CheckResult, Lesson, Submission
-from grader.source.forbidden_calls import ForbiddenCall
 
 
 def make_check_result(outcome: Outcome, lesson: Lesson, submission: Submission) -> CheckResult:
     """Put an outcome into words: a message with all of it, and an explanation that shows no hidden input."""
     check, error = outcome.check, outcome.error
     if error is None:
-        message = _describe_forbidden(outcome.forbidden, submission.path) if outcome.forbidden else outcome.reason
+        call, message = outcome.forbidden, outcome.reason
+        if call is not None:
+            message = f"{call.says}\n  {call.path or submission.path}:{call.line}"
         return check.result(lesson, outcome.kind, message, outcome.output)
     message, redacted = _explain(outcome, error, lesson, submission)
     if outcome.call is not None and outcome.kind != "grader-error":
@@ -48,11 +49,6 @@ def describe_error(error: LearnerError) -> str:
         lines.append(f"  {filename}:{line} in {name}" if name else f"  {filename}:{line}")
         lines += [f"    {text}" for text in code.splitlines()]
     return "\n".join(lines)
-
-
-def _describe_forbidden(call: ForbiddenCall, path: str) -> str:
-    """Describe a forbidden call in the source."""
-    return f"{call.says}\n  {call.path or path}:{call.line}"
 
 
 def _describe_call(call: Call) -> str:

@@ -16,11 +16,13 @@ def prepare() -> None:
     From here on no process of the same user can inspect this one. A worker may not list the folders that packages
     share, so Python's listing of them is cached here.
     """
-    from grader.worker.isolation import readable_paths, seccomp
+    import importlib.util
+
+    from grader.worker.isolation import seccomp
 
     process.remember_fork_server()
     process.refuse_inspection()
-    readable_paths.fill_import_caches()
+    importlib.util.find_spec("no_such_module_anywhere")  # lists every folder of `sys.path`
     landlock.why_unavailable()
     if os.name == "posix":
         import resource  # noqa: F401  `limits` needs it in every worker
@@ -125,7 +127,7 @@ def _restrict(policy: Policy, rules: int | None) -> list[str]:
 
     in_force: list[str] = []
     if "no-new-privileges" in policy.layers and process.LINUX:
-        process.forbid_new_privileges()
+        process.prctl(process.PR_SET_NO_NEW_PRIVS, 1)  # no program gains a right from its file (set-user-id)
         in_force.append("no-new-privileges")
     if rules is not None:
         landlock.restrict(rules)

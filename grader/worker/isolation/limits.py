@@ -35,7 +35,8 @@ def apply(memory_bytes: int | None, cpu_seconds: int, file_bytes: int, open_file
         if hasattr(resource, name):
             _lower(getattr(resource, name), 0, 0)
     if memory_bytes is not None and MEMORY_IS_LIMITED:
-        address_space = _address_space() + memory_bytes
+        pages = int(_read_fields("/proc/self/statm")[0])  # of address space, now
+        address_space = pages * os.sysconf("SC_PAGE_SIZE") + memory_bytes
         _lower(resource.RLIMIT_AS, address_space, address_space)
     _lower(resource.RLIMIT_FSIZE, file_bytes, file_bytes)
     _lower(resource.RLIMIT_NOFILE, open_files, open_files)
@@ -66,11 +67,6 @@ def _lower(which: int, soft: int, hard: int) -> None:
         resource.setrlimit(which, (min(soft, hard), hard))
     except ValueError as cause:  # Python's for EINVAL and some EPERM
         raise OSError(f"limit {which} cannot be set to {soft}: {cause}") from cause
-
-
-def _address_space() -> int:
-    """Return the bytes of address space that this process has now."""
-    return int(_read_fields("/proc/self/statm")[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _read_fields(path: str) -> list[bytes]:

@@ -94,11 +94,6 @@ def refuse_inspection() -> None:
         prctl(PR_SET_DUMPABLE, 0)
 
 
-def forbid_new_privileges() -> None:
-    """Let no program that this process starts gain a right from its file (set-user-id and the like)."""
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-
-
 def thread_count() -> int:
     """Count the threads of this process, those outside Python too. Raises OSError without a /proc."""
     with os.scandir("/proc/self/task") as threads:

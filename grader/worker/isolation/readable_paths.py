@@ -51,11 +51,6 @@ def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(path) for path in found if path.exists()))
 
 
-def fill_import_caches() -> None:
-    """Make Python list and cache every folder of `sys.path`, which a worker may not list."""
-    importlib.util.find_spec("no_such_module_anywhere")
-
-
 def _standard_library() -> Iterator[Path]:
     """Yield the children of the standard library's folders, without shared package folders in them."""
     # not only from `sysconfig`: a bundled library may have moved since it was built
