@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.intake.folder_listing import open_file
 from grader.intake.formats.class_zip import open_class
-from grader.intake.formats.zip_member import ArchiveError, is_own, list_members, member_name
+from grader.intake.formats.zip_member import ArchiveError, is_own, list_members
 from grader.intake.learner import Learner, join_some, printable
 from grader.intake.limits import MAX_DIRECTORY_BYTES, is_noise
 
@@ -50,7 +50,7 @@ def _list_below(path: Path, inside: str, name: str, prefix: str) -> Iterator[str
         yield from sorted(prefix + str(one.relative_to(path)) for one in found if not is_noise(one.name))
     elif name.lower().endswith(".zip"):
         with open_file(path, inside, lambda text: None) as file:
-            members = [info for info in list_members(file, MAX_DIRECTORY_BYTES) if not info.is_dir()]
-        yield from sorted(prefix + own for own in map(member_name, members) if is_own(own))
+            members = list_members(file, MAX_DIRECTORY_BYTES)
+        yield from sorted(prefix + own for own, _ in members if is_own(own))
     else:
         yield name

@@ -13,7 +13,6 @@ from grader.intake.formats.zip_member import (
     is_own,
     leads_out,
     list_members,
-    member_name,
     parts_of,
     read_member,
 )
@@ -31,9 +30,7 @@ class ClassArchive:
         self.path = path
         read_bounded(path, 1)  # refuses pipes and what may not be read
         with path.open("rb") as file:
-            members = [
-                (member_name(info), info) for info in list_members(file, MAX_DIRECTORY_BYTES) if not info.is_dir()
-            ]
+            members = list_members(file, MAX_DIRECTORY_BYTES)
         self.members = {"/".join(parts_of(name)): info for name, info in members if not leads_out(name)}
         self.outside = [name for name, _ in members if leads_out(name)]
         self._children: dict[str, dict[str, None]] = {}

@@ -20,6 +20,7 @@ MAX_HEADER_BYTES = 64 << 10  # of an extended header; names are far shorter
 FILES = (b"0", b"\0", b"7")
 FOLDER, LONG_NAME, LONG_LINK, EXTENDED, FOR_ALL, SPARSE = b"5", b"L", b"K", b"x", b"g", b"S"
 LINKS = (b"1", b"2")
+ODD_TYPES = {**dict.fromkeys(LINKS, "it is a link"), SPARSE: "it is stored with holes"}
 NO_TAR = "The archive is damaged, or it is no .tar or .tar.gz"
 
 
@@ -97,18 +98,12 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
 
 
 def _is_readable(member: _Member, note: Note) -> bool:
+    why = "" if member.type in FILES else ODD_TYPES.get(member.type, "it is no ordinary file")
     if leads_out(member.name):
         why = "its name leads out of the archive"
-    elif member.type in LINKS:
-        why = "it is a link"
-    elif member.type == SPARSE:
-        why = "it is stored with holes"
-    elif member.type not in FILES:
-        why = "it is no ordinary file"
-    else:
-        return True
-    note(f"{member.name} was left out: {why}.")
-    return False
+    if why:
+        note(f"{member.name} was left out: {why}.")
+    return not why
 
 
 def _members(stream: _Stream) -> Iterator[_Member]:

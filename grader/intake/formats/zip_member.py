@@ -39,10 +39,7 @@ class ArchiveError(Exception):
 
 def read_zip(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
-    members = [
-        (member_name(info), info) for info in list_members(file, MAX_LEARNER_DIRECTORY_BYTES) if not info.is_dir()
-    ]
-    own = [(name, info) for name, info in members if is_own(name)]
+    own = [(name, info) for name, info in list_members(file, MAX_LEARNER_DIRECTORY_BYTES) if is_own(name)]
     if len(own) > MAX_ENTRIES:
         raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
     wanted = [(name, info) for name, info in own if is_source(name)]
@@ -56,13 +53,13 @@ def read_zip(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
             yield "/".join(parts_of(name)), content
 
 
-def list_members(file: BinaryIO, limit: int) -> list[zipfile.ZipInfo]:
-    """Read the list of members, if it is at most *limit* bytes long. Raises ArchiveError, OSError."""
+def list_members(file: BinaryIO, limit: int) -> list[tuple[str, zipfile.ZipInfo]]:
+    """Read the files that the list of members names, if it has at most *limit* bytes. Raises ArchiveError, OSError."""
     try:
         if _directory_bytes(file) > limit:
             raise ArchiveError("The archive holds far too many entries.")
         with zipfile.ZipFile(file) as archive:
-            return archive.infolist()
+            return [(member_name(info), info) for info in archive.infolist() if not info.is_dir()]
     except DAMAGED as error:
         raise ArchiveError(f"The archive is damaged, or it is no .zip: {error}.") from error
 

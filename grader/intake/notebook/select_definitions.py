@@ -83,7 +83,7 @@ def mark_taken(units: Sequence[Unit]) -> None:
         for node in unit.statements:
             for name in _set_names(node, declared):
                 setters[name].append(unit)
-        if any(_defines(node) for node in unit.statements):
+        if any(map(_defines, unit.statements)):
             waiting.append(unit)
     while waiting:
         unit = waiting.pop()
