@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.random_inputs import Rand, derive
 

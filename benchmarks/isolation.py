@@ -19,7 +19,7 @@ from typing import Any
 
 from measure import ROOT, describe_machine
 
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.judge.processes import bubblewrap
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import ForkServerLauncher, start_launcher

@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.judge.diagnosis.mistakes import MistakeSet
+from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show

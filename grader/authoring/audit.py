@@ -15,9 +15,9 @@ from grader.authoring.release.record_answers import unrecordable
 from grader.course.stubs import read_functions
 from grader.errors import SelfattendError
 from grader.judge.course_answers import load_file
-from grader.judge.diagnosis.diagnosis import Diagnostician
 from grader.judge.diagnosis.mistake_outputs import observe
-from grader.judge.diagnosis.mistakes import Alternative, Mistake
+from grader.judge.diagnosis.mistake_set import Alternative, Mistake
+from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.values.compare import largest_error

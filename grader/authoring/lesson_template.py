@@ -9,9 +9,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from grader.course.discover import load
 from grader.course.find_course import COURSE_FILE
 from grader.course.find_lesson import aliases
+from grader.course.load_course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
 from grader.files import read_file

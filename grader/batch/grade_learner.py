@@ -13,7 +13,7 @@ from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, printable
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, LessonMatcher
-from grader.intake.notebook.read_notebook import NotebookError, to_source
+from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion

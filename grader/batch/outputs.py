@@ -40,7 +40,7 @@ class Outputs:
         from grader.reports.formats.to_gradescope import to_gradescope
         from grader.reports.formats.to_markdown import feedback_markdown
         from grader.reports.pages.feedback_page import feedback_page
-        from grader.reports.redaction import redact
+        from grader.reports.redact_record import redact
 
         name = record.feedback
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again

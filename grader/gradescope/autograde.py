@@ -28,7 +28,7 @@ from grader.judge.processes.isolation_policy import lacking
 from grader.record import Record
 from grader.reports.formats.to_gradescope import make_failure, to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
-from grader.reports.redaction import redact
+from grader.reports.redact_record import redact
 
 SUBMISSION = "submission"  # the name of the hand-in in paths that learners see
 

@@ -10,8 +10,8 @@ from types import ModuleType
 
 from grader.course.learner_copy import Release, public_answers, public_checks, release_of
 from grader.errors import CourseError
-from grader.judge.diagnosis.diagnosis import Diagnostician
-from grader.judge.diagnosis.mistakes import MistakeSet
+from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
 from grader.judge.transcript.transcript_file import TranscriptFile

@@ -16,7 +16,7 @@ from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmis
 from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, open_course_answers
 from grader.judge.diagnosis.counterexample import find_counterexample
-from grader.judge.diagnosis.diagnosis import Diagnosis
+from grader.judge.diagnosis.name_mistake import Diagnosis
 from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers

@@ -17,7 +17,7 @@ from grader.model.progress import LessonProgress
 # fmt: off
 if TYPE_CHECKING:
     from grader.model.quiz import CERTAINTIES, CLAIMS, MODES, Answered, Claimed, QuizSession  # noqa: I001  as in __all__
-    from grader.model.results import (
+    from grader.model.lesson_result import (
         OUTCOMES, SKILLS, STATES, Attempt, CheckResult, Counterexample, LessonResult, Named, Submission, Suggestion,
     )
 
@@ -34,4 +34,4 @@ def __getattr__(name: str) -> Any:
     """Import the class when it is first asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("grader.model.quiz" if name in _OF_QUIZ else "grader.model.results"), name)
+    return getattr(import_module("grader.model.quiz" if name in _OF_QUIZ else "grader.model.lesson_result"), name)

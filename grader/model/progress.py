@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from grader.model.results import Named
+    from grader.model.lesson_result import Named
 
 
 @dataclass(frozen=True)

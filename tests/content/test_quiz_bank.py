@@ -11,7 +11,7 @@ import pytest
 from support.course_files import ROOT
 from support.repeat import repeat
 
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import audit_bank, find_problems
 from grader.quiz.bank.variants import make_variant

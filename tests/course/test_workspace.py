@@ -244,10 +244,10 @@ def test_a_stub_that_the_course_has_lost_is_the_courses_fault(course, root):
 ATTEMPT = """
 import json, os, sys, tomllib
 from pathlib import Path
-import grader.course.discover, grader.submission, grader.workspace
+import grader.course.load_course, grader.submission, grader.workspace
 from grader.errors import SubmissionError, WorkspaceError
 course, root, user, act = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-course = grader.course.discover.load(course)
+course = grader.course.load_course.load(course)
 if user:
     os.setgroups([])
     os.setuid(user)

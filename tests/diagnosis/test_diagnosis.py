@@ -12,9 +12,9 @@ from support.factories import course, run_judge
 from support.repeat import repeat
 
 from grader.judge.course_answers import load_file
-from grader.judge.diagnosis.diagnosis import Diagnostician
 from grader.judge.diagnosis.mistake_outputs import observe
-from grader.judge.diagnosis.mistakes import MistakeSet
+from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.diagnosis.name_mistake import Diagnostician
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]
 CASES = [

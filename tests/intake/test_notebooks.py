@@ -16,14 +16,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.hand_ins import make_notebook
 
-from grader.intake.notebook import read_notebook
+from grader.intake.notebook import notebook_to_module
 from grader.submission import MAX_BYTES
 
 
 def converted(*cells: str) -> tuple[str, list[str]]:
     """The module that the cells make, and what was noted."""
     notes: list[str] = []
-    return read_notebook.to_source(make_notebook(*cells).encode(), notes.append), notes
+    return notebook_to_module.to_source(make_notebook(*cells).encode(), notes.append), notes
 
 
 def run(*cells: str) -> tuple[dict, str]:
@@ -50,7 +50,7 @@ def run(*cells: str) -> tuple[dict, str]:
 ])  # fmt: skip
 def test_what_only_a_notebook_understands_becomes_a_comment(cell, expected):
     """Magics, shell lines and questions are comments, on the lines they had; Python stays as it is."""
-    assert read_notebook.to_python(cell) == expected
+    assert notebook_to_module.to_python(cell) == expected
     ast.parse(expected)
 
 
@@ -59,7 +59,7 @@ def test_code_cells_stand_one_after_the_other():
     old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "def a(): pass"}]}]}
 
     assert converted("a = 1", "b = 2")[0].count("--- code cell") == 2
-    assert "def a()" in read_notebook.to_source(json.dumps(old).encode())
+    assert "def a()" in notebook_to_module.to_source(json.dumps(old).encode())
 
 
 @pytest.mark.parametrize("raw, says", [
@@ -69,8 +69,8 @@ def test_code_cells_stand_one_after_the_other():
 ])  # fmt: skip
 def test_what_is_no_notebook_is_said(raw, says):
     """A file that is no notebook, or one of another language, is refused in a sentence."""
-    with pytest.raises(read_notebook.NotebookError, match=says):
-        read_notebook.to_source(raw)
+    with pytest.raises(notebook_to_module.NotebookError, match=says):
+        notebook_to_module.to_source(raw)
 
 
 # --- what is taken ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from support.read_page import Page
 
 from grader.record import Record
 from grader.reports.pages.feedback_page import feedback_page
-from grader.reports.redaction import redact
+from grader.reports.redact_record import redact
 
 
 def as_record(record) -> Record:

@@ -9,7 +9,7 @@ import pytest
 from support.class_results import hostile_class, made_before, made_record
 
 from grader.record import Record
-from grader.reports.redaction import redact
+from grader.reports.redact_record import redact
 
 
 def test_what_is_written_is_what_was_read():

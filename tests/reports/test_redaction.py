@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.factories import ROOT, judge_source
 from support.hand_ins import TINY
 
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.model import Limits, Submission
@@ -22,7 +22,7 @@ from grader.record import Record
 from grader.reports.formats.to_gradescope import to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.pages.feedback_page import feedback_page
-from grader.reports.redaction import INSTEAD, NO_LINE, redact
+from grader.reports.redact_record import INSTEAD, NO_LINE, redact
 
 # Inputs and answers that are found again wherever they turn up: 4153 may be an amount, a size, a line or a name.
 CHECKS = '''

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import ForkServerLauncher, Launcher, start_launcher
 from grader.model import Course

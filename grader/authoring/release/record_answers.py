@@ -15,8 +15,8 @@ from typing import Any
 
 from grader.authoring.release.copy_course import staged_folder, write_course
 from grader.authoring.release.dry_run import NOT_PUBLIC, dry_run, first_line
-from grader.course.discover import load
 from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE, Release, public_answers, public_checks, release_text
+from grader.course.load_course import load
 from grader.errors import CourseError
 from grader.files import at, read_file
 from grader.judge.checks.check import Check

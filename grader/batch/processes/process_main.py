@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.errors import SelfattendError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner

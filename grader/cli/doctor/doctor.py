@@ -10,9 +10,9 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.cli.doctor.finding import Finding
-from grader.cli.main import OUR_FAULT
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
+from grader.cli.run_command import OUR_FAULT
 from grader.cli.version import version
 from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError

@@ -10,8 +10,8 @@ import click
 
 from grader.cli.context import load_course
 from grader.cli.grader.run_result import print_result, some_names
-from grader.cli.main import NOT_YET
 from grader.cli.options import course_option, json_option
+from grader.cli.run_command import NOT_YET
 from grader.terminal.console import put, warn
 from grader.terminal.text import plural
 

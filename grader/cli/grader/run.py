@@ -17,7 +17,7 @@ from grader.cli.grader.options import GroupedCommand, options
 from grader.cli.grader.progress import make_progress
 from grader.cli.grader.run_result import print_result, some_names
 from grader.cli.lesson_parameters import choose_lessons
-from grader.cli.main import STOPPED
+from grader.cli.run_command import STOPPED
 from grader.cli.version import version
 from grader.errors import UsageError
 from grader.record import Record

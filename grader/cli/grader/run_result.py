@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli.context import short_path
-from grader.cli.main import OUR_FAULT
 from grader.cli.output import put_json
+from grader.cli.run_command import OUR_FAULT
 from grader.record import Record
 from grader.reports.formats.run_summary import (
     RunSummary,

@@ -15,8 +15,8 @@ import click
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
 from grader.cli.learn.show_results import CheckRun, show_results
 from grader.cli.lesson_parameters import lesson_argument
-from grader.cli.main import NOT_YET, OUR_FAULT
 from grader.cli.options import course_option, json_option
+from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
 from grader.model import Lesson, LessonResult, Submission

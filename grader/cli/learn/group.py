@@ -6,9 +6,9 @@ from typing import NoReturn
 
 import click
 
-from grader.cli.group import HELP_OPTIONS, LazyGroup
-from grader.cli.main import run
+from grader.cli.lazy_group import HELP_OPTIONS, LazyGroup
 from grader.cli.options import course_option, version_option
+from grader.cli.run_command import run
 from grader.errors import UsageError
 
 COMMANDS = {

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import click
 
 from grader.cli.context import find_context
-from grader.cli.main import NOT_YET
 from grader.cli.quiz.dialogue import QuizContext
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import wrap_paragraphs
+from grader.cli.run_command import NOT_YET
 from grader.errors import UsageError
 from grader.model import Course
 from grader.quiz.bank.bank import Bank

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from grader.cli.main import NOT_YET, STOPPED
 from grader.cli.quiz.prompt import Prompter
+from grader.cli.run_command import NOT_YET, STOPPED
 from grader.model import CERTAINTIES, Answered, QuizSession
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS

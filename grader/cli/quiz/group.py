@@ -8,7 +8,7 @@ from random import Random
 import click
 from click.shell_completion import CompletionItem
 
-from grader.cli.group import CommandWithCommands
+from grader.cli.lazy_group import CommandWithCommands
 from grader.cli.options import course_option
 from grader.cli.quiz.context import (
     REPORT,

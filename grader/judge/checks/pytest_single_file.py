@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.course.discover import load
+from grader.course.load_course import load
 from grader.errors import CourseError, SelfattendError
 from grader.judge.course_answers import CourseAnswers, open_course_answers
 from grader.judge.errors import LearnerError

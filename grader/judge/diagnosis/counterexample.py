@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.judge.diagnosis.mistakes import Example
+from grader.judge.diagnosis.mistake_set import Example
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import same, show

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.errors import SelfattendError
-from grader.judge.diagnosis.mistakes import Mistake, MistakeSet, Probe
+from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.judge.checks.check import Check
-from grader.judge.diagnosis.diagnosis import Diagnosis
+from grader.judge.diagnosis.name_mistake import Diagnosis
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.judge.values.difference_patterns import find_patterns

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean, median, quantiles
 
 from grader.model import SKILLS
-from grader.reports.redaction import INSTEAD
+from grader.reports.redact_record import INSTEAD
 from grader.reports.statistics.class_tally import ClassTally, LessonTally, MistakeTally, Row
 from grader.reports.statistics.item_analysis import Item, analyse
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from grader.cli.main import NOT_YET, STOPPED
 from grader.cli.quiz.context import REPORT, unfinished_sessions
 from grader.cli.quiz.dialogue import QuizContext, ask_all, begin_session
 from grader.cli.quiz.open.editor import recover_draft, write
 from grader.cli.quiz.open.self_marking import Marker
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import break_lines, header, next_lines, wrap_paragraphs
+from grader.cli.run_command import NOT_YET, STOPPED
 from grader.model import Claimed
 from grader.quiz.model import OpenQuestion, Topic
 from grader.quiz.open_answers import MIN_CHARACTERS, Marking, choose_audits, latest_answer, make_marking

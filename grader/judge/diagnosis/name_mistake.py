@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations, agree, observe
-from grader.judge.diagnosis.mistakes import Mistake, MistakeSet, Probe
+from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.diagnosis.output_format import reformat
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same

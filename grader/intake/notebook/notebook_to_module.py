@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from grader.intake.notebook.assemble_module import as_module
+from grader.intake.notebook.join_cells import as_module
 from grader.source.parse import parse
 from grader.submission import MAX_BYTES
 

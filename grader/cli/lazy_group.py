@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grader.cli.main import ReportedError
+from grader.cli.run_command import ReportedError
 from grader.errors import SelfattendError
 
 HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a group's commands inherit them
