@@ -113,4 +113,5 @@ def explain_write_errors(out: Path) -> Iterator[None]:
             next_step = "free some space, and repeat the command with --resume"
             raise StoreError("the disk is full", where=str(out), next_step=next_step) from None
         what = f"the results cannot be written here: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="give a folder of your own with --out DIR") from None
+        next_step = "make the folder writable for yourself, or begin a run in another with --out DIR"
+        raise UsageError(what, where=str(out), next_step=next_step) from None

@@ -14,7 +14,7 @@ from grader.terminal.text import clean
 
 
 @click.command("open")
-@click.argument("number", metavar="[N]", required=False)
+@click.argument("number", metavar="[N|TOPIC]", required=False)
 @click.option("--lines", is_flag=True, help="Write line by line, not in your editor.")
 @click.option("--new", "anew", is_flag=True, help="Begin again, where an answer was begun.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
@@ -25,7 +25,7 @@ from grader.terminal.text import clean
 def command(
     ctx: click.Context, number: str | None, lines: bool, anew: bool, prove: bool, prompt: bool, as_json: bool
 ) -> None:
-    """Answer open question N in your own words; without N, list them.
+    """Answer open question N or TOPIC in your own words; without it, list them all.
 
     You write in your editor (VISUAL or EDITOR), or line by line. Then you mark your own text, one key point at a time,
     see a model answer, and answer a question or two on what you claimed. No program scores the text: what you mark is
