@@ -15,7 +15,7 @@ from pathlib import Path
 
 from measure import LESSONS, ROOT, Run, describe_machine, fresh_pytest, grader_run, run
 
-LIMIT = 0.25  # seconds of processor time for a submission of seven lessons, after start-up
+LIMIT = 0.2  # seconds of processor time for a submission of seven lessons, after start-up
 
 
 def main() -> int:

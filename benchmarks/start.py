@@ -9,7 +9,7 @@ import sys
 
 from measure import describe_machine, keep_bytecode, learn, python, ratios, side_by_side, workspace
 
-LIMIT = 2.0
+LIMIT = 1.6
 
 
 def main() -> int:
