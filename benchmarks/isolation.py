@@ -29,7 +29,7 @@ COURSE = load(ROOT)
 SOURCE = "import torch\ndef f(n):\n    return torch.ones(n).softmax(0).sum().item()\n"
 # fmt: off
 LOAD: dict[str, Any] = {
-    "name": "work", "path": "work.py", "source": SOURCE, "siblings": {}, "seed": 1, "forbids": [], "names": ["f"],
+    "name": "work", "path": "work.py", "source": SOURCE, "siblings": {}, "forbids": [], "names": ["f"],
     "device": "cpu", "shared": False,
 }
 # fmt: on

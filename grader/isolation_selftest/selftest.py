@@ -29,7 +29,6 @@ LOAD_REQUEST: dict[str, Any] = {
     "name": "attempts",
     "path": ATTEMPTS.name,
     "siblings": {},
-    "seed": 0,
     "forbids": [],
     "names": ["run_attempts"],
     "device": "cpu",

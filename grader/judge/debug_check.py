@@ -50,7 +50,7 @@ def debug_first_failure(
     say("You stand at the first line of the call that it made. n: next line, p NAME: print, q: quit.")
     say("c: run on; if the call raises an error, you stand at the line that raised it.")
     say("Here your code runs without isolation, as `python` would run it.")
-    _replay_in_child(pickle.dumps((course.arrays, lesson, submission, seed, found[0])))
+    _replay_in_child(pickle.dumps((course.arrays, lesson, submission, found[0])))
 
 
 class _RecordingSubject(RemoteModule):

@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Any
 
 from grader.judge.values.compare import kind_of
-from grader.judge.values.random_inputs import worker_seed
 from grader.model import Submission
 from grader.worker.operations import ModuleHost
 from grader.worker.preload import import_array_library
@@ -37,9 +36,9 @@ def replay(file: str) -> None:
     """Carry out the requests in `file`, which `debug_check` wrote."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print()
-    arrays, lesson, submission, seed, failure = pickle.loads(Path(file).read_bytes())
+    arrays, lesson, submission, failure = pickle.loads(Path(file).read_bytes())
     import_array_library(arrays)
-    host = ModuleHost(_load(lesson.name, submission, seed), lesson.forbids)
+    host = ModuleHost(_load(lesson.name, submission), lesson.forbids)
     last = max(index for index, (act, _, _) in enumerate(failure.requests) if act in CALLS)
     for act, content, handle in failure.requests[:last]:
         reply = host.perform({"operation": act, **content})
@@ -54,10 +53,8 @@ def replay(file: str) -> None:
         print(f"\nThe call returned {kind_of(reply['value'])}.")
 
 
-def _load(name: str, submission: Submission, seed: int) -> dict[str, Any]:
+def _load(name: str, submission: Submission) -> dict[str, Any]:
     """Load the learner's file. The folders of their own modules stand last on the path, as in a worker."""
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(worker_seed(seed, name))
     sys.path += sorted({str(Path(path).parent.absolute()) for path, _ in submission.siblings.values()})
     spec = importlib.util.spec_from_file_location(name, Path(submission.path).absolute())
     assert spec is not None and spec.loader is not None, f"{submission.path} is no Python file"

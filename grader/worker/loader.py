@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
+from grader.worker.preload import SEED
 
-def load(name: str, path: str, source: str, siblings: dict[str, Any], seed: int, device: str = "cpu") -> dict[str, Any]:
+
+def load(name: str, path: str, source: str, siblings: dict[str, Any], device: str = "cpu") -> dict[str, Any]:
     """Compile and run *source* as the module *name*, and return its namespace.
 
     *siblings* maps a module name to [path, source]: the learner's other lessons, which it may import; an installed
-    package of the same name comes first. Every random generator starts from *seed*.
+    package of the same name comes first. Every random generator starts anew.
     """
     _unload_earlier()
-    _seed(seed, device)
+    _seed_generators(device)
     finder = _Siblings(name, siblings)
     sys.meta_path.append(finder)
     module = ModuleType(name)
@@ -48,16 +50,16 @@ def _compile(path: str, source: str) -> CodeType:
         raise SyntaxError(str(error), (path, line, None, None)) from None
 
 
-def _seed(seed: int, device: str) -> None:
+def _seed_generators(device: str) -> None:
     """Seed every random generator that a learner's code may use."""
-    random.seed(seed)
+    random.seed(SEED)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None:
-        numpy.random.seed(seed % 2**32)
+        numpy.random.seed(SEED)
     if torch is not None and device == "cpu":
-        torch.default_generator.manual_seed(seed)  # `torch.manual_seed` asks every kind of device (1 ms)
+        torch.default_generator.manual_seed(SEED)  # `torch.manual_seed` asks every kind of device (1 ms)
     elif torch is not None:
-        torch.manual_seed(seed)
+        torch.manual_seed(SEED)
 
 
 class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -6,6 +6,8 @@ import contextlib
 import functools
 from typing import Any
 
+SEED = 0  # of a learner's own draws: the same in every run, so that it tells nothing of one
+
 
 def import_array_library(arrays: str) -> None:
     """Import numpy, and torch if *arrays* is "torch", without starting a thread or running an operator."""
@@ -14,7 +16,7 @@ def import_array_library(arrays: str) -> None:
 
     import numpy.random
 
-    numpy.random.seed(0)  # a worker seeds it again; what this imports is there before the fork
+    numpy.random.seed(SEED)  # a worker seeds it again; what this imports is there before the fork
 
     # a worker may have nowhere to write, but a module that only asks for the folder must still import
     tempfile.tempdir = "/tmp"
@@ -24,7 +26,7 @@ def import_array_library(arrays: str) -> None:
         import torch.utils._python_dispatch
 
         torch.backends.cpu.get_cpu_capability()  # reads /proc/cpuinfo while it can
-        torch.manual_seed(0)  # as for numpy; starts no device
+        torch.manual_seed(SEED)  # as for numpy; starts no device
         with contextlib.suppress(ImportError):  # newer torch imports it at an optimizer's first step
             import torch.profiler._cupti_monitor
         from grader.worker import call_monitor

@@ -117,7 +117,7 @@ def _flush() -> None:
 def _load(request: Request) -> tuple[ModuleHost, Reply]:
     files = frozenset({request["path"], *(path for path, _ in request["siblings"].values())})
     try:
-        namespace = load(*(request[key] for key in ("name", "path", "source", "siblings", "seed", "device")))
+        namespace = load(*(request[key] for key in ("name", "path", "source", "siblings", "device")))
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, tuple(request["forbids"]), files)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from support.factories import course, judge_source
 from support.run_in_worker import launched, load_request, run, tiny, without
 
 from grader.judge import session
@@ -146,3 +147,21 @@ def test_in_the_sandbox_nobody_kills_the_fork_server(launcher):
     assert run(launcher, kill, policy=without(launcher)) == 1
     assert run(launcher, INTO, [], True, policy=without(launcher)) == []
     assert run(launcher, "def f():\n    return 'alive'\n") == "alive"
+
+
+DRAWN = """
+import random
+import numpy, torch
+
+def softmax(x, dim=-1):
+    told = [torch.initial_seed(), random.getrandbits(60), int(numpy.random.randint(1 << 60)), torch.rand(1).item()]
+    raise ValueError(told)
+"""
+
+
+def test_what_a_worker_is_told_says_nothing_of_the_run_s_seed(launcher_with):
+    """A submission's own draws are the same in every run: from them nobody can search for the seed of the inputs."""
+    with launcher_with(course().limits) as launcher:
+        told = {judge_source(launcher, "softmax", DRAWN, seed=seed).checks[0].message.splitlines()[0]
+                for seed in (1, 2, session.random_seed())}  # fmt: skip
+    assert len(told) == 1 and "ValueError: [" in told.pop()

@@ -37,7 +37,7 @@ def launched(course: Course, *, sandbox: bool, **options: Any) -> Iterator[ForkS
 def load_request(source: str, *names: str) -> dict[str, Any]:
     """Return the request that loads `source` as a module and asks for these names."""
     return {
-        "name": "work", "path": "work.py", "source": source, "siblings": {}, "seed": 1, "names": list(names),
+        "name": "work", "path": "work.py", "source": source, "siblings": {}, "names": list(names),
         "forbids": [], "device": "cpu", "shared": False,
     }  # fmt: skip
 

@@ -33,7 +33,6 @@ def loaded(launcher, source: str, forbids: list[str] | None = None):
         name="work",
         path="work.py",
         source=source,
-        seed=1,
         siblings={},
         forbids=forbids or [],
         names=["f", "C"],

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from grader.judge.examination import Judge
 
 MISSING = 2
+SHORT_SEEDS = 1_000_000  # their number: one is typed again, and is no secret from whoever checks their own work
 DEVICE = click.Choice(["auto", "cpu", "cuda"])
 DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
 
@@ -101,7 +102,7 @@ def _choose_seed(context: CourseContext, asked: int | None) -> int:
         return release.seed(asked)
     from grader.judge.session import random_seed
 
-    return random_seed() if asked is None else asked
+    return random_seed(SHORT_SEEDS) if asked is None else asked
 
 
 # --- what to check ----------------------------------------------------------------------------------------------------

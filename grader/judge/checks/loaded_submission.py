@@ -158,7 +158,6 @@ class LearnerFunctions(LoadedSubmission):
             worker,
             self.checks.lesson,
             self.submission,
-            self.checks.seed,
             self.device,
             shared=self.workers.sharing,
             sequences=requests_of(self._transcripts),

@@ -39,7 +39,7 @@ class SingleFileRun:
         try:
             answers, lesson = self._lesson_of(Path(item.path))
             seed = self._seed(answers)
-            worker = self._worker(answers.course, lesson, seed)
+            worker = self._worker(answers.course, lesson)
         except SelfattendError as error:
             pytest.exit(str(error), returncode=error.exit_code)
         return SimpleNamespace(
@@ -64,14 +64,14 @@ class SingleFileRun:
                 return answers, lesson
         raise CourseError("this file is not the checks of a lesson", where=str(checks), next_step="learn list")
 
-    def _worker(self, course: Course, lesson: Lesson, seed: int) -> Worker:
+    def _worker(self, course: Course, lesson: Lesson) -> Worker:
         known = self._workers.get(lesson.name)
         if known is not None and known.alive:
             return known
         if self._launcher is None:
             self._launcher = start_launcher(course.arrays, policy_for(course, self.device), course.limits)
         worker = self._launcher.lease()
-        reply = load_submission(worker, lesson, read_submission(self.path, lesson, course), seed, self.device)
+        reply = load_submission(worker, lesson, read_submission(self.path, lesson, course), self.device)
         try:
             reply_of(worker, "load", {}, reply)
         except LearnerError as error:

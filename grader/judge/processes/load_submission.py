@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.judge.processes.connection import Worker
-from grader.judge.values.random_inputs import worker_seed
 from grader.model import Lesson, Submission
 from grader.worker.wire import EncodedValue
 
@@ -15,7 +14,6 @@ def load_submission(
     worker: Worker,
     lesson: Lesson,
     submission: Submission,
-    seed: int,
     device: str,
     *,
     shared: bool = False,
@@ -39,7 +37,6 @@ def load_submission(
         path=submission.path,
         source=submission.source,
         siblings={name: list(pair) for name, pair in submission.siblings.items()},
-        seed=worker_seed(seed, lesson.name),
         forbids=list(lesson.forbids),
         names=list(lesson.kinds),
         shared=shared,

@@ -14,11 +14,6 @@ def derive(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
 
 
-def worker_seed(seed: int, lesson: str) -> int:
-    """Return the seed of a learner's own draws: from the run's seed, the inputs of later checks could be drawn."""
-    return derive(seed, lesson, "worker") % 2**31
-
-
 class Rand:
     """Draws inputs. `rand(2, 3, 5)` is standard normal, float32, of that shape."""
 
