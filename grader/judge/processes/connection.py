@@ -64,6 +64,7 @@ class Worker:
         self._ready = select.poll()
         self._ready.register(rpc, select.POLLIN)
         self._ready.register(output_fd, select.POLLIN)
+        rpc.setblocking(False)
         os.set_blocking(output_fd, False)
 
     def request(self, operation: str, seconds: float | None = None, **content: Any) -> dict[str, Any]:
@@ -89,7 +90,7 @@ class Worker:
             self.kill()
             what = f"No answer within {limit:g} s."
             raise WorkerTimeout(what if time.monotonic() < self.until else NO_TIME_LEFT, frames) from None
-        except (EOFError, ConnectionError, wire.ProtocolError) as error:
+        except (EOFError, OSError, wire.ProtocolError) as error:
             self.kill()
             raise self._explain_end(error) from None
         if reply.get("id") != self._next_id:
@@ -133,7 +134,7 @@ class Worker:
             rest = memoryview(piece)
             while rest:
                 try:
-                    rest = rest[self.rpc.send(rest, socket.MSG_DONTWAIT) :]
+                    rest = rest[self.rpc.send(rest) :]
                 except BlockingIOError:
                     self._wait(deadline, sending=True)
 
@@ -142,7 +143,10 @@ class Worker:
         while (message := self._frames.take()) is None:
             answered, printed = self._wait(deadline)
             if answered:
-                self._frames.fill(self.rpc)
+                try:
+                    self._frames.fill(self.rpc)
+                except BlockingIOError:  # as after a byte out of band, which is seen and cannot be read
+                    raise wire.ProtocolError("something came that is no data") from None
         if printed:
             self._drain()
         return message

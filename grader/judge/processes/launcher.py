@@ -28,6 +28,7 @@ from grader.worker.wire import ProtocolError
 WORKER_DIR = Path(__file__).resolve().parents[2] / "worker"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 Accept = Callable[[tuple[str, ...]], None]
+SECONDS_TO_END = 5.0  # for the fork server, once its line is closed or it is killed
 INHERITED_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "SYSTEMROOT")
 
 
@@ -188,8 +189,11 @@ class ForkServerLauncher(_Launcher):
         output_read, output_write = os.pipe()
         try:
             job = json.dumps({"id": self._job, "policy": policy or self.policy}).encode()
+            self.control.settimeout(READY_SECONDS)
             socket.send_fds(self.control, [job], [theirs.fileno(), output_write])
         except OSError as error:
+            ours.close()
+            os.close(output_read)
             self._wait_until_ready()  # raises if the fork server has said why it ended
             raise self._death_error() from error
         finally:
@@ -200,8 +204,9 @@ class ForkServerLauncher(_Launcher):
     def _finish(self, pending: _Pending) -> Worker:
         try:
             self._wait_until_ready()
+            deadline = time.monotonic() + READY_SECONDS
             while pending.job not in self._born:
-                message = self._read(READY_SECONDS)
+                message = self._read(deadline)
                 if message.get("id") == pending.job and "refused" in message:
                     what = f"A worker could not be protected: {message['refused']}."
                     raise IsolationError(what, next_step="learn doctor")
@@ -216,12 +221,12 @@ class ForkServerLauncher(_Launcher):
         if self._ready:
             return
         try:
-            message = self._read(READY_SECONDS)
+            message = self._read(time.monotonic() + READY_SECONDS)
         except GraderError as error:
             if self.no_sandbox:
                 raise
             self._start_without_sandbox(error.what)
-            message = self._read(READY_SECONDS)
+            message = self._read(time.monotonic() + READY_SECONDS)
         if "refused" in message:
             raise GraderError(f"The worker's parent refused to start: {message['refused']}.", next_step="learn doctor")
         self._ready = True
@@ -232,12 +237,12 @@ class ForkServerLauncher(_Launcher):
         self.no_sandbox = f"nothing starts in bubblewrap here: {reason}"
         self._start()
 
-    def _read(self, seconds: float) -> dict[str, Any]:
-        ready, _, _ = select.select([self.control], [], [], seconds)
-        if not ready:
-            raise GraderError("The worker's parent does not answer.", next_step="learn doctor")
+    def _read(self, deadline: float) -> dict[str, Any]:
+        self.control.settimeout(max(0.0, deadline - time.monotonic()))
         try:
             data, fds, _, _ = socket.recv_fds(self.control, 1 << 16, 1)
+        except (TimeoutError, BlockingIOError):
+            raise GraderError("The worker's parent does not answer.", next_step="learn doctor") from None
         except ConnectionError:  # it ended before it had read all that it was sent
             data, fds = b"", []
         if not data:
@@ -260,12 +265,15 @@ class ForkServerLauncher(_Launcher):
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.control], [], [], left)[0]:
                 return None
-            self._read(left)
+            self._read(deadline)
         return self._ended[job]
 
     def _death_error(self) -> GraderError:
         self.process.kill()
-        _, stderr = self.process.communicate()
+        try:
+            _, stderr = self.process.communicate(timeout=SECONDS_TO_END)
+        except subprocess.TimeoutExpired:  # something else holds what it wrote its errors to
+            stderr = b""
         last = stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["it said nothing"]
         return GraderError(f"The process that starts workers died: {last[0]}", next_step="learn doctor")
 
@@ -285,7 +293,7 @@ class ForkServerLauncher(_Launcher):
     def _let_go(self) -> None:
         self.control.close()
         try:
-            self.process.wait(timeout=5)
+            self.process.wait(timeout=SECONDS_TO_END)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

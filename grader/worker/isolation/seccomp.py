@@ -40,6 +40,7 @@ _FCNTL = (0, 1, 2, 3, 4, 1030, 1032)  # F_DUPFD, F_[GS]ETFD, F_[GS]ETFL, F_DUPFD
 _IOCTL = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TCGETS2, TIOCGWINSZ, FION*, FIO*CLEX
 _PRCTL = (2, 15, 16, 23, 39)  # PR_GET_PDEATHSIG, PR_[SG]ET_NAME, PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS
 _ARCH_PRCTL = (0x1021, 0x1022, 0x1023)  # asking for the AMX tiles, which bfloat16 products use
+_SEND = 0x40 | 0x4000  # MSG_DONTWAIT, MSG_NOSIGNAL; never MSG_OOB: such a byte is announced and cannot be read
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE = 1, 1, 0xF
 
 
@@ -59,6 +60,8 @@ def conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
         "arch_prctl": ((0, _WORD, _ARCH_PRCTL),),
         # A pair of *datagram* sockets could still send to any other socket by its address.
         "socketpair": ((0, _WORD, (_AF_UNIX,)), (1, _SOCK_TYPE, (_SOCK_STREAM,))),
+        "sendto": ((3, _WORD & ~_SEND, (0,)),),
+        "sendmsg": ((2, _WORD & ~_SEND, (0,)),),
     }
 
 

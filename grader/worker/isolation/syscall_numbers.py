@@ -34,8 +34,8 @@ ALLOWED: Calls = {
     "epoll_create1": (291, 20), "epoll_ctl": (233, 21), "epoll_wait": (232, None), "epoll_pwait": (281, 22),
     "eventfd2": (290, 19),
     # open sockets
-    "recvfrom": (45, 207), "recvmsg": (47, 212), "sendto": (44, 206), "sendmsg": (46, 211),
-    "shutdown": (48, 210), "getsockname": (51, 204), "getpeername": (52, 205), "getsockopt": (55, 209),
+    "recvfrom": (45, 207), "recvmsg": (47, 212), "shutdown": (48, 210), "getsockname": (51, 204),
+    "getpeername": (52, 205), "getsockopt": (55, 209),
     # threads
     "futex": (202, 98), "set_robust_list": (273, 99), "rseq": (334, 293), "sched_yield": (24, 124),
     "sched_getaffinity": (204, 123), "getcpu": (309, 168), "exit": (60, 93), "exit_group": (231, 94),
@@ -60,7 +60,7 @@ ALLOWED: Calls = {
 CONDITIONAL: Calls = {
     "open": (2, None), "openat": (257, 56), "clone": (56, 220), "kill": (62, 129), "tgkill": (234, 131),
     "prlimit64": (302, 261), "fcntl": (72, 25), "ioctl": (16, 29), "prctl": (157, 167),
-    "arch_prctl": (158, None), "socketpair": (53, 199),
+    "arch_prctl": (158, None), "socketpair": (53, 199), "sendto": (44, 206), "sendmsg": (46, 211),
 }
 
 # These return "no such call": the C library then makes the older call, whose arguments a filter can see.
