@@ -226,6 +226,11 @@ def elsewhere_include(eve: Path, ann: Path) -> None:
     )
 
 
+def elsewhere_include_far_down(eve: Path, ann: Path) -> None:
+    config = eve / ".git/config"
+    config.write_text(config.read_text() + "#\n" * (1 << 20) + f"[include]\n\tpath = {ann / '.git/config'}\n")
+
+
 def elsewhere_pipe(eve: Path, ann: Path) -> None:
     (eve / ".git/packed-refs").unlink(missing_ok=True)
     os.mkfifo(eve / ".git/packed-refs")
@@ -233,7 +238,7 @@ def elsewhere_pipe(eve: Path, ann: Path) -> None:
 
 @pytest.mark.parametrize("lead", [
     elsewhere_file, elsewhere_link, elsewhere_objects, elsewhere_alternates, elsewhere_commondir, elsewhere_ref,
-    elsewhere_include, elsewhere_pipe,
+    elsewhere_include, elsewhere_include_far_down, elsewhere_pipe,
 ])  # fmt: skip
 def test_a_repository_that_leads_elsewhere_is_refused(repository, lead):
     """Nobody hands in another learner's repository by a file that leads there; the message says what to do."""

@@ -24,6 +24,7 @@ from grader.intake.limits import read_bounded
 SECONDS = 60.0  # for all git commands of one hand-in
 MAX_MEMORY_BYTES = 2 << 30
 MAX_LINE_BYTES = 1 << 16
+MAX_CONFIG_BYTES = 1 << 20
 MAX_FILES = 200_000  # in a git folder
 # GIT_ALLOW_PROTOCOL overrules the clone's configuration: without any transport, a missing object is not fetched from a
 # promisor remote, which can be a command. With an explicit git folder, git does not check who owns it.
@@ -205,8 +206,9 @@ def _require_self_contained(folder: Path) -> None:
             raise GitError("Its git folder holds too many files: clone it anew.")
     for name in ("config", "config.worktree"):
         with contextlib.suppress(FileNotFoundError):
-            if re.search(rb"(?i)\[\s*include", read_bounded(folder / name, 1 << 20)):
-                raise GitError("Its configuration includes other files: clone it anew.")
+            text = read_bounded(folder / name, MAX_CONFIG_BYTES + 1)
+            if len(text) > MAX_CONFIG_BYTES or re.search(rb"(?i)\[\s*include", text):
+                raise GitError("Its configuration includes other files, or is far too large: clone it anew.")
 
 
 def _files_git_reads(folder: Path) -> Iterator[Path]:
