@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from grader.intake.name_patterns import UNDECIDED, choice_note
@@ -13,7 +14,9 @@ from grader.source.scopes import module_names
 
 MAX_NAMES_SHOWN = 5  # file names in one note
 # how systems and browsers name a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
-_COPY = re.compile(r"^copy of |[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$")
+_COPY = re.compile(
+    r"^copy of |(?<![ _-])[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$"
+)
 
 
 class LessonMatcher:
@@ -82,13 +85,9 @@ def _stem(path: str) -> str:
 
 def _common_folder(paths: Mapping[str, str], tracks: set[str]) -> str:
     """Return the folder that holds everything, as zipping a folder makes it; a track's folder is no such folder."""
-    base = ""
-    while True:
-        firsts = {path.removeprefix(base).partition("/")[::2] for path in paths}
-        tops = {first for first, rest in firsts if rest}
-        if len(tops) != 1 or any(not rest for _, rest in firsts) or tops & tracks:
-            return base
-        base += f"{tops.pop()}/"
+    folders = [path.split("/")[:-1] for path in paths]
+    ends = zip(min(folders, default=[]), max(folders, default=[]), strict=False)  # what these share, all share
+    return "".join(f"{one}/" for one, _ in takewhile(lambda pair: pair[0] == pair[1] and pair[0] not in tracks, ends))
 
 
 def _defined_names(source: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from grader.submission import MAX_BYTES
 
 # `%timeit f(x)`, `%%time`, `!pip install x`, `?help` at the start of a line; `% b` with a space is Python's modulo.
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
-_ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\] \t]+=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
+_ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
 _PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun)\b")
 
