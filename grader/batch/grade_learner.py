@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_record, make_ungraded
 from grader.batch.settings import Settings
@@ -39,37 +40,41 @@ class LearnerGrader:
         """
         hand_in = hand_in or read_hand_in(learner)
         digest = hand_in.digest
+        found: list[Submission | LessonResult] = []
+        prints: dict[str, Any] = {}
+        if not hand_in.problem:
+            with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
+                found, prints = self._find_lessons(learner, hand_in, Path(root))
+        if found:
+            results = self._judge(found)
+        else:
+            results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
+        record = make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+        return GradedHandIn(record, prints, self.judge.launcher.layers if found else None)
+
+    def _find_lessons(
+        self, learner: Learner, hand_in: HandIn, root: Path
+    ) -> tuple[list[Submission | LessonResult], dict[str, Any]]:
+        """Return what is to be judged of each lesson, and the fingerprints; nothing if it cannot be read."""
         sources = _read_sources(hand_in, learner)
         if hand_in.problem:
-            results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
-            return GradedHandIn(
-                make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
-            )
+            return [], {}
         matcher = LessonMatcher(self.judge.course, sources, only_lesson=len(self.lessons) == 1)
         matches = {lesson.name: matcher.match(lesson) for lesson in self.lessons}
         if not any(path for path, _ in matches.values()):
             more = ", ..." if len(sources) > MAX_NAMES_SHOWN else ""
             shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
             hand_in.problem = f"None of its files was found to be for one of these lessons: {shown}."
-        results = self._grade_lessons(learner, matches, sources, hand_in)
-        record = make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
         prints = {
             lesson.name: fingerprint(lesson, sources[path])
             for lesson in self.lessons
             if (path := matches[lesson.name][0])
         }
-        return GradedHandIn(record, prints, self.judge.launcher.layers)
+        _write_sources(root, sources, hand_in)
+        return [self._read_lesson(lesson, *matches[lesson.name], root, learner) for lesson in self.lessons], prints
 
-    def _grade_lessons(
-        self, learner: Learner, matches: Mapping[str, tuple[str, str]], sources: Mapping[str, str], hand_in: HandIn
-    ) -> list[LessonResult]:
-        root = self.folder / "hand-in"
-        root.mkdir()
-        try:
-            _write_sources(root, sources, hand_in)
-            found = [self._read_lesson(lesson, *matches[lesson.name], root, learner) for lesson in self.lessons]
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
+    def _judge(self, found: Iterable[Submission | LessonResult]) -> list[LessonResult]:
+        """Return the result of each lesson, in their order."""
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
         submissions = [one for one in found if isinstance(one, Submission)]
         # those that can share a process come first: each of the others needs one for itself

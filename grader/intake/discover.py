@@ -12,7 +12,7 @@ from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADATA, GradescopeSubmission, read_metadata
 from grader.intake.formats.repositories import is_list, read_list
 from grader.intake.group_attempts import find_missing, group_entries, match_roster, number_attempts
-from grader.intake.learner import Entry, Learner, join_some, printable
+from grader.intake.learner import Entry, Learner, join_some, printable, shorten
 from grader.intake.limits import is_archive
 from grader.intake.name_patterns import NamePattern, guess_platform
 from grader.intake.roster import Roster
@@ -91,9 +91,9 @@ def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | No
             next_step = f"tar -xf {source.name}"
         raise SubmissionError(what, where=str(source), next_step=next_step)
     entries = list_entries(source, leave_out, names.matches_any if names else None)
-    if outside := open_class(source).outside if source.is_file() else []:
-        lead = "its name leads" if len(outside) == 1 else "their names lead"
-        found.notes = (f"Left out: {join_some(outside, MAX_NAMES_SHOWN)}: {lead} out of the archive.",)
+    if refused := open_class(source).refused if source.is_file() else {}:
+        reasons = [f"{shorten(name) or 'a file'} ({why})" for name, why in refused.items()]
+        found.notes = (f"Left out of the archive: {join_some(reasons, MAX_NAMES_SHOWN)}.",)
     if names:
         return _read_names(entries, names, found)
     found.ignored = [printable(entry.name) for entry in entries if not entry.kind]

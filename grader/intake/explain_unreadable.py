@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.intake.folder_listing import open_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.zip_member import ArchiveError, is_own, list_members
-from grader.intake.learner import Learner, join_some, printable
+from grader.intake.learner import Learner, join_some, printable, shorten
 from grader.intake.limits import MAX_DIRECTORY_BYTES, is_noise
 
 MAX_NAMES_SHOWN = 5
@@ -19,7 +19,7 @@ OTHER_ARCHIVES = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tar.xz", ".tar.bz2", ".
 
 def explain_unreadable(learner: Learner, notes: Sequence[str]) -> str:
     """Return sentences with the names of what is there, and the *notes* that say why some of it was left out."""
-    names = list(dict.fromkeys(printable(name) for name in islice(_list_names(learner), MAX_NAMES_LISTED)))
+    names = list(dict.fromkeys(printable(shorten(name)) for name in islice(_list_names(learner), MAX_NAMES_LISTED)))
     sentences = ["There is no Python file and no notebook in it."]
     if names:
         sentences.append(f"What there is: {join_some(names, MAX_NAMES_SHOWN)}.")

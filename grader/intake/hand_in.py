@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,19 +22,25 @@ from grader.intake.formats.git import GitError
 from grader.intake.formats.repositories import read_repository
 from grader.intake.formats.tar import read_tar
 from grader.intake.formats.zip_member import ArchiveError, read_zip
-from grader.intake.learner import Entry, Learner, printable
+from grader.intake.learner import Entry, Learner, printable, shorten
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
     MAX_ENTRIES,
     MAX_FILES,
     MAX_HAND_IN_BYTES,
+    MAX_UNPACKED_BYTES,
     is_archive,
     is_noise,
     is_source,
     limit_for,
+    why_too_long,
 )
 
 MAX_NOTES = 20
+
+
+class HandInFull(Exception):
+    """No more of the hand-in is read; the text says from where on."""
 
 
 @dataclass
@@ -44,6 +51,7 @@ class HandIn:
     notes: list[str] = field(default_factory=list)
     problem: str = ""
     bytes_left: int = MAX_HAND_IN_BYTES
+    unpacked_left: int = MAX_UNPACKED_BYTES
 
     @property
     def digest(self) -> str:
@@ -71,22 +79,39 @@ class HandIn:
         }
         return cls(files, data["notes"], data["problem"])
 
-    def keep(self, path: str, content: bytes) -> bool:
-        """Add a file if it fits. Return False, with a note, once the hand-in is full."""
-        if path in self.files:
-            self.note(f"{path} was handed in twice; one of them was left out.")
-            return True
+    def keep(self, path: str, content: bytes) -> None:
+        """Add a file. Raises HandInFull if there is no room for it."""
         if len(self.files) >= MAX_FILES or len(content) > self.bytes_left:
-            self.note(f"{path} and what comes after it were left out: the hand-in is too large.")
-            return False
+            raise HandInFull(f"{path} and what comes after it were left out: the hand-in is too large.")
         self.bytes_left -= len(content)
-        self.files[path] = content
-        return True
+        if why := why_too_long(path):
+            self.note(f"{path} was left out: {why}.")
+        elif path in self.files:
+            self.note(f"{path} was handed in twice; one of them was left out.")
+        else:
+            self.files[path] = content
+
+    def spend(self, size: int) -> None:
+        """Count what is unpacked, kept or not. Raises HandInFull if that is too much."""
+        self.unpacked_left -= size
+        if self.unpacked_left < 0:
+            raise HandInFull(f"A part was left out: its archives hold more than {MAX_UNPACKED_BYTES >> 20} MB.")
+
+    @contextmanager
+    def takes_the_blame(self, source: str) -> Iterator[None]:
+        """Turn whatever is raised while it is read into its own problem: one hand-in never stops a class."""
+        try:
+            yield
+        except HandInFull as full:
+            self.note(str(full))
+        except (ArchiveError, GitError) as error:
+            self.problem = printable(shorten(str(error)))
+        except Exception as error:
+            self.problem = printable(f"{source} cannot be read: {reason_of(error)}.")
 
     def note(self, text: str) -> None:
         """Add something that readers of the results should know, once, up to MAX_NOTES."""
-        text = printable(text)
-        if text not in self.notes and len(self.notes) < MAX_NOTES:
+        if len(self.notes) < MAX_NOTES and (text := printable(shorten(text))) not in self.notes:
             self.notes.append(text)
 
     def note_of(self, path: str) -> Callable[[str], None]:
@@ -99,20 +124,22 @@ def read_hand_in(learner: Learner) -> HandIn:
     hand_in = HandIn()
     for text in learner.notes:
         hand_in.note(text)
-    try:
+    with hand_in.takes_the_blame(learner.source):
         if learner.kind == "git":
             read_repository(learner.first.path, learner.first.commit, learner.before, hand_in.keep, hand_in.note)
         elif learner.is_whole:
             _read_whole(learner, hand_in)
         else:
             _read_parts(learner.entries, hand_in)
-    except (ArchiveError, GitError) as error:
-        hand_in.problem = printable(str(error))
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
-        hand_in.problem = printable(f"{learner.source} cannot be read: {getattr(error, 'strerror', None) or error}.")
     if not hand_in.files and not hand_in.problem:
-        hand_in.problem = explain_unreadable(learner, hand_in.notes)
+        with hand_in.takes_the_blame(learner.source):
+            hand_in.problem = explain_unreadable(learner, hand_in.notes)
     return hand_in
+
+
+def reason_of(error: Exception) -> str:
+    """Return why something cannot be read, in the system's words where there are some."""
+    return getattr(error, "strerror", None) or shorten(str(error)) or type(error).__name__
 
 
 def _read_whole(learner: Learner, hand_in: HandIn) -> None:
@@ -135,49 +162,52 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
                 _read_folder(path, entry.inside, hand_in)
             elif is_source(entry.file) or is_archive(entry.file):
                 _read_one(path, entry.inside, entry.file, hand_in)
-        except (OSError, RuntimeError) as error:
-            hand_in.note(f"{entry.file} cannot be read: {getattr(error, 'strerror', None) or error}.")
+        except OSError as error:
+            hand_in.note(f"{entry.file} cannot be read: {reason_of(error)}.")
 
 
 def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
     """Read the folder at *path*, or *inside* the archive there. Raises OSError if it cannot be listed."""
     if not inside:
         for file, name in _walk(path, hand_in):
-            if not _read_one(file, "", name, hand_in):
-                return
+            _read_one(file, "", name, hand_in)
         return
     for number, member in enumerate(open_class(path).below(inside)):
         if number >= MAX_ENTRIES:
             hand_in.note(f"Only the first {MAX_ENTRIES} files were looked at.")
             return
         name = member[len(inside) :]
-        if (is_source(name) or is_archive(name)) and not _read_one(path, member, name, hand_in):
-            return
+        if is_source(name) or is_archive(name):
+            _read_one(path, member, name, hand_in)
 
 
-def _read_one(path: Path, inside: str, name: str, hand_in: HandIn) -> bool:
-    """Read one of several files. Return False once the hand-in is full."""
+def _read_one(path: Path, inside: str, name: str, hand_in: HandIn) -> None:
+    """Read one of several files. Raises HandInFull."""
+    if inside:
+        hand_in.spend(min(open_class(path).members[inside].file_size, limit_for(name)))
     try:
         if is_archive(name):
-            return _read_archive(path, inside, name, f"{name}/", hand_in)
-        return _read_file(path, inside, name, hand_in)
+            _read_archive(path, inside, name, f"{name}/", hand_in)
+        else:
+            _read_file(path, inside, name, hand_in)
     except ArchiveError as error:
         hand_in.note(f"{name}: {error}")
     except OSError as error:
-        hand_in.note(f"{name} cannot be read: {error.strerror or error}.")
-    return True
+        hand_in.note(f"{name} cannot be read: {reason_of(error)}.")
 
 
-def _read_file(path: Path, inside: str, name: str, hand_in: HandIn) -> bool:
+def _read_file(path: Path, inside: str, name: str, hand_in: HandIn) -> None:
     content = read_file(path, inside, limit_for(name), hand_in.note)
-    return content is None or hand_in.keep(name, content)
+    if content is not None:
+        hand_in.keep(name, content)
 
 
-def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: HandIn) -> bool:
-    """Read the files of an archive. Return False once the hand-in is full. Raises OSError, ArchiveError."""
+def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: HandIn) -> None:
+    """Read the files of an archive. Raises OSError, ArchiveError, HandInFull."""
     read = read_zip if name.lower().endswith(".zip") else read_tar
     with open_file(path, inside, hand_in.note) as file:
-        return all(hand_in.keep(prefix + name, content) for name, content in read(file, hand_in.note))
+        for member, content in read(file, hand_in.note, hand_in.spend):
+            hand_in.keep(prefix + member, content)
 
 
 def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:
@@ -208,6 +238,6 @@ def _scan(folder: Path, prefix: str, hand_in: HandIn) -> list[os.DirEntry[str]]:
     except OSError as error:
         if not prefix:
             raise
-        hand_in.note(f"{prefix} cannot be listed: {error.strerror or error}.")
+        hand_in.note(f"{prefix} cannot be listed: {reason_of(error)}.")
         return []
     return [entry for entry in found if not is_noise(entry.name) and entry.name not in LIBRARY_FOLDERS]

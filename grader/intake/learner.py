@@ -11,6 +11,7 @@ from typing import Any
 from grader.intake.formats.class_zip import open_class
 from grader.intake.limits import suffix_of
 
+MAX_SHOWN_CHARS = 300  # of a name or a note with names, which learners choose
 MAX_DATED_FILES = 1_000  # of a folder, to find when it was last changed
 
 
@@ -129,7 +130,15 @@ def join_some(names: Sequence[str], limit: int) -> str:
     return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
+def shorten(text: str) -> str:
+    """Return a text of at most MAX_SHOWN_CHARS: of a longer one the beginning and the end."""
+    half = MAX_SHOWN_CHARS // 2 - 3
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:half]} ... {text[-half:]}"
+
+
 def printable(name: str) -> str:
     """Return *name* as text that any terminal, CSV and JSON can hold: no control characters, no invalid bytes."""
+    if name.isprintable():
+        return name
     name = name.encode("utf-8", "replace").decode("utf-8")
     return "".join("?" if unicodedata.category(letter)[0] == "C" else letter for letter in name)

@@ -18,6 +18,9 @@ MAX_FILES = 500  # kept of one hand-in
 MAX_HAND_IN_BYTES = 64 << 20  # kept of one hand-in
 MAX_NOTEBOOK_BYTES = 32 << 20  # pictures are stored in notebooks
 MAX_ARCHIVE_BYTES = 256 << 20  # of an archive itself, and of what a .tar.gz unpacks to
+MAX_UNPACKED_BYTES = 256 << 20  # of all archives of one hand-in, kept or not
+MAX_DEPTH = 64  # folders, one inside the other
+MAX_PATH_CHARS = 1_000  # of a file's name with its folders
 MAX_DIRECTORY_BYTES = 64 << 20  # of a zip's list of members, however many it claims to have
 
 
@@ -45,6 +48,13 @@ def suffix_of(name: str) -> str:
 def kind_of(name: str) -> str:
     """Return the value of KINDS for a file's name; empty for what is not read."""
     return KINDS.get(suffix_of(name).lower(), "")
+
+
+def why_too_long(path: str) -> str:
+    """Return why a file of this name is not taken, because of its length; empty if it is."""
+    if path.count("/") > MAX_DEPTH:
+        return f"it lies in more than {MAX_DEPTH} folders"
+    return f"its name is longer than {MAX_PATH_CHARS} characters" if len(path) > MAX_PATH_CHARS else ""
 
 
 def limit_for(path: str) -> int:

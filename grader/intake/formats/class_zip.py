@@ -11,16 +11,16 @@ from grader.intake.formats.zip_member import (
     ArchiveError,
     Note,
     is_own,
-    leads_out,
     list_members,
     parts_of,
     read_member,
+    why_refused,
 )
 from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source, read_bounded
 
 
 class ClassArchive:
-    """The contents of an archive. `members` are its files by name; `outside` are names that lead out of it.
+    """The contents of an archive. `members` are its files by name; `refused` are names that no file may have, with why.
 
     Names of folders end with "/".
     """
@@ -31,8 +31,8 @@ class ClassArchive:
         read_bounded(path, 1)  # refuses pipes and what may not be read
         with path.open("rb") as file:
             members = list_members(file, MAX_DIRECTORY_BYTES)
-        self.members = {"/".join(parts_of(name)): info for name, info in members if not leads_out(name)}
-        self.outside = [name for name, _ in members if leads_out(name)]
+        self.refused = {name: why for name, _ in members if (why := why_refused(name))}
+        self.members = {"/".join(parts_of(name)): info for name, info in members if name not in self.refused}
         self._children: dict[str, dict[str, None]] = {}
         for name in self.members:
             self._list(name)

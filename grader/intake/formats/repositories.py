@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
 from grader.intake.formats.git import Git, GitError, Listing
-from grader.intake.formats.zip_member import Note, is_own, leads_out
+from grader.intake.formats.zip_member import Note, is_own, why_refused
 from grader.intake.learner import Entry
 from grader.intake.limits import (
     MAX_ENTRIES,
@@ -84,11 +84,11 @@ def parse_deadline(text: str) -> int:
     return int(when.astimezone().timestamp())
 
 
-def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, bytes], bool], note: Note) -> None:
-    """Pass the Python files and notebooks of a commit to *keep* until it returns False.
+def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note) -> None:
+    """Pass the Python files and notebooks of a commit to *keep*.
 
     The commit is *commit* (HEAD if that is empty), or the newest ancestor not later than *before* (0: no limit).
-    Raises GitError, OSError.
+    Raises GitError, OSError, and what *keep* raises.
     """
     git = Git(path)
     newest = git.query("rev-parse", "--verify", "--end-of-options", f"{commit or 'HEAD'}^{{commit}}")
@@ -109,8 +109,8 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
             note(f"{file.path} was left out: its content is not in the repository.")
         elif content.startswith(LFS):
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
-        elif not keep(file.path, content[: limit_for(file.path)]):
-            return
+        else:
+            keep(file.path, content[: limit_for(file.path)])
 
 
 def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
@@ -131,8 +131,8 @@ def _skip_reason(file: Listing) -> str | None:
     is_code = is_source(file.path)
     if not is_own(file.path) or not (is_code or is_archive(file.path) or file.kind == "commit"):
         return None
-    if leads_out(file.path):
-        return "its name leads out of the repository"
+    if why := why_refused(file.path):
+        return why
     if file.kind == "commit":
         return "it is another repository (a submodule)"
     if file.mode == LINK:

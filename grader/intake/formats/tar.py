@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from grader.intake.formats.zip_member import ArchiveError, Note, is_own, leads_out, note_inner, parts_of
+from grader.intake.formats.zip_member import ArchiveError, Note, Spend, is_own, note_unread, parts_of, why_refused
 from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_source, limit_for
 
 BLOCK = 512
@@ -33,10 +33,13 @@ class _Member:
     size: int
 
 
-def read_tar(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
+def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each Python file and notebook, nearest the top first.
+
+    *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
+    """
     try:
-        found = _read_files(_Stream(file), note)
+        found = _read_files(_Stream(file, spend), note)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ArchiveError(f"{NO_TAR}: {error}.") from error
     yield from sorted(found.items(), key=lambda one: (one[0].count("/"), one[0]))
@@ -45,7 +48,8 @@ def read_tar(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
 class _Stream:
     """The unpacked archive, read forwards only, up to MAX_ARCHIVE_BYTES."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, spend: Spend) -> None:
+        self._spend = spend
         file.seek(0)
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -57,6 +61,7 @@ class _Stream:
         self._left -= size
         if self._left < 0:
             raise ArchiveError(f"The archive unpacks to more than {MAX_ARCHIVE_BYTES >> 20} MB.")
+        self._spend(size)
         content = bytearray()
         while len(content) < size and (piece := self._file.read(size - len(content))):
             content += piece
@@ -87,7 +92,7 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
             raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
         wanted = own and is_source(path) and _is_readable(member, note)
         if own and member.type in FILES:
-            note_inner(path, note)
+            note_unread(path, note)
         content = stream.take(member.size, min(limit_for(path), bytes_left + 1) if wanted else 0)
         if wanted and len(content) <= bytes_left:
             files[path] = content  # a later member of the same name replaces an earlier one, as when it is unpacked
@@ -99,9 +104,7 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
 
 def _is_readable(member: _Member, note: Note) -> bool:
     why = "" if member.type in FILES else ODD_TYPES.get(member.type, "it is no ordinary file")
-    if leads_out(member.name):
-        why = "its name leads out of the archive"
-    if why:
+    if why := why_refused(member.name) or why:
         note(f"{member.name} was left out: {why}.")
     return not why
 

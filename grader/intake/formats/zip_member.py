@@ -13,7 +13,15 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from grader.intake.limits import LIBRARY_FOLDERS, MAX_ENTRIES, is_archive, is_noise, is_source, limit_for
+from grader.intake.limits import (
+    LIBRARY_FOLDERS,
+    MAX_ENTRIES,
+    is_archive,
+    is_noise,
+    is_source,
+    limit_for,
+    why_too_long,
+)
 
 ENCRYPTED, UTF8 = 0x1, 0x800
 CHUNK_BYTES = 1 << 16  # unpacks to a thousand times as much at most, and never to more than asked for
@@ -30,24 +38,32 @@ DAMAGED = (
     RuntimeError,
 )
 
+BYTES_A_MEMBER = 1 << 10  # listing a member takes as long as unpacking so many
 Note = Callable[[str], None]
+Spend = Callable[[int], None]
 
 
 class ArchiveError(Exception):
     """The archive cannot be used; the text is a sentence for readers of the results."""
 
 
-def read_zip(file: BinaryIO, note: Note) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file and notebook, nearest the top first. Raises ArchiveError, OSError."""
-    own = [(name, info) for name, info in list_members(file, MAX_LEARNER_DIRECTORY_BYTES) if is_own(name)]
+def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each Python file and notebook, nearest the top first.
+
+    *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
+    """
+    members = list_members(file, MAX_LEARNER_DIRECTORY_BYTES)
+    spend(len(members) * BYTES_A_MEMBER)
+    own = [(name, info) for name, info in members if is_own(name)]
     if len(own) > MAX_ENTRIES:
         raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
     wanted = [(name, info) for name, info in own if is_source(name)]
     if any(info.flag_bits & ENCRYPTED for _, info in wanted):
         raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
     for name, _ in own:
-        note_inner(name, note)
+        note_unread(name, note)
     for name, info in sorted(wanted, key=lambda one: (one[0].count("/"), one[0])):
+        spend(min(info.file_size, limit_for(name)))
         content = read_member(file, info, limit_for(name), note)
         if content is not None:
             yield "/".join(parts_of(name)), content
@@ -59,7 +75,8 @@ def list_members(file: BinaryIO, limit: int) -> list[tuple[str, zipfile.ZipInfo]
         if _directory_bytes(file) > limit:
             raise ArchiveError("The archive holds far too many entries.")
         with zipfile.ZipFile(file) as archive:
-            return [(member_name(info), info) for info in archive.infolist() if not info.is_dir()]
+            members = [(member_name(info), info) for info in archive.infolist()]
+            return [(name, info) for name, info in members if not name.endswith("/")]
     except DAMAGED as error:
         raise ArchiveError(f"The archive is damaged, or it is no .zip: {error}.") from error
 
@@ -80,10 +97,14 @@ def parts_of(name: str) -> list[str]:
     return [part for part in name.split("/") if part != "."]
 
 
-def leads_out(name: str) -> bool:
-    """Return True if *name* could lead out of the archive: empty, absolute, with a drive, a NUL or ".."."""
+def why_refused(name: str) -> str:
+    """Return why no file of an archive is read under this name; empty if one may be."""
     parts = parts_of(name.removesuffix("/"))
-    return not parts or ":" in parts[0] or "\0" in name or any(part in ("", "..") for part in parts)
+    if not any(parts):
+        return "it has no name"
+    if ":" in parts[0] or "\0" in name or any(part in ("", "..") for part in parts):
+        return "its name leads out of the archive"
+    return why_too_long(name)
 
 
 def is_own(name: str) -> bool:
@@ -91,17 +112,19 @@ def is_own(name: str) -> bool:
     return not any(part in LIBRARY_FOLDERS or is_noise(part) for part in name.split("/") if part not in (".", ".."))
 
 
-def note_inner(name: str, note: Note) -> None:
-    """Add a note for an archive inside the archive, which is not opened."""
-    if is_archive(name):
+def note_unread(name: str, note: Note) -> None:
+    """Add a note for an archive inside the archive, which is not opened, and for a file without a name."""
+    if not name:
+        note("A file of the archive was left out: it has no name.")
+    elif is_archive(name):
         note(f"{name} was left out: it is an archive inside an archive.")
 
 
 def read_member(file: BinaryIO, info: zipfile.ZipInfo, limit: int, note: Note) -> bytes | None:
     """Read at most *limit* bytes of a member; None, and a note, if it cannot be read. Raises OSError."""
     name = member_name(info)
-    if leads_out(name):
-        note(f"{name} was left out: its name leads out of the archive.")
+    if why := why_refused(name):
+        note(f"{name} was left out: {why}.")
     elif stat.S_ISLNK(info.external_attr >> 16):
         note(f"{name} was left out: it is a link.")
     elif info.flag_bits & ENCRYPTED:
@@ -127,10 +150,11 @@ def _unpack(file: BinaryIO, info: zipfile.ZipInfo, limit: int) -> bytes:
         raise zipfile.BadZipFile("it is not where the list of members says")
     file.seek(sum(struct.unpack_from("<HH", header, 26)), 1)
     unpack = zlib.decompressobj(-zlib.MAX_WBITS) if info.compress_type == zipfile.ZIP_DEFLATED else None
+    most = min(limit, info.file_size + 1)
     left, content = info.compress_size, bytearray()
-    while left and len(content) < limit and (packed := file.read(min(left, CHUNK_BYTES))):
+    while left and len(content) < most and (packed := file.read(min(left, CHUNK_BYTES))):
         left -= len(packed)
-        content += unpack.decompress(packed, limit - len(content)) if unpack else packed[: limit - len(content)]
+        content += unpack.decompress(packed, most - len(content)) if unpack else packed[: most - len(content)]
     if len(content) < limit and (zlib.crc32(content) != info.CRC or len(content) != info.file_size):
         raise zipfile.BadZipFile("its checksum is wrong")
     return bytes(content)
