@@ -142,9 +142,16 @@ def reason_of(error: Exception) -> str:
     return getattr(error, "strerror", None) or shorten(str(error)) or type(error).__name__
 
 
+def _own_path(entry: Entry) -> Path:
+    """Return where an entry lies. Raises OSError for a link, which could lead to another's work, or to the answers."""
+    if not entry.inside and entry.path.is_symlink():
+        raise OSError("it is a link, and links are not followed")
+    return entry.path
+
+
 def _read_whole(learner: Learner, hand_in: HandIn) -> None:
     """Read a hand-in that is one folder or one file. Raises OSError, ArchiveError."""
-    path = learner.first.path.resolve(strict=True)  # a link here was made when the submissions were collected
+    path = _own_path(learner.first)
     if learner.kind == "folder":
         _read_folder(path, learner.first.inside, hand_in)
     elif learner.kind in ("zip", "tar"):
@@ -157,7 +164,7 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
     """Read a hand-in of several files or folders, each of which may be unreadable without harm to the others."""
     for entry in entries:
         try:
-            path = entry.path.resolve(strict=True)
+            path = _own_path(entry)
             if entry.inside.endswith("/") or (not entry.inside and path.is_dir()):
                 _read_folder(path, entry.inside, hand_in)
             elif is_source(entry.file) or is_archive(entry.file):

@@ -88,6 +88,33 @@ def test_whatever_a_reader_raises_is_the_problem_of_that_hand_in(folder, monkeyp
     assert hand_in.problem.startswith("eve.zip cannot be read: ") and len(hand_in.digest) == 64
 
 
+@pytest.mark.parametrize("name", ["eve.py", "eve.zip", "eve.ipynb", "eve"])
+def test_a_link_that_is_handed_in_is_not_followed(folder, name):
+    """A link in the folder of a class, to a file or a folder, is a hand-in that cannot be read, and says why."""
+    target = write(folder.parent, {"answers/moving_average.py": SUMS}) / "answers"
+    if name != "eve":
+        target = make_zip(target / "a.zip", {"a.py": SUMS}) if name == "eve.zip" else target / "moving_average.py"
+    (folder / name).symlink_to(target)
+    found = discover(folder)
+    hand_in = read_hand_in(found.learners[0])
+
+    assert [one.id for one in found.learners] == ["eve"]
+    assert not hand_in.files and f"{name} cannot be read: it is a link" in hand_in.problem
+
+
+def test_a_link_among_the_files_of_a_platform_is_not_followed(folder):
+    """The same holds where several files make one hand-in; the others of it are read."""
+    from grader.intake.name_patterns import NamePattern
+
+    write(folder, {"ann_1_2_moving_average.py": SUMS})
+    (folder / "ann_1_3_argmax_2d.py").symlink_to(folder / "ann_1_2_moving_average.py")
+    (learner,) = discover(folder, names=NamePattern.parse("canvas")).learners
+    hand_in = read_hand_in(learner)
+
+    assert list(hand_in.files) == ["moving_average.py"]
+    assert hand_in.notes == ["argmax_2d.py cannot be read: it is a link, and links are not followed."]
+
+
 def test_a_class_may_itself_be_named_by_a_link(folder):
     """The path that the instructor gives is theirs: it may be a link."""
     write(folder, {"ann/moving_average.py": SUMS})
