@@ -29,6 +29,10 @@ class CourseError(UsageError):
     """A course's files are not as they must be."""
 
 
+class UntrustedCourse(CourseError):
+    """A workspace asks for a course that the user has not chosen yet."""
+
+
 class UnknownLesson(UsageError):
     """No lesson of that name."""
 

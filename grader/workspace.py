@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,11 +21,15 @@ from grader.model import Course, Lesson
 WORKSPACE_FORMAT = 1
 STATE_FOLDER = ".selfattend"
 WORKSPACE_FILE = "workspace.toml"
+MAX_MARK_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """A learner's folder, and the course it was started with; `course_folder` is None for the bundled course."""
+    """A learner's folder, and the course it was started with; `course_folder` is None for the bundled course.
+
+    What the mark says may be somebody else's word: `grader.course.locate` says whether that course is used.
+    """
 
     root: Path
     course_id: str
@@ -141,24 +144,28 @@ def _read_workspace_file(root: Path) -> Workspace | None:
     import tomllib  # here: `learn --help` does without it
 
     try:
-        data = tomllib.loads((root / STATE_FOLDER / WORKSPACE_FILE).read_bytes().decode())
-        made, course_id, version = int(data["format"]), str(data["course"]), str(data["version"])
-    except (OSError, ValueError, KeyError, TypeError):  # tomllib's and the decoder's errors are ValueErrors
+        with (root / STATE_FOLDER / WORKSPACE_FILE).open("rb") as file:
+            data = tomllib.loads(file.read(MAX_MARK_BYTES).decode())
+    except (OSError, ValueError, RecursionError):  # tomllib's and the decoder's errors are ValueErrors
         return None
+    made, texts = data.get("format"), [data.get(key, "") for key in ("course", "version", "folder")]
+    # it may be somebody else's: what is shown of it must not control the terminal
+    if type(made) is not int or not all(isinstance(text, str) and text.isprintable() for text in texts):
+        return None
+    course_id, version, folder = texts
     if made > WORKSPACE_FORMAT:
         formats = f"its format is {made}, this version knows {WORKSPACE_FORMAT}"
         what = f"a newer version of selfattend made this workspace ({formats})"
         raise WorkspaceError(what, where=str(root), next_step="pip install --upgrade selfattend")
-    folder = data.get("folder")
-    return Workspace(root, course_id, version, Path(folder) if isinstance(folder, str) and folder else None)
+    return Workspace(root, course_id, version, Path(folder) if folder else None) if course_id and version else None
 
 
 def _workspace_text(course: Course) -> bytes:
     import json  # a JSON string without escapes for other alphabets is a TOML string
 
     values: dict[str, str | int] = {"format": WORKSPACE_FORMAT, "course": course.id, "version": course.version}
-    # file systems allow names that cannot stand in a text file
-    if not is_bundled(course.root) and not re.search("[\ud800-\udfff]", str(course.root)):
+    # file systems allow names that cannot stand in a text file, or control a terminal
+    if not is_bundled(course.root) and str(course.root.absolute()).isprintable():
         values["folder"] = str(course.root.absolute())
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join(["# selfattend writes this file.", *lines, ""]).encode()

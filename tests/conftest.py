@@ -42,6 +42,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         sort_longest_first(items)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the courses that tests choose out of the configuration of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
 @contextmanager
 def _launcher(limits: Limits, arrays: str = "torch", spawn: bool = False) -> Iterator[Launcher]:
     policy = policy_for(dataclasses.replace(course(), limits=limits, arrays=arrays), "cpu")

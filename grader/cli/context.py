@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,14 +11,19 @@ from pathlib import Path
 import click
 
 from grader.cli.options import COURSE
-from grader.course import aliases, find_lesson, load, locate
-from grader.errors import StoreError, WorkspaceError
+from grader.course import aliases, find_lesson, load, locate, trust
+from grader.errors import StoreError, UntrustedCourse, WorkspaceError
 from grader.model import Course, Lesson, LessonProgress
 from grader.store import Store
-from grader.terminal.console import warn
+from grader.terminal.console import is_terminal, warn, wrap
 from grader.workspace import Workspace, find, is_workspace
 
 NO_PROGRESS = LessonProgress("")
+QUESTION = (
+    "The workspace {workspace} asks for the course in {course}. You have not used that course before. Its checks and "
+    "questions are programs that run with your rights: they can read, change and send all that you can. Say yes only "
+    "if you know where both folders come from."
+)
 
 
 @dataclass(frozen=True)
@@ -96,8 +102,22 @@ def find_context(ctx: click.Context) -> CourseContext:
 
 
 def load_course(ctx: click.Context, workspace: Workspace | None = None) -> Course:
-    """Load the course named by --course or the environment, else the workspace's, else the bundled one."""
-    return load(locate(ctx.meta.get(COURSE), workspace.course_folder if workspace else None))
+    """Load the course named by --course or the environment, else the workspace's, else the bundled one.
+
+    Asks the user before a workspace's course is used for the first time. Raises CourseError.
+    """
+    if workspace is None:
+        return load(locate(ctx.meta.get(COURSE)))
+    try:
+        return load(locate(ctx.meta.get(COURSE), workspace.course_folder, workspace.root))
+    except UntrustedCourse as error:
+        if ctx.resilient_parsing or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+            raise
+        click.echo(wrap(QUESTION.format(workspace=workspace.root, course=error.where)), err=True)
+        if not click.confirm("Use this course from now on?", err=True):
+            raise
+        trust(Path(error.where))
+        return load(Path(error.where))
 
 
 def current_folder() -> Path:

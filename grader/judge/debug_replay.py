@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import pdb  # noqa: T100  this is what was asked for
@@ -79,6 +80,10 @@ def _debug(function: Callable[..., Any], file: str) -> Callable[..., Any]:
     class Debugger(pdb.Pdb):
         left = False
 
+        def __init__(self) -> None:
+            with contextlib.chdir("/"):  # for it takes orders from a .pdbrc in the current folder too
+                super().__init__()
+
         def set_quit(self) -> None:
             """By `q` or Ctrl-D. pdb itself would go on as if the call had returned None."""
             self.left = True
@@ -91,7 +96,9 @@ def _debug(function: Callable[..., Any], file: str) -> Callable[..., Any]:
         except Exception as error:
             if not debugger.left:
                 print(f"\n{type(error).__name__}: {error}\nYou stand at the line that raised it; q: quit.")
-                pdb.post_mortem(_cut_below(file, error.__traceback__))
+                debugger = Debugger()
+                debugger.reset()
+                debugger.interaction(None, _cut_below(file, error.__traceback__))
                 os._exit(0)  # the error was shown above
         if debugger.left:
             print("\nYou left the debugger.", flush=True)

@@ -9,6 +9,7 @@ import click
 
 from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.options import course_option
+from grader.course import trust
 from grader.errors import WorkspaceError
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import plural
@@ -32,6 +33,7 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     target = folder / directory if directory else folder
     course = load_course(ctx, _find_existing(target))
     changes = create(target, course)
+    trust(course.root)  # the user has named it, or has been asked
     root = changes.workspace.root
     where = "this folder" if root == folder else short_path(root)
     if changes.written:
