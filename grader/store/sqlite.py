@@ -6,6 +6,7 @@ folders. Two processes wait for each other.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -21,6 +22,7 @@ Row = tuple[Any, ...]
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)  # from rows whose text is damaged
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 
 
@@ -90,7 +92,21 @@ class Database:
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
+        self._refuse_foreign_journal()
         return sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
+
+    def _refuse_foreign_journal(self) -> None:
+        """Raise StoreError for a journal of several databases: SQLite deletes whatever file such a one names.
+
+        This program never writes one, and the file may have come with somebody else's folder.
+        """
+        path = self.path.resolve()
+        journal = path.with_name(f"{path.name}-journal")
+        with suppress(OSError), journal.open("rb") as file:
+            file.seek(-len(_JOURNAL_MAGIC), os.SEEK_END)
+            if file.read() == _JOURNAL_MAGIC:
+                what = f"{self.content} cannot be read: the journal beside the file is none of this program"
+                raise StoreError(what, where=str(journal), next_step="move that file away, then repeat the command")
 
     def _migrate(self, connection: sqlite3.Connection, was_empty: bool) -> None:
         if self._read_version(connection) == len(self.migrations):
