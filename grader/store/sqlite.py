@@ -102,11 +102,13 @@ class Database:
         """
         path = self.path.resolve()
         journal = path.with_name(f"{path.name}-journal")
+        last = b""
         with suppress(OSError), journal.open("rb") as file:
             file.seek(-len(_JOURNAL_MAGIC), os.SEEK_END)
-            if file.read() == _JOURNAL_MAGIC:
-                what = f"{self.content} cannot be read: the journal beside the file is none of this program"
-                raise StoreError(what, where=str(journal), next_step="move that file away, then repeat the command")
+            last = file.read()
+        if last == _JOURNAL_MAGIC:
+            what = f"{self.content} cannot be read: the journal beside the file is none of this program"
+            raise StoreError(what, where=str(journal), next_step="move that file away, then repeat the command")
 
     def _migrate(self, connection: sqlite3.Connection, was_empty: bool) -> None:
         if self._read_version(connection) == len(self.migrations):
