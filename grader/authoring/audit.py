@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.authoring.release.record_answers import unrecordable
 from grader.course.stubs import read_functions
 from grader.errors import SelfattendError
-from grader.judge.course_answers import load_file
+from grader.judge.course_files import load_file
 from grader.judge.diagnosis.mistake_outputs import observe
 from grader.judge.diagnosis.mistake_set import Alternative, Mistake
 from grader.judge.diagnosis.name_mistake import Diagnostician
@@ -88,7 +88,7 @@ def _check_texts(lesson: Lesson) -> Iterator[str]:
 
 
 def _prove(judge: Judge, lesson: Lesson, report: LessonAudit) -> None:
-    _, diagnosticians = judge.answers.load(lesson)
+    diagnosticians = judge.diagnosticians(lesson)
     checks = judge.checks_of(lesson)
     report.checks = len(checks)
     for function in lesson.functions:
@@ -171,7 +171,7 @@ def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
     """Return the largest distance from the reference on any probe, in tolerances of that probe."""
     subject = diagnostician.outputs.subject_with((mistake,))
     distances = [0.0]
-    for probe in diagnostician.mistake_set.probes:
+    for probe in diagnostician.probes:
         expected = diagnostician.outputs.reference(probe)
         distances.append(largest_error(observe(probe, subject, diagnostician.arrays), expected) / probe.atol)
     return max(distances)

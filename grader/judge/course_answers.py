@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 from grader.course.learner_copy import Release, public_answers, public_checks, release_of
 from grader.errors import CourseError
+from grader.judge.course_files import load_file
 from grader.judge.diagnosis.mistake_set import MistakeSet
-from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
 from grader.judge.transcript.transcript_file import TranscriptFile
@@ -32,8 +29,8 @@ class CourseAnswers:
         """Return the file of the checks that can be run."""
         return lesson.checks_path
 
-    def load(self, lesson: Lesson) -> tuple[LocalModule, dict[str, Diagnostician]]:
-        """Return the reference, and for each function what names its mistakes; both are loaded once."""
+    def load(self, lesson: Lesson) -> LocalModule:
+        """Return the reference; it is loaded once."""
         return self._loaded(lesson.name)
 
     def reference(self, lesson: Lesson, name: str, seed: int) -> CallableModule:
@@ -42,7 +39,7 @@ class CourseAnswers:
 
     def reference_twice(self, lesson: Lesson, name: str, seed: int) -> tuple[CallableModule, CallableModule]:
         """Return the reference for one run of one check, as the submission and as the reference."""
-        reference, _ = self.load(lesson)
+        reference = self.load(lesson)
         reference.release()
         return reference, reference
 
@@ -50,11 +47,9 @@ class CourseAnswers:
         """Return the random inputs of one run of one check."""
         return Rand(derive(seed, lesson.name, name), self.course.arrays)
 
-    def _load(self, name: str) -> tuple[LocalModule, dict[str, Diagnostician]]:
+    def _load(self, name: str) -> LocalModule:
         lesson = self.course.lessons[name]
-        reference = LocalModule(vars(load_file(lesson.solution_path)), lesson.kinds)
-        sets = load_mistake_sets(lesson)
-        return reference, {each.function: Diagnostician(each, lesson.kinds, self.course.arrays) for each in sets}
+        return LocalModule(vars(load_file(lesson.solution_path)), lesson.kinds)
 
 
 class RecordedAnswers(CourseAnswers):
@@ -76,8 +71,8 @@ class RecordedAnswers(CourseAnswers):
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
         return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).read(name, seed).draws)
 
-    def _load(self, name: str) -> tuple[LocalModule, dict[str, Diagnostician]]:
-        return LocalModule({}, self.course.lessons[name].kinds), {}
+    def _load(self, name: str) -> LocalModule:
+        return LocalModule({}, self.course.lessons[name].kinds)
 
 
 def open_course_answers(course: Course) -> CourseAnswers:
@@ -97,17 +92,3 @@ def load_mistake_sets(lesson: Lesson) -> list[MistakeSet]:
         next_step = "end the file with MISTAKE_SETS = [...], a MistakeSet for each function; then run `grader audit`"
         raise CourseError(what, where=str(path), next_step=next_step)
     return sets
-
-
-def load_file(path: Path) -> ModuleType:
-    """Load one of the course's own files as a module. Course files are trusted; submissions never come this way."""
-    name = f"selfattend_course_{path.parent.name}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise CourseError(f"{path.name} cannot be used: {type(error).__name__}: {error}", where=str(path)) from error
-    return module

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from support.factories import course, run_judge
 
-from grader.judge.course_answers import load_file
+from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
 from grader.model import LessonResult, Submission

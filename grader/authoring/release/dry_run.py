@@ -8,7 +8,8 @@ from typing import Any
 
 from grader.errors import CourseError, SelfattendError
 from grader.files import read_file
-from grader.judge.course_answers import load_file, load_mistake_sets
+from grader.judge.course_answers import load_mistake_sets
+from grader.judge.course_files import load_file
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.model import Course, Lesson, LessonResult, Submission

@@ -20,7 +20,7 @@ from grader.course.load_course import load
 from grader.errors import CourseError
 from grader.files import at, read_file
 from grader.judge.checks.check import Check
-from grader.judge.course_answers import load_file
+from grader.judge.course_files import load_file
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.remote_module import LocalModule
