@@ -32,8 +32,19 @@ MAY_IMPORT = {
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
     "gradescope": BASE | {"course", "judge", "authoring", "batch", "record", "reports"},
     "cli": BASE
-    | {"files", "course", "submission", "workspace", "judge", "isolation_selftest", "authoring", "store", "terminal"}
-    | {"record", "reports", "batch", "quiz", "gradescope"},
+    | {
+        "files",
+        "source",
+        "course",
+        "submission",
+        "workspace",
+        "judge",
+        "isolation_selftest",
+        "authoring",
+        "store",
+        "terminal",
+    }
+    | {"terminal", "record", "reports", "batch", "quiz", "gradescope"},
 }
 # Of the worker's package the judge uses what describes plain data, and the acts that both carry out.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation"}
@@ -41,6 +52,7 @@ JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation"}
 JUDGE_ORDER = (
     "__init__",
     "errors",
+    "course_files",
     "values",
     "processes",
     "transcript",

@@ -11,12 +11,13 @@ from grader.course.learner_copy import ASK_AGAIN
 from grader.errors import CourseError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
-from grader.judge.checks.lesson_checks import LessonChecks
+from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission, OwnFunctions
 from grader.judge.checks.run_checks import run_checks
-from grader.judge.course_answers import CourseAnswers, open_course_answers
+from grader.judge.course_answers import CourseAnswers, load_mistake_sets, open_course_answers
 from grader.judge.diagnosis.counterexample import find_counterexample
-from grader.judge.diagnosis.name_mistake import Diagnosis
+from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
+from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
@@ -59,6 +60,7 @@ class Judge:
         self.workers = Workers(launcher)
         self.next_lessons: Collection[str] | None = None
         self._lesson_checks: dict[str, LessonChecks] = {}
+        self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
         if course.arrays == "torch":
             configure_torch()
 
@@ -87,6 +89,14 @@ class Judge:
         if known is None or known.seed != seed:
             known = self._lesson_checks[lesson.name] = LessonChecks(self.runner, self.answers, lesson, seed)
         return known
+
+    def diagnosticians(self, lesson: Lesson) -> dict[str, Diagnostician]:
+        """Return what names the mistakes of each function; it is made once. Empty in a release."""
+        if lesson.name not in self._diagnosticians:
+            checks = LessonChecks(self.runner, self.answers, lesson, PROBE_SEED)
+            sets = [] if self.answers.release else load_mistake_sets(lesson)
+            self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
+        return self._diagnosticians[lesson.name]
 
     def _examine(
         self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission, hints_used: int = 0
@@ -119,12 +129,12 @@ class Judge:
             subject = loaded.live_subject()
         except LearnerError as error:
             return error
-        reference, diagnosticians = self.answers.load(lesson)
-        if function not in diagnosticians:
+        diagnostician = self.diagnosticians(lesson).get(function)
+        if diagnostician is None:
             return Diagnosis()
-        diagnosis = diagnosticians[function].diagnose(subject)
-        examples = diagnosticians[function].mistake_set.examples
-        diagnosis.counterexamples = find_counterexample(function, examples, subject, reference)
+        diagnosis = diagnostician.diagnose(subject)
+        examples = diagnostician.mistake_set.examples
+        diagnosis.counterexamples = find_counterexample(function, examples, subject, self.answers.load(lesson))
         return diagnosis
 
     def _make_result(

@@ -19,7 +19,7 @@ from grader.cli.grader.audit import conclusion, head, lesson_column, row
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
-from grader.judge.course_answers import CourseAnswers
+from grader.judge.course_answers import load_mistake_sets
 from grader.terminal.text import Signs
 
 SECONDS = 120
@@ -114,7 +114,7 @@ def test_a_file_of_mistakes_without_their_list_is_a_fault_of_the_course(copy, en
     course = load(copy)
 
     with pytest.raises(CourseError, match="has no list MISTAKE_SETS") as caught:
-        CourseAnswers(course).load(course.lessons["argmax_2d"])
+        load_mistake_sets(course.lessons["argmax_2d"])
     assert "MISTAKE_SETS = [" in caught.value.next_step
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 
 import pytest
 import torch
@@ -11,8 +12,11 @@ from support.course_files import ROOT
 from support.factories import course, run_judge
 from support.repeat import repeat
 
-from grader.judge.course_answers import load_file
-from grader.judge.diagnosis.mistake_outputs import observe
+from grader.judge.checks.check_runner import collect_and_drive
+from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
+from grader.judge.course_answers import CourseAnswers, load_mistake_sets
+from grader.judge.course_files import load_file
+from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, observe
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
 
@@ -22,11 +26,18 @@ CASES = [
 ]  # fmt: skip
 
 
+@cache
+def checks_of(name: str) -> LessonChecks:
+    """The checks of a lesson, on the seed of probes."""
+    lesson, found = course().lessons[name], []
+    collect_and_drive(ROOT, [lesson.checks_path], found.append)
+    return LessonChecks(found[0], CourseAnswers(course()), lesson, PROBE_SEED)
+
+
 def diagnostician_of(name: str, function: str) -> Diagnostician:
     """A fresh one, with nothing computed yet."""
-    lesson = course().lessons[name]
-    mistake_sets = {each.function: each for each in load_file(lesson.mistakes_path).MISTAKE_SETS}
-    return Diagnostician(mistake_sets[function], lesson.kinds, "torch")
+    mistake_sets = {each.function: each for each in load_mistake_sets(course().lessons[name])}
+    return make_diagnostician(checks_of(name), mistake_sets[function])
 
 
 @pytest.mark.parametrize(
@@ -38,7 +49,7 @@ def test_known_mistakes_are_named_as_themselves(lesson, mistake_set, times):
     diagnostician = diagnostician_of(lesson, mistake_set.function)
     for mistake in mistake_set.mistakes[:: math.ceil(len(mistake_set.mistakes) / times)]:
         subject = diagnostician.outputs.subject_with((mistake,))
-        seen = {probe.name: observe(probe, subject, "torch") for probe in mistake_set.probes}
+        seen = {probe.name: observe(probe, subject, "torch") for probe in diagnostician.probes}
 
         assert [found.id for found in diagnostician.explain(seen)] == [mistake.id], mistake.label
 
@@ -125,10 +136,11 @@ def test_a_mistake_set_refuses_what_cannot_be():
         mistake_set.mistake("x", says="", suggests="", wrong_step=1)
     with pytest.raises(ValueError, match="two mistakes"):
         mistake_set.mistake("a-zero", says="", suggests="", a=3.0)
-    with pytest.raises(ValueError, match="unknown probes"):
-        mistake_set.mistake("y", says="", suggests="", only=("nowhere",), a=3.0)
     with pytest.raises(ValueError, match="two probes"):
         mistake_set.probe("some numbers")
+    mistake_set.mistake("y", says="", suggests="", only=("nowhere",), a=3.0)
+    with pytest.raises(ValueError, match="unknown probes"):
+        Diagnostician(mistake_set, {"f": "function"}, "torch")
 
 
 def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):

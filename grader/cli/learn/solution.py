@@ -13,6 +13,7 @@ from grader.course.learner_copy import release_of
 from grader.errors import UsageError
 from grader.files import is_file, read_file
 from grader.model import Lesson
+from grader.source.step_marks import strip_marks
 from grader.terminal.console import show_paged, warn
 
 
@@ -40,7 +41,7 @@ def command(ctx: click.Context, lesson: str, give_up: bool, pager: bool) -> None
     trouble = context.try_store(lambda store: store.record_solution_shown(chosen.name, not solved, now))
     from grader.terminal.markdown import source  # only now: it imports rich
 
-    show_paged(source(read_file(chosen.solution_path)), pager)
+    show_paged(source(strip_marks(read_file(chosen.solution_path))), pager)
     if trouble:
         warn(trouble)
 

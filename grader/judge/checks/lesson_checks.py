@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 
+from grader.errors import CourseError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner
 from grader.judge.course_answers import CourseAnswers
+from grader.judge.diagnosis.ask_again import make_probe
+from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.transcript import Recorder, Transcript
@@ -43,7 +47,7 @@ class LessonChecks:
         return {check.name: self._record(check) for check in self.checks}
 
     def _record(self, check: Check) -> Transcript:
-        reference, _ = self.answers.load(self.lesson)
+        reference = self.answers.load(self.lesson)
         transcript = Transcript()
         submission = Recorder(reference.twin(), self.lesson.kinds, transcript.submission)
         self._run(check, submission, Recorder(reference.twin(), self.lesson.kinds, transcript.reference))
@@ -54,3 +58,22 @@ class LessonChecks:
 
     def _rand(self, name: str) -> Rand:
         return self.answers.rand(self.lesson, name, self.seed)
+
+
+def make_diagnostician(checks: LessonChecks, mistake_set: MistakeSet) -> Diagnostician:
+    """Return what names the mistakes of one function by what its checks ask. `checks`: on the seed of probes.
+
+    Raises:
+        CourseError: A mistake is to be recognised by a check or probe that there is not.
+    """
+    lesson = checks.lesson
+    mine = [check for check in checks.checks if check.function_in(lesson) == mistake_set.function]
+    asked = [
+        make_probe(check.name, checks.transcripts[check.name], check.stage, mistake_set.tolerances.get(check.name))
+        for check in mine
+        if mistake_set.from_checks and check.name not in mistake_set.without
+    ]
+    try:
+        return Diagnostician(mistake_set, lesson.kinds, checks.answers.course.arrays, asked)
+    except ValueError as error:
+        raise CourseError(str(error), where=str(lesson.mistakes_path)) from error

@@ -62,10 +62,10 @@ def agree(seen: Any, answer: Any, probe: Probe) -> bool:
 
 
 class MistakeOutputs:
-    """The answers of a mistake set to its own probes."""
+    """The answers of a mistake set to its probes."""
 
-    def __init__(self, mistake_set: MistakeSet, kinds: Mapping[str, str], arrays: str) -> None:
-        self.mistake_set, self.kinds, self.arrays = mistake_set, kinds, arrays
+    def __init__(self, mistake_set: MistakeSet, kinds: Mapping[str, str], arrays: str, probes: Sequence[Probe]) -> None:
+        self.mistake_set, self.kinds, self.arrays, self.probes = mistake_set, kinds, arrays, probes
         self._answers: dict[Key, Any] = {}
         self._combined: OrderedDict[Key, Any] = OrderedDict()  # of combinations, unlike all others
         self._fingerprints: dict[Key, Fingerprint] = {}
@@ -84,14 +84,14 @@ class MistakeOutputs:
                     observation = observe(probe, player, self.arrays)
                     if not player.parted:
                         observations[probe.name] = observation
-        for probe in self.mistake_set.probes:
+        for probe in self.probes:
             if probe.name not in observations:
                 observations[probe.name] = observe(probe, subject, self.arrays)
         return observations
 
     def reference(self, probe: Probe) -> Any:
         """Return the correct version's answer to a probe."""
-        return self.answer(self.mistake_set.probes.index(probe), 0)
+        return self.answer(self.probes.index(probe), 0)
 
     def sets(self, size: int) -> Sequence[int]:
         """Return all sets of `size` mistakes that can be made at once: different ids, different steps."""
@@ -101,7 +101,7 @@ class MistakeOutputs:
 
     def _make_sets(self, size: int) -> Iterator[int]:
         numbered = list(enumerate(self.mistake_set.mistakes))
-        joinable = [(i, m) for i, m in numbered if m.changes and m.version is None and not m.only]
+        joinable = [(i, m) for i, m in numbered if m.changes and m.version is None and not (m.only or m.alone)]
         for combination in itertools.combinations(joinable if size > 1 else numbered, size):
             steps = [step for _, mistake in combination for step in mistake.changes]
             if size == 1 or (len(set(steps)) == len(steps) and len({m.id for _, m in combination}) == size):
@@ -118,20 +118,17 @@ class MistakeOutputs:
     @cached_property
     def reached(self) -> list[int]:
         """For each probe, the set of mistakes in steps that it runs: the others change nothing in its answer."""
-        return [self._reached_by(probe) for probe in self.mistake_set.probes]
+        return [self._reached_by(probe) for probe in self.probes]
 
     def _reached_by(self, probe: Probe) -> int:
-        steps = self.mistake_set.steps
-        # what is no plain function cannot be watched, and counts as run
-        used = {name for name, step in steps.items() if isinstance(step, type) or not callable(step)}
-        watched = {name: _watch(step, name, used) for name, step in steps.items() if name not in used}
-        observe(probe, self.subject_for(self.mistake_set.build(watched)), self.arrays)
+        used: set[str] = set()
+        observe(probe, self.subject_for(self.mistake_set.source.build_watched(used)), self.arrays)
         return sum(1 << i for i, m in enumerate(self.mistake_set.mistakes) if not used.isdisjoint(m.changes))
 
     @cached_property
     def transcripts(self) -> dict[Probe, Transcript]:
         """What the probes ask of the correct version."""
-        transcripts = {probe: Transcript() for probe in self.mistake_set.probes}
+        transcripts = {probe: Transcript() for probe in self.probes}
         for probe, transcript in transcripts.items():
             observe(probe, Recorder(self.subject_with(()), self.kinds, transcript.submission), self.arrays)
         return transcripts
@@ -148,7 +145,7 @@ class MistakeOutputs:
         for kept in (self._answers, self._combined):
             if key in kept:
                 return kept[key]
-        found = observe(self.mistake_set.probes[probe], self._subject(mistakes), self.arrays)
+        found = observe(self.probes[probe], self._subject(mistakes), self.arrays)
         mark = self._fingerprints[key] = fingerprint(found)
         twin = self._by_fingerprint.get(mark, NO_EVIDENCE)
         if same(found, twin, atol=0.0):
@@ -184,7 +181,7 @@ class MistakeMatcher:
     def __init__(self, outputs: MistakeOutputs, seen: Observations) -> None:
         self._outputs, self._seen = outputs, seen
         self._fingerprints = {name: fingerprint(observation) for name, observation in seen.items()}
-        self._agreed: list[dict[int, bool]] = [{} for _ in outputs.mistake_set.probes]
+        self._agreed: list[dict[int, bool]] = [{} for _ in outputs.probes]
 
     def fits(self, mistakes: int) -> bool:
         """Return True if a set of mistakes answers as was seen.
@@ -193,7 +190,7 @@ class MistakeMatcher:
         """
         if mistakes.bit_count() == 1:
             (mistake,) = self._outputs.members(mistakes)
-            probes = enumerate(self._outputs.mistake_set.probes)
+            probes = enumerate(self._outputs.probes)
             return all(
                 self._agrees(i, mistakes) for i, probe in probes if probe.name in mistake.only or not mistake.only
             )
@@ -211,20 +208,10 @@ class MistakeMatcher:
     def _agrees(self, number: int, mistakes: int) -> bool:
         agreed = self._agreed[number]
         if mistakes not in agreed:
-            probe = self._outputs.mistake_set.probes[number]
+            probe = self._outputs.probes[number]
             seen, mark = self._seen[probe.name], self._fingerprints[probe.name]
             ruled_out = seen is not NO_EVIDENCE and mark.rules_out(
                 self._outputs.fingerprint(number, mistakes), probe.atol
             )
             agreed[mistakes] = not ruled_out and agree(seen, self._outputs.answer(number, mistakes), probe)
         return agreed[mistakes]
-
-
-def _watch(step: Any, name: str, used: set[str]) -> Any:
-    """Return the step, which adds its name to `used` when it is called."""
-
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        used.add(name)
-        return step(*args, **kwargs)
-
-    return watched

@@ -1,25 +1,27 @@
-"""The known mistakes of one function, with the probes that recognise them and correct alternatives.
+"""The known mistakes of one function: the lines that people write in place of the reference's.
 
-A *factory* makes the function from named *steps*. A mistake replaces steps by wrong ones, so mistakes in different
-steps can be combined, and a submission that makes two or three at once can be recognised. A mistake that cannot be
-made in this way gives a whole `version` of the function instead.
+A line of the reference that ends in `# step: NAME` is a step. A mistake names steps and what people write there, so
+mistakes in different steps can be combined, and a submission that makes two or three at once can be recognised.
 
-    softmax = MistakeSet("softmax", make_softmax, shift=own_maximum, total=sum_over_dim)
+    softmax = MistakeSet("softmax", globals())
 
-    @softmax.probe("rows far apart")
-    def _(subject, rand): return subject.softmax(...)
-
-    softmax.mistake("sm-overflow", says="...", suggests="...", shift=no_shift)
-    softmax.alternative("through logsumexp", version=softmax_by_logsumexp)
+    softmax.mistake("sm-overflow", "You exponentiate ...", "Subtract the maximum ...", shift="x")
+    softmax.alternative("a power of e", power="torch.e**shifted")
     softmax.example(torch.tensor([0.0, 1.0, 2.0]))
+
+What recognises a mistake is what the checks of the function ask of it. `ask` and `probe` add what they do not ask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from grader.judge.course_files import load_file
+from grader.judge.diagnosis.common_mistakes import common_mistakes
+from grader.judge.diagnosis.marked_source import MarkedSource
 from grader.judge.values.compare import ATOL
 
 
@@ -46,6 +48,7 @@ class Mistake:
     Attributes:
         coding: Which way of making the mistake this is, where there are several.
         only: The names of the probes that recognise it, where others are random or do not matter; empty means all.
+        alone: It is not looked for beside other mistakes.
     """
 
     id: str
@@ -55,6 +58,7 @@ class Mistake:
     version: Any = None
     coding: str = ""
     only: tuple[str, ...] = ()
+    alone: bool = False
 
     @property
     def label(self) -> str:
@@ -79,18 +83,75 @@ class Example:
     kwargs: Mapping[str, Any]
 
 
+class Factory:
+    """Makes a function from steps that are functions."""
+
+    parameters: Sequence[str] = ()
+
+    def __init__(self, make: Callable[..., Any], steps: Mapping[str, Any]) -> None:
+        self.make, self.steps = make, dict(steps)
+
+    def build(self, changes: Mapping[str, Any]) -> Any:
+        """Make the function with these steps exchanged."""
+        return self.make(**{**self.steps, **changes})
+
+    def build_watched(self, used: set[str]) -> Any:
+        """Make the function; each step adds its name to `used` when it is called."""
+        # what is no plain function cannot be watched, and counts as run
+        used |= {name for name, step in self.steps.items() if isinstance(step, type) or not callable(step)}
+        return self.build({name: _watch(step, name, used) for name, step in self.steps.items() if name not in used})
+
+
+def _watch(step: Any, name: str, used: set[str]) -> Any:
+    """Return the step, which adds its name to `used` when it is called."""
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        used.add(name)
+        return step(*args, **kwargs)
+
+    return watched
+
+
 class MistakeSet:
-    """The factory, default steps, probes, mistakes and alternatives of one function.
+    """The probes, mistakes and alternatives of one function or class.
+
+    Args:
+        function: The name of the function or class.
+        names: `globals()` of the file X_mistakes.py: its expressions may use the names there, and the reference is
+            X.py beside it.
+        reference: Another file with marked lines, where the reference itself cannot be marked.
+        from_checks: What its checks ask recognises its mistakes; else only its own probes do.
+        together: How many mistakes at once are looked for.
+        tolerances: By the name of a check, how far answers may be apart to be taken for equal.
+        without: The names of checks that recognise no mistake.
 
     Attributes:
-        together: How many mistakes at once are looked for.
+        steps: The names of the steps, with what the correct version has there.
     """
 
-    def __init__(self, function: str, factory: Callable[..., Any], *, together: int = 2, **steps: Any) -> None:
-        self.function = function
-        self.factory = factory
-        self.together = together
-        self.steps = steps
+    def __init__(
+        self,
+        function: str,
+        names: Mapping[str, Any] | Callable[..., Any],
+        *,
+        reference: Path | None = None,
+        from_checks: bool = True,
+        together: int = 2,
+        tolerances: Mapping[str, float] | None = None,
+        without: Sequence[str] = (),
+        **steps: Any,
+    ) -> None:
+        self.function, self.together = function, together
+        self.source: Any
+        self.from_checks = from_checks and not callable(names)
+        if callable(names):
+            self.source = Factory(names, steps)
+        else:
+            self.path = Path(names["__file__"])
+            beside = self.path.with_name(self.path.name.replace("_mistakes", ""))
+            self.source = MarkedSource(reference or beside, function, names)
+        self.steps, self.parameters = self.source.steps, self.source.parameters
+        self.tolerances, self.without = dict(tolerances or {}), frozenset(without)
         self.probes: list[Probe] = []
         self.mistakes: list[Mistake] = []
         self.alternatives: list[Alternative] = []
@@ -107,37 +168,71 @@ class MistakeSet:
 
         return register
 
+    def ask(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Register one more question than the checks ask: the value for these arguments."""
+        self.probe(name, stage=name)(lambda subject, rand: getattr(subject, self.function)(*args, **kwargs))
+
     def mistake(
         self,
         id: str,
-        *,
         says: str,
         suggests: str,
+        *,
         coding: str = "",
         only: tuple[str, ...] = (),
+        alone: bool = False,
         version: Any = None,
         **changes: Any,
     ) -> None:
-        """Register a mistake: wrong steps by name, or a whole wrong `version`.
+        """Register a mistake: what stands in place of steps, or a whole wrong `version`.
 
         One id may have several codings.
 
+        Args:
+            coding: Which way of making the mistake this is, where there are several.
+            only: The names of the checks and probes that recognise it; empty means all.
+            alone: It is not looked for beside other mistakes.
+            version: A function, or an expression of the function's parameters.
+
         Raises:
-            ValueError: It names steps or probes that there are not, or is registered already.
+            ValueError: It names steps that there are not, or is registered already.
         """
         self._require_steps(changes)
-        found = Mistake(id, says, suggests, changes, version, coding, only)
+        found = Mistake(id, says, suggests, changes, self._version(version), coding, only, alone)
         if any(other.label == found.label for other in self.mistakes):
             raise ValueError(f"two mistakes labelled {found.label!r}")
-        unknown = set(only) - {probe.name for probe in self.probes}
-        if unknown:
-            raise ValueError(f"{id} names unknown probes {sorted(unknown)}")
         self.mistakes.append(found)
 
     def alternative(self, name: str, *, version: Any = None, **changes: Any) -> None:
         """Register a correct alternative: other steps by name, or a whole `version`."""
         self._require_steps(changes)
-        self.alternatives.append(Alternative(name, changes, version))
+        self.alternatives.append(Alternative(name, changes, self._version(version)))
+
+    def common(self, prefix: str, *names: str, **own: tuple[str, str]) -> None:
+        """Register mistakes that any function can have, by their names in `common_mistakes`.
+
+        Args:
+            prefix: Put before the names to make the ids.
+            own: By name, what is said and suggested in place of the general words.
+        """
+        for row in common_mistakes(self.parameters, [*names, *own]):
+            says, suggests = own.get(row.name, (row.says, row.suggests))
+            self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, **dict[str, Any](row.changes))
+
+    def include(self, lesson: str, *, without: Sequence[str] = (), **own: tuple[str, str]) -> None:
+        """Register the mistakes of another lesson's first function that have their steps here, too.
+
+        Args:
+            lesson: Its name, in the same track; `track/lesson` for another.
+            without: Ids or labels to leave out.
+            own: By id, with `_` for `-`, what is said and suggested in place of its words.
+        """
+        other: MistakeSet = load_file(self.path.parent.joinpath(f"{lesson}_mistakes.py")).MISTAKE_SETS[0]
+        self.source.names = {**other.source.names, **self.source.names}
+        for known in other.mistakes:
+            if known.changes and known.changes.keys() <= self.steps.keys() and not {known.id, known.label} & {*without}:
+                says, suggests = own.get(known.id.replace("-", "_"), (known.says, known.suggests))
+                self.mistake(known.id, says, suggests, coding=known.coding, alone=known.alone, **known.changes)
 
     def example(self, *args: Any, **kwargs: Any) -> None:
         """Register arguments small enough to retype; smallest first."""
@@ -145,9 +240,12 @@ class MistakeSet:
 
     def build(self, changes: Mapping[str, Any], version: Any = None) -> Any:
         """Make the function (or class) with these steps exchanged."""
-        return self.factory(**{**self.steps, **changes}) if version is None else version
+        return self.source.build(changes) if version is None else version
 
-    def _require_steps(self, changes: Mapping[str, Any]) -> None:
+    def _version(self, version: Any) -> Any:
+        return self.source.build_version(version) if isinstance(version, str) else version
+
+    def _require_steps(self, changes: Mapping[str, str]) -> None:
         unknown = set(changes) - set(self.steps)
         if unknown:
-            raise ValueError(f"{self.function} has no steps {sorted(unknown)}")
+            raise ValueError(f"{self.function} has no steps {sorted(unknown)}; it has {sorted(self.steps)}")

@@ -38,11 +38,24 @@ class Diagnosis:
 
 
 class Diagnostician:
-    """Names the mistakes of one function; what each known mistake answers is computed once."""
+    """Names the mistakes of one function; what each known mistake answers is computed once.
 
-    def __init__(self, mistake_set: MistakeSet, kinds: Mapping[str, str], arrays: str) -> None:
-        self.mistake_set, self.arrays = mistake_set, arrays
-        self.outputs = MistakeOutputs(mistake_set, kinds, arrays)
+    Args:
+        asked: Probes made from the function's checks; those of the mistake set come after them.
+
+    Raises:
+        ValueError: A mistake is to be recognised by a probe that there is not.
+    """
+
+    def __init__(
+        self, mistake_set: MistakeSet, kinds: Mapping[str, str], arrays: str, asked: Sequence[Probe] = ()
+    ) -> None:
+        self.mistake_set, self.arrays, self.probes = mistake_set, arrays, [*asked, *mistake_set.probes]
+        self.outputs = MistakeOutputs(mistake_set, kinds, arrays, self.probes)
+        known = {probe.name for probe in self.probes}
+        for mistake in mistake_set.mistakes:
+            if unknown := set(mistake.only) - known:
+                raise ValueError(f"{mistake.id} names unknown probes {sorted(unknown)}; there are {sorted(known)}")
 
     def diagnose(self, subject: CallableModule) -> Diagnosis:
         """Observe the subject on every probe and say what that means."""
@@ -52,13 +65,12 @@ class Diagnostician:
             return diagnosis
         found = self.explain(seen)
         if not found:
-            changed, note = self._reformat(seen)
-            found = self.explain(changed) if note else []
+            changed, notes = self._reformat(seen)
+            found = self.explain(changed) if any(notes) else []
             # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
             # once; elsewhere it would only hide that the values are wrong
-            first = self.mistake_set.probes[0].name
-            if note and (found or not self._refuting(changed) or changed[first] is not seen[first]):
-                diagnosis.format_note = note
+            if any(notes) and (found or notes[0] or not self._refuting(changed)):
+                diagnosis.format_note = next(filter(None, notes))
         diagnosis.named = [Named(m.id, self.mistake_set.function, m.says, m.suggests) for m in found]
         return diagnosis
 
@@ -71,7 +83,7 @@ class Diagnostician:
         if not wrong:
             return []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
-        most = 1 if all(isinstance(observation, Raised) for observation in wrong) else self.mistake_set.together
+        most = 1 if all(map(_is_error, wrong)) else self.mistake_set.together
         matcher = MistakeMatcher(self.outputs, seen)
         for size in range(1, most + 1):
             found = [self.outputs.members(mistakes) for mistakes in self.outputs.sets(size) if matcher.fits(mistakes)]
@@ -83,38 +95,55 @@ class Diagnostician:
     def _is_confirmed(self, combination: Sequence[Mistake], seen: Observations) -> bool:
         """Return True if a combination still fits when all that it answers is computed anew."""
         subject = self.outputs.subject_with(combination)
-        probes = self.mistake_set.probes
+        probes = self.probes
         return all(agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in probes)
 
     def _compare(self, seen: Observations) -> Diagnosis:
         """Sort the probes by whether they were answered as the reference answers them."""
         diagnosis = Diagnosis()
-        for probe in self.mistake_set.probes:
+        for probe in self.probes:
             expected = self.outputs.reference(probe)
             good = agree(seen[probe.name], expected, probe)
             no_evidence = good and not same(seen[probe.name], expected, probe.atol)
             if probe.stage and not no_evidence:
                 (diagnosis.right if good else diagnosis.wrong).append(probe.stage)
             if not good and diagnosis.first_wrong is None:
-                diagnosis.first_wrong = (probe, seen[probe.name], expected)
+                diagnosis.first_wrong = (probe, *_first_difference(seen[probe.name], expected, probe.atol))
         return diagnosis
 
-    def _refuting(self, seen: Observations) -> list[Any]:
-        """Return the observations that speak against the reference."""
-        return [
-            seen[probe.name]
-            for probe in self.mistake_set.probes
-            if not agree(seen[probe.name], self.outputs.reference(probe), probe)
-        ]
+    def _refuting(self, seen: Observations) -> list[tuple[Any, Any]]:
+        """Return the observations that speak against the reference, each with what the reference answers."""
+        both = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in self.probes]
+        return [(found, expected) for probe, found, expected in both if not agree(found, expected, probe)]
 
-    def _reformat(self, seen: Observations) -> tuple[Observations, str]:
-        """Return the observations in the form that was asked for, and a sentence on what had to be changed."""
-        notes: list[str] = []
-        changed = {
-            probe.name: reformat(seen[probe.name], self.outputs.reference(probe), notes)
-            for probe in self.mistake_set.probes
-        }
-        return changed, notes[0] if notes else ""
+    def _reformat(self, seen: Observations) -> tuple[Observations, list[str]]:
+        """Return the observations in the form that was asked for, and for each probe what had to be changed."""
+        changed, said = {}, []
+        for probe in self.probes:
+            notes: list[str] = []
+            changed[probe.name] = reformat(seen[probe.name], self.outputs.reference(probe), notes)
+            said.append(notes[0] if notes else "")
+        return changed, said
+
+
+def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:
+    """Return the first parts of two observations that differ."""
+    if isinstance(seen, list) and isinstance(expected, list) and len(seen) == len(expected):
+        pairs = zip(seen, expected, strict=True)
+    elif isinstance(seen, dict) and isinstance(expected, dict) and seen.keys() == expected.keys():
+        pairs = zip(seen.values(), expected.values(), strict=True)
+    else:
+        return seen, expected
+    differing = next((pair for pair in pairs if not same(*pair, atol)), None)
+    return _first_difference(*differing, atol) if differing else (seen, expected)
+
+
+def _is_error(pair: tuple[Any, Any]) -> bool:
+    """Return True if an observation differs from what was expected by errors only."""
+    found, expected = pair
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        return all(isinstance(f, Raised) or same(f, e) for f, e in zip(found, expected, strict=True))
+    return isinstance(found, Raised)
 
 
 def _common(fits: list[tuple[Mistake, ...]]) -> list[Mistake]:

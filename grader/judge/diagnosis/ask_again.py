@@ -1,0 +1,94 @@
+"""Ask any version of a function what a check asks of it: what recognises mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from grader.judge.diagnosis.mistake_set import Probe
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import CallableModule
+from grader.judge.transcript.transcript import Exchange, Transcript
+from grader.judge.values.compare import ATOL, Raised
+from grader.worker.arrays import map_leaves
+from grader.worker.wire import Handle
+
+# torch raises a RuntimeError for each, and they are different mistakes
+CAUSES = ("modified by an inplace operation", "Can't call numpy()", "does not require grad", "leaf Variable")
+NOTHING = object()  # is told by a reply that only says that it was done
+
+
+def make_probe(check: str, transcript: Transcript, stage: str = "", atol: float | None = None) -> Probe:
+    """Return all that a check asks of a right submission as one probe."""
+    name = check.replace("_", " ").replace("[", " (").replace("]", ")")
+    run = partial(_ask_recorded, transcript)
+    return Probe(check, run, ATOL if atol is None else atol, stage or name)
+
+
+def _ask_recorded(transcript: Transcript, subject: CallableModule, rand: Any) -> Any:
+    return ask_again(subject, transcript.submission)
+
+
+def ask_again(subject: CallableModule, exchanges: Sequence[Exchange]) -> Any:
+    """Return what a subject answers to recorded requests, as one observation.
+
+    Only what the reference's answers speak of is observed. An error is an answer, after which it goes on.
+
+    Raises:
+        LearnerError: The subject timed out or died.
+    """
+    handles: dict[int, int] = {}  # of the recording: of the subject
+    observations = []
+    for exchange in exchanges:
+        # where the answer lies says nothing of what it is: that has its own check, and no known mistake
+        if exchange.content.get("elsewhere"):
+            continue
+        try:
+            reply = subject.ask(exchange.operation, **_with_handles(exchange.content, handles))
+        except KeyError:
+            observed: Any = Raised("raised", "no such object")  # it could not be made
+        except LearnerError as error:
+            if error.kind not in ("raised", "forbidden"):
+                raise
+            cause = next((cause for cause in CAUSES if cause in error.text), "")
+            observed = Raised(error.kind, f"{error.type_name} {cause}".strip())
+        else:
+            answer = exchange.answer if isinstance(exchange.answer, Mapping) else {}
+            if "handle" in answer:
+                handles[answer["handle"]] = reply["handle"]
+            observed = _observe(exchange, answer, reply)
+        if observed is not NOTHING:
+            observations.append(observed)
+    return observations[0] if len(observations) == 1 else observations
+
+
+def _with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
+    """Return a request about the subject's own objects. Raises KeyError where it has none."""
+    mapped = map_leaves(dict(content), lambda leaf: Handle(handles[leaf.number]) if isinstance(leaf, Handle) else leaf)
+    if "handle" in mapped:
+        mapped["handle"] = handles[mapped["handle"]]
+    return mapped  # type: ignore[no-any-return]
+
+
+def _observe(exchange: Exchange, answer: Mapping[str, Any], reply: Mapping[str, Any]) -> Any:
+    if exchange.operation == "build":
+        return {"missing": sorted(reply["missing"]), "unexpected": sorted(reply["unexpected"])}
+    if exchange.operation == "state":
+        return {key: _only(reply[key], answer[key]) for key in ("state", "grads", "training")}
+    if exchange.operation == "events":
+        return list(reply["events"])
+    if exchange.operation != "call":
+        return NOTHING
+    if "grad" in exchange.content:
+        return {"value": reply["value"], "grads": _only(reply["grads"], answer["grads"])}
+    if exchange.content.get("after"):
+        return {"value": reply["value"], "after": reply["after"]}
+    return reply["value"]
+
+
+def _only(found: Any, expected: Any) -> Any:
+    """Return of a mapping what the reference has, too: a version may have more parameters."""
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        return {key: found.get(key) for key in expected}
+    return found
