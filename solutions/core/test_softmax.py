@@ -13,21 +13,21 @@ from grader.api.checks import (
 )
 
 
-@pytest.mark.check(skill="shape", points=1, public=True)
+@pytest.mark.check(skill="shape", points=1, public=True, stage="in shape")
 def test_shape(submission, rand):
     """Gives back the shape of its input."""
     x = rand(3, 5)
     assert_shape(submission.softmax(x), x.shape)
 
 
-@pytest.mark.check(skill="values", points=3, needs="test_shape", public=True)
+@pytest.mark.check(skill="values", points=3, needs="test_shape", public=True, stage="along the last axis")
 def test_last_axis(submission, reference, rand):
     """Equals the reference along the last axis."""
     x = rand(3, 5)
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
-@pytest.mark.check(skill="values", points=1, needs="test_shape", public=True)
+@pytest.mark.check(skill="values", points=1, needs="test_shape", public=True, stage="in sums")
 def test_sums_to_one(submission, rand):
     """Every slice sums to 1, and no entry is negative."""
     weights = submission.softmax(rand(4, 7), dim=1)
@@ -37,7 +37,7 @@ def test_sums_to_one(submission, rand):
         fail("Some weights are negative.")
 
 
-@pytest.mark.check(skill="generality", points=3, needs="test_last_axis")
+@pytest.mark.check(skill="generality", points=3, needs="test_last_axis", stage="along any axis")
 @pytest.mark.parametrize("dim", [0, 1, -2])
 def test_any_axis(submission, reference, rand, dim):
     """Equals the reference along any axis you name."""
@@ -45,7 +45,7 @@ def test_any_axis(submission, reference, rand, dim):
     assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_last_axis")
+@pytest.mark.check(skill="generality", points=2, needs="test_last_axis", stage="with one axis and with four")
 def test_any_rank(submission, reference, rand):
     """Works for one axis and for four."""
     one, four = rand(6), rand(2, 3, 4, 5)
@@ -53,14 +53,14 @@ def test_any_rank(submission, reference, rand):
     assert_matches(submission.softmax(four, dim=2), reference.softmax(four, dim=2))
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_last_axis")
+@pytest.mark.check(skill="generality", points=1, needs="test_last_axis", stage="on a square")
 def test_square(submission, reference, rand):
     """Is right on a square too, where a wrong broadcast goes unnoticed."""
     x = rand(4, 4)
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
-@pytest.mark.check(skill="stability", points=2, needs="test_shape")
+@pytest.mark.check(skill="stability", points=2, needs="test_shape", stage="on scores near ±1000")
 @pytest.mark.parametrize("offset", [1000.0, -1000.0])
 def test_large_scores(submission, reference, rand, offset):
     """Survives scores near +1000 and -1000."""
@@ -68,21 +68,21 @@ def test_large_scores(submission, reference, rand, offset):
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
-@pytest.mark.check(skill="stability", points=2, needs="test_shape")
+@pytest.mark.check(skill="stability", points=2, needs="test_shape", stage="on rows of very different size")
 def test_rows_far_apart(submission, reference, rand):
     """Survives rows of very different size in one tensor."""
     x = rand(3, 5) + torch.tensor([[0.0], [400.0], [-900.0]])
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
-@pytest.mark.check(skill="stability", points=1, needs="test_shape")
+@pytest.mark.check(skill="stability", points=1, needs="test_shape", stage="on a row with a wide spread")
 def test_wide_row(submission, reference):
     """Survives one row that holds 0, 100 and 200, and one that holds minus infinity."""
     x = torch.tensor([[0.0, 100.0, 200.0], [0.5, float("-inf"), 1.5]])
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
-@pytest.mark.check(skill="gradients", points=2, needs="test_last_axis")
+@pytest.mark.check(skill="gradients", points=2, needs="test_last_axis", stage="in its gradient")
 def test_gradient(submission, reference, rand):
     """Lets the right gradient through."""
     x, weights = rand(3, 5), rand(3, 5)
@@ -96,7 +96,7 @@ def test_input_unchanged(submission, rand):
     assert_unchanged(submission.softmax.observe(x), x)
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=1, needs="test_shape", stage="with float64")
 def test_dtype_and_device(submission, reference, rand):
     """Keeps the dtype and the device of its input."""
     x = rand(3, 5, dtype=torch.float64)
