@@ -53,6 +53,7 @@ JUDGE_ORDER = (
     "__init__",
     "errors",
     "course_files",
+    "own_limits",
     "values",
     "processes",
     "transcript",

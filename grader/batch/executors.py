@@ -43,7 +43,7 @@ def make_executor(where: str, course: Course, settings: Settings, jobs: int | No
     It grades *jobs* submissions at the same time, None for one a processor; *learners* are the most that are useful.
     Raises UsageError if there is no such executor, or it cannot be used.
     """
-    seconds = _max_seconds(course, settings)
+    seconds = course.limits.judging_seconds
     if where == LOCAL:
         return LocalExecutor(settings, seconds, min(jobs or usable_cores(), max(1, learners)))
     scheme, _, address = where.partition("://")
@@ -92,12 +92,3 @@ class LocalExecutor:
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._pool.close()
-
-
-def _max_seconds(course: Course, settings: Settings) -> float:
-    """Return after how long a grading process counts as dead.
-
-    Its checks keep to `total_seconds`; the probes that name a mistake follow, each of which may take a call's time.
-    """
-    limits = course.limits
-    return len(settings.lessons) * (2 * limits.total_seconds + 40 * limits.call_seconds) + 60.0

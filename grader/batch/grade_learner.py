@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,11 +25,12 @@ from grader.submission import read_submission
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
-    `folder` is an empty folder; each learner's files are removed from it again.
+    `folder` is an empty folder; each learner's files are removed from it again. `on_step` is called with each
+    lesson that is going to be judged.
     """
 
-    def __init__(self, judge: Judge, settings: Settings, folder: Path) -> None:
-        self.judge, self.settings, self.folder = judge, settings, folder
+    def __init__(self, judge: Judge, settings: Settings, folder: Path, on_step: Callable[[str], None]) -> None:
+        self.judge, self.settings, self.folder, self.on_step = judge, settings, folder, on_step
         judge.next_lessons = settings.lessons
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
@@ -81,6 +82,7 @@ class LearnerGrader:
         submissions.sort(key=self.judge.workers.needs_its_own)
         with self.judge.workers.one_learner():
             for one in submissions:
+                self.on_step(one.lesson)
                 results[one.lesson] = self.judge.examine(self.judge.course.lessons[one.lesson], one, self.settings.seed)
         return [result for result in results.values() if result]
 

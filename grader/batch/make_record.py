@@ -92,6 +92,13 @@ def make_failed(learner: Learner, settings: Settings, reason: str) -> GradedHand
     return GradedHandIn(make_record(learner, results, digest="", problem=reason))
 
 
+def make_late(learner: Learner, settings: Settings, reason: str) -> GradedHandIn:
+    """Make the result of a hand-in that could not be graded in time; like one that cannot be read, it has no score."""
+    results = [make_ungraded(lesson, "missing", settings) for lesson in settings.lessons]
+    problem = f"It could not be graded in time: {reason}."
+    return GradedHandIn(make_record(learner, results, digest=learner.stamp, problem=problem))
+
+
 def make_previous(old: Record, when: str) -> Previous | None:
     """Return what a new record says of `old`, given at `when`, which it replaces.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader.batch.executors import LOCAL, GradingExecutor, make_executor
 from grader.batch.outputs import Outputs
+from grader.batch.read_within_limits import read_within_limits
 from grader.batch.results import Results, read_settings
 from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, make_settings
@@ -19,13 +20,13 @@ from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
 from grader.intake.discover import Discovery, discover
 from grader.intake.formats.repositories import parse_deadline
-from grader.intake.hand_in import read_hand_in
 from grader.intake.learner import Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
 from grader.record import Record
+from grader.store.class_store import State
 
 REQUIRED_EQUAL = (  # settings by which results can be resumed, in words, with their options
     ("course", "another course", "--course"),
@@ -135,7 +136,7 @@ class Run:
             state = self.results.states.get(learner.id)
             if state is None:
                 continue
-            digest = read_hand_in(learner).digest
+            digest = self._digest(learner, state)
             again = state.again or self.plan.regrade  # until there is a new score, the old one counts
             same_settings = state.settings == self.results.key or (again and state.listed)
             if self.results.is_done(learner.id, digest):
@@ -143,6 +144,12 @@ class Run:
             if same_settings and state.digest in ("", digest):
                 stays.add(learner.id)
         return done, stays
+
+    def _digest(self, learner: Learner, state: State) -> str:
+        """Return the digest of a hand-in; if nothing would come of reading it, the one it was graded with."""
+        if state.digest in ("", learner.stamp):  # the grader failed on it, or it took too long and is still the same
+            return state.digest
+        return read_within_limits(learner, self.course.limits).digest
 
     def _find_earlier(self) -> dict[str, str]:
         """Return earlier hand-ins of learners who have none now, each with its learner."""

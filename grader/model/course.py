@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
+JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond what it grants a learner's code
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,16 @@ class Limits:
     total_seconds: float = 60.0
     memory_mb: int = 4096
     output_kb: int = 1024
+
+    @property
+    def probe_seconds(self) -> float:
+        """What the probes that name a mistake may take, after the checks."""
+        return self.total_seconds / 4
+
+    @property
+    def judging_seconds(self) -> float:
+        """After how long judging one lesson is ended from outside, and so is reading a hand-in."""
+        return self.total_seconds + self.probe_seconds + JUDGE_SECONDS
 
 
 class Function(NamedTuple):

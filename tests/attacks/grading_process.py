@@ -45,7 +45,8 @@ class GradingProcess:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"learner": learner}).encode() + b"\n")
         self.process.stdin.flush()
-        reply = self._receive()
+        while "step" in (reply := self._receive()):
+            pass
         assert "record" in reply, reply
         record: dict[str, Any] = reply["record"]
         return record

@@ -454,13 +454,13 @@ def test_a_submission_that_kills_the_grader_twice_is_no_zero(grader, course, cla
 
 
 def test_a_grading_process_that_does_not_answer_is_given_up(grader, class_folder):
-    """After the time that a submission may take at the very most, its process counts as dead."""
+    """After the time that a step of it may take at the very most, its process is ended; it is not tried again."""
     grader.grade(learner_of(class_folder / "ann", "folder"))
     grader.seconds = 0.0
     found = grader.grade(learner_of(class_folder / "bob", "folder")).record.to_json()
 
-    assert states(found) == [("grader-error", None)] * 2
-    assert "no answer" in found["problem"]
+    assert states(found) == [("missing", None)] * 2
+    assert "not be graded in time: reading it took more than" in found["problem"]
 
 
 def test_any_executor_can_grade(grader, class_folder):

@@ -29,9 +29,10 @@ from grader.batch.cluster.dask_task import (
     pack_course,
 )
 from grader.batch.make_record import GradedHandIn, make_failed
+from grader.batch.read_within_limits import read_within_limits
 from grader.batch.settings import Settings
 from grader.errors import GraderError, SelfattendError, UsageError
-from grader.intake.hand_in import HandIn, read_hand_in
+from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.model import Course
 
@@ -49,7 +50,7 @@ class DaskExecutor:
     def __init__(self, address: str, course: Course, settings: Settings, seconds: float, jobs: int | None) -> None:
         """Connect. Raises UsageError without the package, the scheduler, workers, or the same program on them."""
         self.settings, self.seconds, self.address, self.jobs = settings, seconds, address, jobs
-        self.course = pack_course(course)
+        self.course, self._limits = pack_course(course), course.limits
         self.run = f"selfattend-{secrets.token_hex(8)}"
         self._client = _connect(address)
         try:
@@ -101,7 +102,7 @@ class DaskExecutor:
                 if chosen:
                     break
             learner = coming.popleft()
-            hand_in = read_hand_in(learner)
+            hand_in = read_within_limits(learner, self._limits)
             size += sum(map(len, hand_in.files.values()))
             chosen.append(learner)
             hand_ins.append(hand_in)

@@ -3,9 +3,9 @@
     python -P -m grader.batch.processes.process_main SETTINGS_JSON
 
 In, one JSON object a line: `{"learner": Learner.to_dict()}`, with `"hand_in"` where it is sent instead of read here.
-Out, one a line: first `{"ready": true}` or `{"failed": {...}}`, then for each learner `{"record", "fingerprints",
-"isolation"}`, or `{"error": "..."}` if the grader itself failed. Replies go over a copy of standard output, which the
-course's files and pytest may write to.
+Out, one a line: first `{"ready": true}` or `{"failed": {...}}`, then for each learner `{"step": "..."}` as each step
+begins, and `{"record", "fingerprints", "isolation"}`, or `{"error": "..."}` if the grader itself failed. Replies go
+over a copy of standard output, which the course's files and pytest may write to.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:
     folder, busy = TempFolder(), threading.Event()
     threading.Thread(target=_end_with_parent, args=(folder, busy), daemon=True).start()
     try:
-        grader = LearnerGrader(judge, settings, folder.root)
+        grader = LearnerGrader(judge, settings, folder.root, on_step=lambda step: _send(replies, {"step": step}))
         _send(replies, {"ready": True})
         for line in sys.stdin.buffer:
             busy.set()

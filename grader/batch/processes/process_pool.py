@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, make_failed
+from grader.batch.make_record import GradedHandIn, make_failed, make_late
 from grader.batch.processes.temp_folder import remove_stale_folders
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
@@ -35,6 +35,10 @@ MAX_TRIES = 2
 
 class ProcessDied(Exception):
     """The grading process ended, or did not answer in time."""
+
+
+class OutOfTime(ProcessDied):
+    """It did not answer in time."""
 
 
 class GradingProcess:
@@ -65,7 +69,7 @@ class GradingProcess:
             raise kind(failed["what"], where=failed["where"], next_step=failed["next_step"])
 
     def grade(self, learner: Learner, seconds: float, hand_in: HandIn | None = None) -> GradedHandIn:
-        """Return the learner's result; without *hand_in*, the process reads it.
+        """Return the learner's result; without *hand_in*, the process reads it. Each step of that may take *seconds*.
 
         Raises ProcessDied; the process is of no more use then.
         """
@@ -78,7 +82,13 @@ class GradingProcess:
             self.process.stdin.flush()
         except OSError:
             raise ProcessDied(self._exit_reason()) from None
-        reply = self._receive(seconds)
+        reply = {"step": "reading it"}
+        while "step" in reply:
+            step = reply["step"]
+            try:
+                reply = self._receive(seconds)
+            except OutOfTime:
+                raise OutOfTime(f"{step} took more than {seconds:.0f} s") from None
         if "record" not in reply:
             raise ProcessDied(str(reply.get("error", self._exit_reason())))
         return GradedHandIn.from_json(reply)
@@ -89,7 +99,7 @@ class GradingProcess:
         while b"\n" not in self._received:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
-                raise ProcessDied(f"no answer within {seconds:.0f} s")
+                raise OutOfTime(f"no answer within {seconds:.0f} s")
             piece = os.read(self.process.stdout.fileno(), 1 << 20)
             if not piece:
                 raise ProcessDied(self._exit_reason())
@@ -132,7 +142,7 @@ class ProcessPool:
     """Grades learners, each calling thread in one process. Pickling leaves the processes behind."""
 
     def __init__(self, settings: Settings, seconds: float) -> None:
-        """Take the wall-clock *seconds* for one submission: far more than its limits add up to."""
+        """Take the wall-clock *seconds* for each step of a submission, which are more than its own limits add up to."""
         self.settings = settings
         self.seconds = seconds
         self._local = threading.local()
@@ -146,14 +156,17 @@ class ProcessPool:
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
         """Return the learner's result.
 
-        A dead process is replaced and the submission tried again; after MAX_TRIES the grader has failed on it. Raises
-        SelfattendError if no process can be started.
+        A dead process is replaced and the submission tried again; after MAX_TRIES the grader has failed on it. One that
+        takes too long is not tried again. Raises SelfattendError if no process can be started.
         """
         reason = ""
         for _ in range(MAX_TRIES):
             process = self.get_process()
             try:
                 return process.grade(learner, self.seconds, hand_in)
+            except OutOfTime as late:
+                self._discard(process)
+                return make_late(learner, self.settings, str(late))
             except ProcessDied as death:
                 reason = str(death)
                 self._discard(process)

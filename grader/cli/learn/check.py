@@ -19,6 +19,7 @@ from grader.cli.options import course_option, json_option
 from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
+from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
 from grader.terminal.console import is_terminal, put, wrap
@@ -150,7 +151,8 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     root = run.context.workspace.root if run.context.workspace else None
     within = root if root and path.absolute().is_relative_to(root) else None
     try:
-        submission = read_submission(path, lesson, run.context.course, within)
+        with end_after(run.context.course.limits.judging_seconds, f"Reading {path}"):
+            submission = read_submission(path, lesson, run.context.course, within)
     except SubmissionError as error:
         if not several:
             raise
@@ -174,7 +176,8 @@ def _check(run: CheckRun, several: bool) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
-                result = judge.examine(lesson, submission, run.seed, hints_used)
+                with end_after(run.context.course.limits.judging_seconds, f"Checking {lesson.name}"):
+                    result = judge.examine(lesson, submission, run.seed, hints_used)
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
                 run.results.append(result)

@@ -153,7 +153,7 @@ class LearnerFunctions(LoadedSubmission):
         limits = self.limits
         worker.patience = min(limits.call_seconds, SECONDS_AFTER_TIMEOUT if self._timed_out else limits.call_seconds)
         # after the checks come the probes that name a mistake: they have less time, and must end too
-        worker.until = self.deadline + limits.total_seconds / 4
+        worker.until = self.deadline + limits.probe_seconds
         return load_submission(
             worker,
             self.checks.lesson,

@@ -1,0 +1,68 @@
+"""Limits of the judge's own time and memory: no submission may take more, whatever it makes the judge do."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.errors import GraderError
+from grader.worker.isolation.limits import MEMORY_IS_LIMITED
+
+RING_AGAIN_SECONDS = 5.0  # what is raised in a callback of the interpreter is lost
+
+
+@contextmanager
+def end_after(seconds: float, what: str) -> Iterator[None]:
+    """Raise GraderError if the block takes longer, interrupted as by Ctrl-C, which checks do not catch.
+
+    Only a main thread can be interrupted, and not on Windows.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    rang = False
+
+    def ring(*_: object) -> None:
+        nonlocal rang
+        rang = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, RING_AGAIN_SECONDS)
+    try:
+        yield
+    except BaseException:
+        if rang:
+            next_step = "look for what in the file, or in what it returns, keeps the grader itself busy"
+            raise GraderError(f"{what} took more than {seconds:.0f} s", next_step=next_step) from None
+        raise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def limited_memory(more_mb: int) -> Iterator[None]:
+    """Raise GraderError if this process needs more memory in the block than it has now and *more_mb*.
+
+    Address space that is only reserved, or shared, does not count: libraries take much of it.
+    """
+    if not MEMORY_IS_LIMITED:
+        yield
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])  # of data and stack
+    before = _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bounds = [bound for bound in before if bound != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([pages * resource.getpagesize() + (more_mb << 20), *bounds]), hard))
+    try:
+        yield
+    except MemoryError:
+        next_step = "look for what in the file, or in what it returns, is so large"
+        raise GraderError(f"the grader itself needed more than {more_mb} MB", next_step=next_step) from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
