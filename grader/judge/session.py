@@ -13,11 +13,12 @@ import subprocess
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
+from grader.judge.own_limits import limited_memory
 from grader.judge.processes.isolation_policy import accept_for, left_out_by, no_isolation_on_gpu, policy_for
 from grader.judge.processes.launcher import ForkServerLauncher, Launcher, SpawnLauncher, start_launcher
 from grader.model import Course, Lesson, LessonResult, Submission
@@ -80,14 +81,16 @@ def judge_with(
     Raises:
         UsageError: The device is not there.
         IsolationError: Isolation is required and not possible; `drive` is not called.
-        GraderError: The grader itself fails.
+        GraderError: The grader itself fails, or needs more memory than a worker may have.
         KeyboardInterrupt: Ctrl-C was pressed.
     """
 
     def begin(judge: Judge) -> None:
         if isolation != "available":
             judge.launcher.greet()
-        drive(judge)
+        # the driver of a GPU takes memory without end
+        with nullcontext() if judge.device == "cuda" else limited_memory(course.limits.memory_mb):
+            drive(judge)
 
     with with_workers(course, device, isolation) as (launcher, found):
         if isinstance(launcher, ForkServerLauncher):

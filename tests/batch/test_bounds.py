@@ -1,0 +1,171 @@
+"""grader.batch: the grader's own time and memory for one hand-in are bounded, and the class goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.hand_ins import ANSWERS, TINY, learner_of, write
+from support.learn_command import ROOT, learn
+
+from grader.batch import read_within_limits as reading
+from grader.errors import GraderError
+from grader.judge.own_limits import end_after, limited_memory
+from grader.model import Limits
+
+SECONDS = 60
+ONE_NUMBER = "import numpy as np\n\n\ndef moving_average(x, window):\n    return np.zeros(1)\n"
+NO_NUMBER = ONE_NUMBER.replace("zeros(1)", "zeros(0)")
+QUESTION = "    assert_shape(submission.moving_average(rand(9), 4), (6,))\n"
+CHECK = """\
+    answer = submission.moving_average(rand(9), 4)
+    while answer.size == 1:
+        pass
+    if answer.size == 0:
+        assert len([bytes(1 << 26) for _ in range(48)])
+        return
+    assert_shape(answer, (6,))
+"""
+# in every Python process of the run: a reader that does not end on one hand-in, and less time to wait for it
+SITE = """\
+import time
+from pathlib import Path
+
+import grader.intake.hand_in as hand_in
+from grader.model import course
+
+course.JUDGE_SECONDS = 3.0
+plain = hand_in.read_hand_in
+
+
+def read_hand_in(learner):
+    Path({log!r}).open("a").write(learner.id + chr(10))
+    while learner.id == "endless" and "old" in learner.first.path.read_text():
+        pass
+    return plain(learner)
+
+
+hand_in.read_hand_in = read_hand_in
+"""
+
+
+class Room:
+    """A class, a course whose check can be slow or greedy, and a reader that can be slow."""
+
+    def __init__(self, place: Path) -> None:
+        self.out, self.log = place / "out", place / "read"
+        self.hand_ins = write(place / "in", {
+            "ann.py": ANSWERS["moving_average"], "endless.py": "# old\n" + ANSWERS["moving_average"],
+            "loop.py": ONE_NUMBER, "many.py": NO_NUMBER, "zoe.py": ANSWERS["moving_average"],
+        })  # fmt: skip
+        self.course = place / "course"
+        shutil.copytree(TINY, self.course)
+        checks = self.course / "solutions/basics/test_moving_average.py"
+        assert QUESTION in checks.read_text()
+        checks.write_text(checks.read_text().replace(QUESTION, CHECK))
+        limits = self.course / "course.toml"
+        limits.write_text(limits.read_text().replace("total_seconds = 20.0", "total_seconds = 1.5"))
+        write(place / "site", {"sitecustomize.py": SITE.format(log=str(self.log))})
+        self.environment = {**os.environ, "PYTHONPATH": str(place / "site"), "TMPDIR": str(place)}
+
+    def run(self, *options: str) -> tuple[int, str]:
+        """`grader run` to its end: its exit status, and what it said."""
+        command = [sys.executable, "-m", "grader.cli.grader.group", "run", str(self.hand_ins), "--out", str(self.out)]
+        command += ["--course", str(self.course), "--lessons", "moving_average", "--seed", "5", "--jobs", "1"]
+        done = subprocess.run(
+            [*command, *options],
+            capture_output=True, text=True, env=self.environment, timeout=SECONDS,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    def records(self) -> dict[str, dict]:
+        """The results by id, read from results.json."""
+        return {one["id"]: one for one in json.loads((self.out / "results.json").read_text())["submissions"]}
+
+    def read(self) -> set[str]:
+        """Whose hand-ins were read since the last time."""
+        names = set(self.log.read_text().split()) if self.log.exists() else set()
+        self.log.unlink(missing_ok=True)
+        return names
+
+
+@pytest.fixture
+def room(tmp_path):
+    return Room(tmp_path)
+
+
+def test_a_judge_that_does_not_end_costs_one_hand_in_its_result(room):
+    """Reading and checking are ended by the clock, hoarding by a limit; the others are graded, and --resume goes on."""
+    status, said = room.run()
+    found = room.records()
+
+    assert status == 0, said
+    assert [found[name]["score"] for name in ("ann", "zoe")] == [10.0, 10.0]
+    for name, where in (("endless", "reading"), ("loop", "moving_average")):
+        record = found[name]
+        assert (record["score"], record["complete"], record["states"]) == (None, False, {"missing": 1})
+        assert "could not be graded in time" in record["problem"] and where in record["problem"]
+        assert record["problem"] in (room.out / f"feedback/{name}.md").read_text()
+    many = found["many"]["lessons"]["moving_average"]  # memory that is asked for is refused, and the check fails
+    assert many["state"] == "graded" and "MemoryError" in many["checks"][0]["message"]
+    cells = {line.split(",")[0]: line for line in (room.out / "gradebook.csv").read_text().splitlines()}
+    assert "could not be graded in time" in cells["loop"] and ",missing," in cells["loop"]
+
+    room.read()
+    status, said = room.run("--resume")
+    assert status == 0 and "5 submissions graded before" in said
+    assert "endless" not in room.read()
+
+    (room.hand_ins / "endless.py").write_text(ANSWERS["moving_average"])
+    status, said = room.run("--resume")
+    assert status == 0 and room.records()["endless"]["score"] == 10.0
+
+
+def test_a_check_of_ones_own_is_ended_too(room):
+    """`learn check` says that the grader itself did not come to an end, as a fault of ours."""
+    path = os.pathsep.join([str(ROOT), room.environment["PYTHONPATH"]])
+    done = learn(
+        "check", "moving_average", "--file", str(room.hand_ins / "loop.py"), cwd=room.hand_ins, course=room.course,
+        PYTHONPATH=path,
+    )  # fmt: skip
+
+    assert done.returncode == 3
+    assert "Checking moving_average took more than" in done.stderr and "Next:" in done.stderr
+
+
+@pytest.mark.parametrize("more", [{"seconds": 0.3}, {"memory_mb": 64}])
+def test_reading_in_the_run_itself_is_bounded(tmp_path, monkeypatch, more):
+    """A reader that does not end, or hoards, gives a hand-in with a problem, the same each time."""
+
+    def hoard(_learner):
+        kept = [b""]
+        while True:
+            kept.append(b"x" * len(kept[-1]) * 2 + b"x" * (1 << 16 if "memory_mb" in more else 0))
+
+    monkeypatch.setattr(reading, "read_hand_in", hoard)
+    monkeypatch.setattr(Limits, "judging_seconds", more.get("seconds", 20.0))
+    learner = learner_of(write(tmp_path, {"ann.py": ""}) / "ann.py", "python")
+    found = [reading.read_within_limits(learner, Limits(memory_mb=more.get("memory_mb", 4096))) for _ in range(2)]
+
+    assert "could not be graded" in found[0].problem and not found[0].files
+    assert found[0].digest == found[1].digest
+
+
+def test_limits_end_with_their_block():
+    """Afterwards there is as much memory and time as before; an error of another kind comes out as it is."""
+    with pytest.raises(GraderError, match="more than 64 MB"), limited_memory(64):
+        bytes(1 << 30)
+    assert len(bytes(1 << 28)) == 1 << 28
+    with pytest.raises(GraderError, match="it took more than"), end_after(0.05, "it"):
+        time.sleep(30)
+    with pytest.raises(KeyboardInterrupt), end_after(30.0, "it"):
+        raise KeyboardInterrupt
+    with end_after(0.05, "it"):
+        pass
+    time.sleep(0.1)
