@@ -15,7 +15,7 @@ from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.settings import Settings
 from grader.errors import UsageError
 from grader.intake.learner import Learner
-from grader.model import Course
+from grader.model import Course, Limits
 
 LOCAL = "local"
 QUEUED_PER_PROCESS = 2  # submissions, so that no process waits
@@ -43,16 +43,15 @@ def make_executor(where: str, course: Course, settings: Settings, jobs: int | No
     It grades *jobs* submissions at the same time, None for one a processor; *learners* are the most that are useful.
     Raises UsageError if there is no such executor, or it cannot be used.
     """
-    seconds = course.limits.judging_seconds
     if where == LOCAL:
-        return LocalExecutor(settings, seconds, min(jobs or usable_cores(), max(1, learners)))
+        return LocalExecutor(settings, course.limits, min(jobs or usable_cores(), max(1, learners)))
     scheme, _, address = where.partition("://")
     if scheme not in ("dask", "dask+tls") or not address:
         next_step = f"--engine {LOCAL}, or the scheduler's address: dask://HOST:8786"
         raise UsageError(f'there is no engine "{where}"', next_step=next_step)
     from grader.batch.cluster.dask_executor import DaskExecutor  # optional
 
-    return DaskExecutor(f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{address}", course, settings, seconds, jobs)
+    return DaskExecutor(f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{address}", course, settings, jobs)
 
 
 def usable_cores() -> int:
@@ -63,9 +62,9 @@ def usable_cores() -> int:
 class LocalExecutor:
     """Grades on this machine: a pool of threads, each of which keeps a grading process."""
 
-    def __init__(self, settings: Settings, seconds: float, jobs: int) -> None:
+    def __init__(self, settings: Settings, limits: Limits, jobs: int) -> None:
         self._jobs = jobs
-        self._pool = ProcessPool(settings, seconds)
+        self._pool = ProcessPool(settings, limits)
         self._threads = ThreadPoolExecutor(jobs)
 
     def start(self) -> None:

@@ -27,7 +27,7 @@ from grader.batch.shards import Shard
 from grader.course import load
 from grader.errors import CourseError, StoreError, UsageError
 from grader.intake.learner import Entry, Learner
-from grader.model import LessonResult
+from grader.model import LessonResult, Limits
 from grader.record import Previous
 from grader.reports.formats.run_summary import RunSummary
 from grader.reports.formats.to_csv import gradebook_lines
@@ -418,7 +418,7 @@ def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_
 
 @pytest.fixture
 def grader(course):
-    made = ProcessPool(make_settings(course, list(course.lessons.values()), 5, "cpu", "1"), 60.0)
+    made = ProcessPool(make_settings(course, list(course.lessons.values()), 5, "cpu", "1"), course.limits)
     yield made
     made.close()
 
@@ -456,7 +456,7 @@ def test_a_submission_that_kills_the_grader_twice_is_no_zero(grader, course, cla
 def test_a_grading_process_that_does_not_answer_is_given_up(grader, class_folder):
     """After the time that a step of it may take at the very most, its process is ended; it is not tried again."""
     grader.grade(learner_of(class_folder / "ann", "folder"))
-    grader.seconds = 0.0
+    grader.limits = Limits(total_seconds=-8.0)  # none is left
     found = grader.grade(learner_of(class_folder / "bob", "folder")).record.to_json()
 
     assert states(found) == [("missing", None)] * 2

@@ -47,10 +47,10 @@ MAX_TRIES = 3  # parcels that a hand-in was sent in without a result
 class DaskExecutor:
     """The workers of one scheduler, which may come and go while it grades."""
 
-    def __init__(self, address: str, course: Course, settings: Settings, seconds: float, jobs: int | None) -> None:
+    def __init__(self, address: str, course: Course, settings: Settings, jobs: int | None) -> None:
         """Connect. Raises UsageError without the package, the scheduler, workers, or the same program on them."""
-        self.settings, self.seconds, self.address, self.jobs = settings, seconds, address, jobs
-        self.course, self._limits = pack_course(course), course.limits
+        self.settings, self.limits, self.address, self.jobs = settings, course.limits, address, jobs
+        self.course = pack_course(course)
         self.run = f"selfattend-{secrets.token_hex(8)}"
         self._client = _connect(address)
         try:
@@ -102,13 +102,13 @@ class DaskExecutor:
                 if chosen:
                     break
             learner = coming.popleft()
-            hand_in = read_within_limits(learner, self._limits)
+            hand_in = read_within_limits(learner, self.limits)
             size += sum(map(len, hand_in.files.values()))
             chosen.append(learner)
             hand_ins.append(hand_in)
         self._number += 1
         pairs = tuple(zip(chosen, hand_ins, strict=True))
-        parcel = Parcel(self.run, self._number, code_digest(), self.settings, self.course, self.seconds, pairs)
+        parcel = Parcel(self.run, self._number, code_digest(), self.settings, self.course, self.limits, pairs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about large parcels: they are as large as what was handed in
             self._waiting[self._executor.submit(grade_parcel, parcel)] = chosen

@@ -27,7 +27,7 @@ from grader.batch.settings import Settings
 from grader.errors import GraderError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
-from grader.model import Course
+from grader.model import Course, Limits
 
 IDLE_SECONDS = 60.0  # after which the grading processes of a worker end
 PACKAGES = ("api", "batch", "course", "intake", "judge", "similarity", "source", "worker")
@@ -44,7 +44,7 @@ class Parcel:
     code: str
     settings: Settings
     course: bytes
-    seconds: float
+    limits: Limits
     hand_ins: tuple[tuple[Learner, HandIn], ...]
 
 
@@ -138,7 +138,7 @@ class _Kept:
         with zipfile.ZipFile(io.BytesIO(parcel.course)) as archive:
             archive.extractall(self.folder.root)
         settings = dataclasses.replace(parcel.settings, root=str(self.folder.root))
-        self.pool = ProcessPool(settings, parcel.seconds)
+        self.pool = ProcessPool(settings, parcel.limits)
 
     def close(self) -> None:
         self.pool.close()

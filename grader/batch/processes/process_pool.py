@@ -21,16 +21,19 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_failed, make_late
+from grader.batch.processes.memory_group import MemoryGroups, own_group
 from grader.batch.processes.temp_folder import remove_stale_folders
 from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
 from grader.judge.processes.launcher import THREADS
+from grader.model import Limits
 
 ENGINE = Path(__file__).resolve().parents[3]
 READY_SECONDS = 300.0  # many processes may be importing torch from a cold disk at once
 MAX_TRIES = 2
+LIBRARIES_MB = 2048  # what the judge and its workers need of memory beyond their limits
 
 
 class ProcessDied(Exception):
@@ -141,17 +144,17 @@ class GradingProcess:
 class ProcessPool:
     """Grades learners, each calling thread in one process. Pickling leaves the processes behind."""
 
-    def __init__(self, settings: Settings, seconds: float) -> None:
-        """Take the wall-clock *seconds* for each step of a submission, which are more than its own limits add up to."""
+    def __init__(self, settings: Settings, limits: Limits) -> None:
         self.settings = settings
-        self.seconds = seconds
+        self.limits = limits
         self._local = threading.local()
         self._processes: set[GradingProcess] = set()
         self._lock = threading.Lock()
         self._closing = False
+        self._groups: MemoryGroups | None = None
 
-    def __reduce__(self) -> tuple[type[ProcessPool], tuple[Settings, float]]:
-        return ProcessPool, (self.settings, self.seconds)
+    def __reduce__(self) -> tuple[type[ProcessPool], tuple[Settings, Limits]]:
+        return ProcessPool, (self.settings, self.limits)
 
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
         """Return the learner's result.
@@ -163,7 +166,7 @@ class ProcessPool:
         for _ in range(MAX_TRIES):
             process = self.get_process()
             try:
-                return process.grade(learner, self.seconds, hand_in)
+                return process.grade(learner, self.limits.judging_seconds, hand_in)
             except OutOfTime as late:
                 self._discard(process)
                 return make_late(learner, self.settings, str(late))
@@ -181,6 +184,8 @@ class ProcessPool:
             process = self._local.process = GradingProcess(self.settings)
             with self._lock:
                 self._processes.add(process)
+                self._groups = self._groups or MemoryGroups(own_group())
+                self._groups.add(process.process.pid, 2 * self.limits.memory_mb + LIBRARIES_MB)  # the judge, a worker
                 if self._closing:
                     process.process.kill()
             process.wait_until_ready()
@@ -191,6 +196,8 @@ class ProcessPool:
         with self._lock:
             self._processes.discard(process)
         process.kill()
+        if self._groups is not None:
+            self._groups.remove(process.process.pid)
         remove_stale_folders()
 
     def interrupt(self) -> None:
@@ -205,4 +212,6 @@ class ProcessPool:
         processes, self._processes = self._processes, set()
         for process in processes:
             process.close()
+        if self._groups is not None:
+            self._groups.close()
         remove_stale_folders()  # of processes that were killed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from grader.cli.doctor.finding import Finding
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from grader.isolation_selftest.selftest import CombinedResult, LayerResult
 
 REINSTALL = "pip install --force-reinstall selfattend"
+DELEGATE = "systemd-run --user --scope -p Delegate=yes grader run ..., or a container with a limit of memory"
 ON_TRUST = "--isolation process, if you trust the code; docs/isolation.md says more"
 
 
@@ -26,6 +28,8 @@ def findings(course: Course, *, for_class: bool) -> Iterator[Finding]:
     except (SelfattendError, ImportError) as error:
         found = [Finding("worker", "broken", str(error).split("\n")[0], REINSTALL)]
     yield from found
+    if for_class:
+        yield _memory()
 
 
 def _try(course: Course, for_class: bool) -> list[Finding]:
@@ -58,6 +62,18 @@ def _worker(result: CombinedResult, seconds: float) -> Finding:
         return Finding("worker", "broken", f"it could do more than it should: {result.escapes}", "report this")
     within = ", ".join(result.layers) or "no isolation"
     return Finding("worker", "ok", f"ready after {seconds:.1f} s; `learn check` runs code within {within}")
+
+
+def _memory() -> Finding:
+    """Report on the limit of memory round a grading process and its workers together."""
+    from grader.batch.processes.memory_group import MemoryGroups, can_limit, own_group
+
+    with closing(MemoryGroups(own_group())) as groups:
+        if groups.why_not:
+            return Finding("memory together", "note", f"not in force: {groups.why_not}", DELEGATE)
+        if not can_limit(groups):
+            return Finding("memory together", "broken", "a process took more than its group may have", "report this")
+    return Finding("memory together", "ok", "tried and ended: taking more than the judge and its workers may together")
 
 
 def _grader_run(run: Callable[[], CombinedResult], for_class: bool) -> Finding:
