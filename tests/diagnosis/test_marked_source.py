@@ -91,6 +91,13 @@ def test_each_step_that_runs_is_told(path):
     assert not {"added", "size", "sum"} & used
 
 
+def test_what_is_done_to_a_result_may_have_several_steps(path):
+    """They run in their order, and each is a step of its own."""
+    source = MarkedSource(path, "f", {"keep": KEPT.append}, after=("shifted", "scaled"))
+
+    assert source.build({"scaled": "value * 10", "shifted": "value + 1"})(3.0) == 190.0
+
+
 def test_steps_say_what_the_reference_has(path):
     """The names of steps come with their texts, for messages."""
     steps = MarkedSource(path, "f", {}).steps

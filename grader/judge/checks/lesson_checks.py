@@ -69,7 +69,7 @@ def make_diagnostician(checks: LessonChecks, mistake_set: MistakeSet) -> Diagnos
     lesson = checks.lesson
     mine = [check for check in checks.checks if check.function_in(lesson) == mistake_set.function]
     asked = [
-        make_probe(check.name, checks.transcripts[check.name], check.stage, mistake_set.tolerances.get(check.name))
+        make_probe(check.name, check.stage, checks.transcripts[check.name], mistake_set)
         for check in mine
         if mistake_set.from_checks and check.name not in mistake_set.without
     ]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from grader.judge.diagnosis.mistake_set import Probe
+from grader.judge.diagnosis.mistake_set import MistakeSet, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.transcript.transcript import Exchange, Transcript
@@ -19,21 +18,23 @@ CAUSES = ("modified by an inplace operation", "Can't call numpy()", "does not re
 NOTHING = object()  # is told by a reply that only says that it was done
 
 
-def make_probe(check: str, transcript: Transcript, stage: str = "", atol: float | None = None) -> Probe:
+def make_probe(check: str, stage: str, transcript: Transcript, mistake_set: MistakeSet) -> Probe:
     """Return all that a check asks of a right submission as one probe."""
     name = check.replace("_", " ").replace("[", " (").replace("]", ")")
-    run = partial(_ask_recorded, transcript)
-    return Probe(check, run, ATOL if atol is None else atol, stage or name)
+
+    def run(subject: CallableModule, rand: Any) -> Any:
+        return ask_again(subject, transcript.submission, mistake_set.read)
+
+    return Probe(check, run, mistake_set.tolerances.get(check, ATOL), stage or name)
 
 
-def _ask_recorded(transcript: Transcript, subject: CallableModule, rand: Any) -> Any:
-    return ask_again(subject, transcript.submission)
-
-
-def ask_again(subject: CallableModule, exchanges: Sequence[Exchange]) -> Any:
+def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Callable[[Any], Any]) -> Any:
     """Return what a subject answers to recorded requests, as one observation.
 
     Only what the reference's answers speak of is observed. An error is an answer, after which it goes on.
+
+    Args:
+        read: What is seen of a value.
 
     Raises:
         LearnerError: The subject timed out or died.
@@ -57,6 +58,8 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange]) -> Any:
             answer = exchange.answer if isinstance(exchange.answer, Mapping) else {}
             if "handle" in answer:
                 handles[answer["handle"]] = reply["handle"]
+            if "value" in reply:
+                reply = {**reply, "value": read(reply["value"])}
             observed = _observe(exchange, answer, reply)
         if observed is not NOTHING:
             observations.append(observed)

@@ -6,7 +6,7 @@ A step can be any statement. What is written in its place is an expression for i
 a `return` or a call), its condition (of an `if`) or what it loops over; anything else replaces the whole statement.
 
 Besides the marked steps there are `take_NAME`, the argument NAME as the function gets it, and `result`, what it
-returns as `value`. A class is called through its `forward`.
+returns as `value`. What is done to that may have several steps (`after`). A class is called through its `forward`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -43,13 +43,14 @@ class MarkedSource:
     Args:
         target: The function or class that is made.
         names: Names that the expressions may use; those of the reference come before them.
+        after: The names of what is done to the result, one after the other.
 
     Attributes:
         steps: The names of the steps, with what the reference has there.
     """
 
-    def __init__(self, path: Path, target: str, names: Mapping[str, Any]) -> None:
-        self.path, self.target, self.names = path, target, names
+    def __init__(self, path: Path, target: str, names: Mapping[str, Any], after: Sequence[str] = ("result",)) -> None:
+        self.path, self.target, self.names, self.after = path, target, names, after
         source = path.read_text(encoding="utf-8")
         tree = ast.parse(source)
         self._parts = [ast.get_source_segment(source, node) or "" for node in tree.body]
@@ -58,7 +59,7 @@ class MarkedSource:
         made = self._run([self._compile(top, frozenset()) for top in range(len(self._parts))])[target]
         self.parameters = [name for name in inspect.signature(_called(made)).parameters if name != "self"]
         self.steps = {name: self._text(step) for name, step in self._steps.items()}
-        self.steps |= {"result": "value", **{f"take_{name}": name for name in self.parameters}}
+        self.steps |= {**dict.fromkeys(after, "value"), **{f"take_{name}": name for name in self.parameters}}
 
     def build(self, changes: Mapping[str, str]) -> Any:
         """Return the function or class with these expressions in the place of the steps of these names."""
@@ -116,9 +117,9 @@ class MarkedSource:
         take = {
             name.removeprefix("take_"): _expression(text, self.parameters, self.names)
             for name, text in around.items()
-            if name != "result"
+            if name not in self.after
         }
-        give = _expression(around.get("result", "value"), ["value"], self.names)
+        give = [_expression(around[name], ["value"], self.names) for name in self.after if name in around]
         inner = _called(made)
         signature = inspect.signature(inner)
 
@@ -127,7 +128,7 @@ class MarkedSource:
             bound.apply_defaults()
             given = {name: bound.arguments[name] for name in self.parameters}
             bound.arguments.update({name: changed(**given) for name, changed in take.items()})
-            return give(inner(*bound.args, **bound.kwargs))
+            return reduce(lambda value, change: change(value), give, inner(*bound.args, **bound.kwargs))
 
         return type(made.__name__, (made,), {"forward": function}) if inspect.isclass(made) else function
 

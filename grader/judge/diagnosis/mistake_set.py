@@ -120,7 +120,9 @@ class MistakeSet:
         names: `globals()` of the file X_mistakes.py: its expressions may use the names there, and the reference is
             X.py beside it.
         reference: Another file with marked lines, where the reference itself cannot be marked.
+        after: The names of what is done to the result, one step after the other; `value` in their expressions.
         from_checks: What its checks ask recognises its mistakes; else only its own probes do.
+        read: What is seen of a value: values that it makes equal are one observation.
         together: How many mistakes at once are looked for.
         tolerances: By the name of a check, how far answers may be apart to be taken for equal.
         without: The names of checks that recognise no mistake.
@@ -135,7 +137,9 @@ class MistakeSet:
         names: Mapping[str, Any] | Callable[..., Any],
         *,
         reference: Path | None = None,
+        after: Sequence[str] = ("result",),
         from_checks: bool = True,
+        read: Callable[[Any], Any] = lambda value: value,
         together: int = 2,
         tolerances: Mapping[str, float] | None = None,
         without: Sequence[str] = (),
@@ -149,9 +153,9 @@ class MistakeSet:
         else:
             self.path = Path(names["__file__"])
             beside = self.path.with_name(self.path.name.replace("_mistakes", ""))
-            self.source = MarkedSource(reference or beside, function, names)
+            self.source = MarkedSource(reference or beside, function, names, after)
         self.steps, self.parameters = self.source.steps, self.source.parameters
-        self.tolerances, self.without = dict(tolerances or {}), frozenset(without)
+        self.read, self.tolerances, self.without = read, dict(tolerances or {}), frozenset(without)
         self.probes: list[Probe] = []
         self.mistakes: list[Mistake] = []
         self.alternatives: list[Alternative] = []
