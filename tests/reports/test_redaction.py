@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
+import math
+import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +21,13 @@ from support.hand_ins import TINY
 from grader.course.load_course import load
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
-from grader.model import Limits, Submission
+from grader.model import CheckResult, Course, LessonResult, Limits, Submission
 from grader.record import Record
 from grader.reports.formats.to_gradescope import to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.pages.feedback_page import feedback_page
 from grader.reports.redact_record import INSTEAD, NO_LINE, redact
+from grader.worker.wire import ITEM_SIZES
 
 # Inputs and answers that are found again wherever they turn up: 4153 may be an amount, a size, a line or a name.
 CHECKS = '''
@@ -109,13 +114,19 @@ CHANNELS = {
 }
 
 
+def tiny_with(checks: str, root: Path) -> Course:
+    """Make the tiny course with these checks; it forbids nothing, so that `exec` runs."""
+    shutil.copytree(TINY, root)
+    (root / "solutions/basics/test_moving_average.py").write_text(checks)
+    lesson = root / "lessons/basics/moving_average.md"
+    lesson.write_text(re.sub(r"forbids = .*", "forbids = []", lesson.read_text()))
+    return replace(load(root), limits=Limits(call_seconds=1.0, total_seconds=20.0, memory_mb=1024, output_kb=64))
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """Make the tiny course with inputs that can be recognised."""
-    root = tmp_path_factory.mktemp("course") / "tiny"
-    shutil.copytree(TINY, root)
-    (root / "solutions/basics/test_moving_average.py").write_text(CHECKS)
-    return replace(load(root), limits=Limits(call_seconds=1.0, total_seconds=20.0, memory_mb=1024, output_kb=64))
+    return tiny_with(CHECKS, tmp_path_factory.mktemp("course") / "tiny")
 
 
 @pytest.fixture(scope="module")
@@ -372,8 +383,7 @@ def test_an_error_leaves_no_room_for_a_message(kind, type_name, text, frames):
     """Whatever a worker reports of an error, what is told of it is one of a few sentences."""
     submission = Submission("a", "a.py", "pass\npass\n", {"b": ("b.py", "pass\n")})
     there = [("a", 1), ("a", 2), ("b", 1)]
-    places = [".", " on line 3 of a.py.", " on line 2 of b.py."]
-    places += [f" on line {line} of {name}.py.\n    pass" for name, line in there]
+    places = [".", *(f" on line {line} of {name}.py.\n    pass" for name, line in there)]
     types = ["An error of a type of its own", *redacted_explanation.KNOWN_ERRORS]
     told = redacted_explanation.explain_error(LearnerError(kind, type_name, text, frames), submission, ("softmax",))
 
@@ -383,3 +393,134 @@ def test_an_error_leaves_no_room_for_a_message(kind, type_name, text, frames):
         "It calls `softmax`, which this exercise forbids: that call would do the exercise whole.",
         *(f"{name}{place}" for name in types for place in places),
     }  # fmt: skip
+
+
+# --- how much can be said at all, in bits, whatever a submission makes of the inputs that it has seen ----------------
+
+# A secret of 20 bits is in every input; `carry` is what a submission makes of it.
+SECRET_CHECKS = '''
+import numpy as np
+import pytest
+
+from grader.api.checks import assert_matches
+
+
+@pytest.mark.check(skill="values", points=2)
+@pytest.mark.parametrize("number", range(4))
+def test_values(submission, rand, number):
+    """Gives the mean of every window."""
+    secret = float(rand.integers(0, 1 << 20, 1)[0])
+    assert_matches(submission.moving_average(np.array([secret, 0.0, 0.0, 0.0]), 2), np.zeros(3))
+'''
+RAISE_ON = "    exec(compile('\\n' * ({}) + 'raise ValueError', 'moving_average.py', 'exec'))"
+CARRIERS = {
+    **CHANNELS,
+    "a line far beyond the file": RAISE_ON.format("n - 1"),
+    "one of a thousand empty lines": RAISE_ON.format("20 + n % 1000") + "\n" * 1200,
+    "one of a thousand comments": RAISE_ON.format("20 + n % 1000") + "\n# ..." * 1200,
+    "the time it takes": "    import time\n    time.sleep(n % 7 / 50)\n    return x",
+    "how much it prints": "    print('x' * (n % 5000))\n    return x",
+    "how often it warns": "    for i in range(n % 9): warnings.warn(str(i))\n    return x",
+    "the number of axes beyond those expected": "    return np.zeros((1,) * (2 + n % 9))",
+    "a size": "    return np.zeros(4 + n % 1000)",
+    "which value is wrong, and how": "    y = np.zeros(3)\n    y[n % 3] = n + 1\n    return y",
+    "a length": "    return [0] * n",
+    "the signal it dies of": "    os.kill(os.getpid(), (6, 11, 15)[n % 3])",
+    "an attribute": "    return getattr(np, 'a' + str(n))",
+}
+
+
+@pytest.fixture(scope="module")
+def secret_course(tmp_path_factory):
+    """Make the tiny course with a secret of 20 bits in its inputs."""
+    return tiny_with(SECRET_CHECKS, tmp_path_factory.mktemp("course") / "tiny")
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_a_secret_is_not_carried(carrier, secret_course, tiny_launcher):
+    """Whatever 20 bits are in the input, a submission that puts them into this channel is told the same."""
+    source = f"{HEAD}def moving_average(x, window):\n    n = int(x[0])\n{CARRIERS[carrier]}\n"
+    told_of = {
+        seed: told(record_of(judge_source(tiny_launcher, "moving_average", source, of=secret_course, seed=seed)))
+        for seed in (1, 2, 3, 4)
+    }
+    assert len(set(told_of.values())) == 1
+
+
+ALPHABET = "\n".join(["import numpy", "def moving_average(x, window):", *["", "# no code", "    x = [", "x]"] * 1500])
+
+
+def test_a_line_is_no_message():
+    """A line is named only where code stands, and only in the first thousand lines: there is no longer alphabet."""
+    submission = Submission("a", "a.py", ALPHABET, {"b": ("b.py", "pass\n" * 5000)})
+    frames = [[name, line, "f", ""] for name in ("a.py", "b.py", "c.py") for line in range(-5, 7000)]
+    told = {redacted_explanation.place_in(submission, [frame]) for frame in frames}
+
+    assert len(told - {""}) <= 500 + 1000
+    lines = {redacted_explanation.line_at(submission, place).strip() for place in told - {""}}
+    assert lines == {"import numpy", "def moving_average(x, window):", "x = [", "x]", "pass"}
+
+
+FORMS_BITS = 6.5  # of what is said of one value
+BRIEF_BITS = 4.0  # of how one check ended, once the function's first failure of that kind is told
+
+
+def all_values() -> list[Any]:
+    """List values of every kind, dtype and shape of up to five axes, right ones and wrong ones."""
+    import torch
+
+    shapes = [shape for rank in range(6) for shape in itertools.product((0, 1, 2, 3, 5, 7), repeat=rank)]
+    values: list[Any] = [torch.zeros(shape) for shape in shapes]
+    values += [torch.full((2, 3, 5, 7), value) for value in (0.0, 1.0, 2.0, float("nan"), float("inf"))]
+    values += [torch.zeros(2, 3, 5, 7, dtype=getattr(torch, name)) for name in ITEM_SIZES]
+    values += [torch.zeros(2, 3, 5, 7).numpy(), *[[0.0] * n for n in range(99)], *[(1,) * n for n in range(99)]]
+    return [
+        *values,
+        *range(999),
+        *[str(n) for n in range(99)],
+        None,
+        True,
+        False,
+        0.5,
+        {},
+        {"a": 1},
+        {"b": 2},
+        object(),
+    ]
+
+
+def test_the_form_of_a_value_is_a_handful_of_bits():
+    """However many values a submission can return, what is said of their form is one of few sentences."""
+    import torch
+
+    expected = torch.zeros(2, 3, 5, 7)
+    told = {redacted_explanation.explain_form(value, expected, 1e-6) for value in all_values()}
+    told |= {redacted_explanation.explain_unusable(value) for value in all_values()}
+
+    assert math.log2(len(told)) <= FORMS_BITS, len(told)
+
+
+def test_details_are_told_once():
+    """Of a function's failures of one kind, the first is told with its details; from then on a check says how it ended
+    in one of a few ways, however many different errors and values a submission makes."""
+    import torch
+
+    source = "\n".join(f"x = {number}" for number in range(1000))
+    submission, expected = Submission("a", "a.py", source), torch.zeros(2, 3, 5, 7)
+    said = {("failed", redacted_explanation.explain_form(value, expected, 1e-6)) for value in all_values()}
+    said |= {("failed", redacted_explanation.explain_unusable(value)) for value in all_values()}
+    for kind in ("raised", "timed-out", "out-of-memory", "crashed", "forbidden"):
+        for name in redacted_explanation.KNOWN_ERRORS:
+            for line in range(1, 1000, 7):
+                error = LearnerError(kind, name, "No answer within 1 s.", [("a.py", line, "f", "")])
+                said.add((kind, redacted_explanation.explain_error(error, submission, ())))
+    first = [CheckResult("a.0", "f", "Says.", "values", kind, 1.0, 0.0, gist="The first of its kind.")
+             for kind in ("failed", "raised", "timed-out", "out-of-memory", "crashed", "forbidden")]  # fmt: skip
+    lesson = LessonResult("a", "graded", 1.0, False, "cpu", 1, 0.1)
+    seen = set()
+    for kind, gist in said:
+        check = CheckResult("a.1", "f", "Says.", "values", kind, 1.0, 0.0, message=gist, gist=gist)
+        record = Record.from_json(record_of(replace(lesson, checks=(*first, check))))
+        seen.add(repr(redact(record).lessons["a"]))
+
+    assert len(said) > 5000 and math.log2(len(seen)) <= BRIEF_BITS, len(seen)

@@ -12,14 +12,14 @@ import ast
 import builtins
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader.judge.errors import LearnerError
 from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy
 from grader.model import Submission
-from grader.source.parse import parse
+from grader.source.parse import nodes_in, parse
 from grader.worker.wire import ITEM_SIZES
 
 KNOWN_ERRORS = frozenset(
@@ -32,6 +32,7 @@ ENDINGS = re.compile(
     r"|The process was killed: by itself, or by the system for want of memory\."
 )
 MAX_LINE_CHARS = 200  # characters of a line of source
+MAX_LINE = 1000  # the last line of a file that is named: of a longer file each line could stand for a number
 
 
 # --- a difference in form ---------------------------------------------------------------------------------------------
@@ -82,11 +83,10 @@ def _explain_mappings(actual: Mapping[Any, Any], expected: Mapping[Any, Any], at
 
 
 def wrong_shape(actual: Sequence[int], expected: Sequence[int]) -> str:
-    """Describe a wrong shape beside the right one; sizes that are not in the right one are left out."""
-    known = {1, *expected}
+    """Describe a wrong shape beside the right one; it is shown only if axes were reordered, or have shrunk to 1."""
     if len(actual) != len(expected):
         found = f"it has {_fewer(len(actual), len(expected))} axes than expected"
-    elif set(actual) <= known:
+    elif sorted(actual) == sorted(expected) or all(a in (1, e) for a, e in zip(actual, expected, strict=True)):
         found = str(tuple(actual))
     else:
         found = "another one"
@@ -173,13 +173,23 @@ def line_at(submission: Submission, place: str) -> str:
 def place_in(submission: Submission, frames: Sequence[Sequence[Any]]) -> str:
     """Return the innermost of the learner's lines in a worker's traceback, such as "line 7 of softmax.py".
 
-    It is empty if the traceback names no line that exists.
+    It is empty if the traceback names no line of code: a worker can report any line.
     """
     sources = _sources(submission)
     for filename, line, *_ in reversed(frames):
-        if filename in sources and 0 < line <= sources[filename].count("\n") + 1:
+        if filename in sources and line in _code_lines(sources[filename]):
             return f"line {line} of {filename}"
     return ""
+
+
+@lru_cache(maxsize=16)
+def _code_lines(source: str) -> frozenset[int]:
+    """Return the first lines of a source on which an expression or a statement begins."""
+    try:
+        lines = {getattr(node, "lineno", 0) for node in nodes_in(parse(source))}
+    except SyntaxError:
+        return frozenset()
+    return frozenset(line for line in lines if 0 < line <= MAX_LINE)
 
 
 def _sources(submission: Submission) -> dict[str, str]:
