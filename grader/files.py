@@ -1,8 +1,12 @@
-"""Read the files of a course, list folders, and replace files whole."""
+"""Read files of bounded size, name and list them, and replace them whole."""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import stat
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,6 +14,9 @@ from pathlib import Path
 from grader.errors import CourseError
 
 AUDIT = "correct the file, then run `grader audit`"
+MAX_FILE_BYTES = 16 << 20  # of a course's file, a release's or a workspace's
+MAX_NAME_BYTES = 100  # of the name of a learner's files; file systems take 255
+MAX_NUMBERED_BYTES = 200  # of such a name with a number, because it was taken
 
 
 def at(path: Path, line: int = 0) -> str:
@@ -17,10 +24,38 @@ def at(path: Path, line: int = 0) -> str:
     return f"{path}:{line}" if line else str(path)
 
 
+def read_bounded(path: Path, limit: int, *, follow: bool = False) -> bytes:
+    """Read at most *limit* bytes of an ordinary file, without waiting for a pipe. Raises OSError, for links too."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  Path.open knows no flags
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+        return file.read(limit)
+
+
+def read_whole(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
+    """Read an ordinary file, or what a link to one leads to. Raises OSError, also for more than *limit* bytes."""
+    content = read_bounded(path, limit + 1, follow=True)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"it is larger than {limit >> 20} MiB", str(path))
+    return content
+
+
+def file_name(name: str, limit: int = MAX_NAME_BYTES) -> str:
+    """Return *name* in letters, digits and `_.@+-`, as the name of a file in a folder: no path, option or hidden file.
+
+    A name that it returned comes back as it is.
+    """
+    plain = re.sub(r"[^\w.@+-]", "_", unicodedata.normalize("NFC", name)).strip(".")
+    plain = f"_{plain}" if plain.startswith("-") else plain
+    return plain.encode()[:limit].decode("utf-8", "ignore").rstrip(".") or "_"
+
+
 def read_file(path: Path) -> str:
     """Read a course file as text. Raises CourseError if it is missing, unreadable or not UTF-8."""
     try:
-        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        return read_whole(path).decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise CourseError("a file of the course is missing", where=str(path), next_step=AUDIT) from None
     except OSError as error:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from grader.errors import SubmissionError
+from grader.files import read_bounded
 from grader.intake.formats.class_zip import ClassArchive, open_class, require_class
 from grader.intake.formats.zip_member import Note
 from grader.intake.learner import Entry
-from grader.intake.limits import is_noise, kind_of, read_bounded
+from grader.intake.limits import is_noise, kind_of
 
 MAX_INNER_ARCHIVE_BYTES = 64 << 20  # of an archive inside the archive of a class, which is read into memory
 MAX_WRAPPING_FOLDERS = 4  # folders, one inside the other, that hold everything

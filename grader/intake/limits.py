@@ -1,10 +1,6 @@
-"""Which files of a hand-in are read, how much of each, and the one way to read a file."""
+"""Which files of a hand-in are read, and how much of each."""
 
 from __future__ import annotations
-
-import os
-import stat
-from pathlib import Path
 
 from grader.submission import MAX_BYTES
 
@@ -62,12 +58,3 @@ def limit_for(path: str) -> int:
     if is_archive(path):
         return MAX_ARCHIVE_BYTES + 1
     return (MAX_NOTEBOOK_BYTES if path.lower().endswith(".ipynb") else MAX_BYTES) + 1
-
-
-def read_bounded(path: Path, limit: int) -> bytes:
-    """Read at most *limit* bytes of an ordinary file. Raises OSError, for links too."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  Path.open knows no flags
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path.name} is no ordinary file")
-        return file.read(limit)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from grader.files import file_name
 from grader.intake.learner import Entry, Learner, printable
-
-MAX_NAME_BYTES = 100  # of a feedback file's name; file systems take 255
 
 
 def assign_ids(learners: Sequence[Learner], *, with_attempts: bool, before: int) -> list[Learner]:
@@ -40,12 +37,6 @@ def _finish(learner: Learner, before: int) -> Learner:
         together=together,
         notes=(*learner.notes, *note),
     )
-
-
-def file_name(own_id: str) -> str:
-    """Return *own_id* in letters, digits and `_.@+-`, with nothing that a file system hides or refuses."""
-    plain = re.sub(r"[^\w.@+-]", "_", unicodedata.normalize("NFC", own_id)).strip(".")
-    return plain.encode()[:MAX_NAME_BYTES].decode("utf-8", "ignore") or "_"
 
 
 def unique(names: Sequence[str], others: Sequence[str], *, fold: bool = False) -> list[str]:

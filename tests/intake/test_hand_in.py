@@ -14,12 +14,13 @@ from support.hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_t
 
 from grader.course import load
 from grader.errors import SubmissionError
+from grader.files import file_name
 from grader.intake import limits
 from grader.intake.discover import discover
 from grader.intake.hand_in import read_hand_in
 from grader.intake.learner import printable
 from grader.intake.match_lessons import LessonMatcher
-from grader.intake.unique_ids import file_name, unique
+from grader.intake.unique_ids import unique
 
 
 @pytest.fixture(scope="module")

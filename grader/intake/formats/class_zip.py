@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from grader.errors import SubmissionError
+from grader.files import read_bounded
 from grader.intake.formats.zip_member import (
     ArchiveError,
     Note,
@@ -16,7 +17,7 @@ from grader.intake.formats.zip_member import (
     read_member,
     why_refused,
 )
-from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source, read_bounded
+from grader.intake.limits import MAX_DIRECTORY_BYTES, is_source
 
 
 class ClassArchive:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.intake.limits import read_bounded
+from grader.files import read_bounded
 
 SECONDS = 60.0  # for all git commands of one hand-in
 MAX_MEMORY_BYTES = 2 << 30

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
+from grader.files import read_bounded
 from grader.intake.formats.git import Git, GitError, Listing
 from grader.intake.formats.zip_member import Note, is_own, why_refused
 from grader.intake.learner import Entry
@@ -19,7 +20,6 @@ from grader.intake.limits import (
     is_archive,
     is_source,
     limit_for,
-    read_bounded,
 )
 
 LISTS = (".txt", ".csv", ".lst")
