@@ -54,7 +54,7 @@ class NotAnExpression(ValueError):
 def parse_number(text: str) -> float:
     """Return the value of what was typed as a number. Raises NotAnExpression."""
     text = text.strip()
-    if _THOUSANDS.fullmatch(text):
+    if len(text) <= MAX_CHARACTERS and _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
     return Expression(text, ()).evaluate({})
 
@@ -65,10 +65,10 @@ class Expression:
     def __init__(self, text: str, symbols: Collection[str]) -> None:
         """Parse a formula. Raises NotAnExpression."""
         self.symbols = frozenset(symbols)
-        if not text.strip():
-            raise NotAnExpression("there is nothing to read")
         if len(text) > MAX_CHARACTERS:
             raise NotAnExpression(f"it is longer than {MAX_CHARACTERS} characters")
+        if not text.strip():
+            raise NotAnExpression("there is nothing to read")
         written = self._to_python(text)
         try:
             tree = ast.parse(written, mode="eval").body
