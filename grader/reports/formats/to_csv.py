@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.record import Record
 from grader.reports.record_view import number_text
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@")
+BLANK = "CZ"  # Unicode's categories of what is not seen: controls, separators
 
 
 def gradebook_lines(lessons: Sequence[str], records: Iterable[Record]) -> Iterator[str]:
@@ -31,11 +34,12 @@ def gradebook_lines(lessons: Sequence[str], records: Iterable[Record]) -> Iterat
 def _cells(lessons: Sequence[str], record: Record) -> list[str]:
     earned = sum(lesson.earned for lesson in record.lessons.values())
     possible = sum(lesson.points for lesson in record.lessons.values())
-    cells = [_text(record.id), _text(record.name), str(record.attempt), _yes(record.late), _score(record.score)]
+    cells = [record.id, record.name, str(record.attempt), _yes(record.late), _score(record.score)]
     cells += [number_text(earned), number_text(possible), _yes(record.complete), str(record.states.get("missing", 0))]
     for name in lessons:
-        cells += [_score(record.lessons[name].score), record.lessons[name].state]
-    return [*cells, _text(record.problem)]
+        lesson = record.lessons.get(name)
+        cells += [_score(lesson.score), lesson.state] if lesson else ["", ""]
+    return [*cells, record.problem]
 
 
 def _yes(fact: bool) -> str:
@@ -46,12 +50,14 @@ def _score(score: float | None) -> str:
     return "" if score is None else f"{score:.1f}"
 
 
-def _text(text: str) -> str:
-    """Quote text from outside that a spreadsheet would run as a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
+    csv.writer(line, lineterminator="\n").writerow(map(_as_text, cells))
     return line.getvalue()
+
+
+def _as_text(cell: str) -> str:
+    """Quote a cell that a spreadsheet would run as a formula: some skip blanks, and take full-width signs for signs."""
+    seen = itertools.dropwhile(lambda sign: unicodedata.category(sign)[0] in BLANK, cell)
+    first = unicodedata.normalize("NFKC", next(seen, ""))
+    return f"'{cell}" if first.startswith(FORMULA) or cell.startswith(("\t", "\r")) else cell
