@@ -87,7 +87,7 @@ def test_a_learners_export_has_a_random_id_and_nothing_typed(tmp_path):
     assert os.environ.get("USER", "root") not in text
     assert (first["n"], second["n"], first["first"]) == (1, 2, True)
     assert {first["certainty"], second["certainty"]} <= {"sure", "guess"}
-    (read, *_) = read_logs([here.folder / "log.jsonl"])
+    (read, *_) = read_logs([here.folder / "log.jsonl"]).answers
     assert read.learner == first["learner"]
     assert len(read.learner) == 16
 
@@ -132,7 +132,7 @@ def test_the_same_learner_twice_is_one(tmp_path):
     """Two exports of one log, the later one longer and with texts, are the later one."""
     (tmp_path / "one.jsonl").write_text(line(n=1) + "\n" + line(n=2, family="heads.q2") + "\n")
     (tmp_path / "two.jsonl").write_text("\n".join(line(n=n, family=f"heads.q{n}", typed="7") for n in (1, 2, 3)))
-    found = read_logs(log_files([tmp_path]))
+    found = read_logs(log_files([tmp_path])).answers
 
     assert [answer.n for answer in found] == [1, 2, 3]
     assert analyse(found)["learners"] == 1
@@ -143,21 +143,67 @@ def test_the_same_learner_twice_is_one(tmp_path):
     [
         ("{", "no JSON"), ("[" * 50_000, "no JSON"), ("7", "format"), ('{"format": "other"}', "format"),
         (line(schema=2), "another version"), (line(credit=1.5), "credit"), (line(credit=True), "credit"),
-        (line(credit=float("nan")), "credit"), (line(n=0), '"n"'), (line(learner=""), "learner"),
+        (line(credit=float("nan")), "no JSON"), (line(n=0), '"n"'), (line(learner=""), "learner"),
         (line(family=None), "family"), (line(family="a\x1b[2J"), "family"), (line(certainty="very"), "certainty"),
         (line(tags="d"), "tags"), (line(tags=[1]), "tags"), (line(first=1), "first"), (line(drawn=[]), "drawn"),
         (line(drawn={"d": "x" * 900}), "drawn"), (line(seconds=-1), "seconds"), (line(mode="x" * 200_000), "too long"),
     ],
 )  # fmt: skip
-def test_what_is_no_log_is_refused_with_its_file_and_line(tmp_path, text, says):
-    """Whatever stands there, the error names the file, the line and what is wrong, and nothing is taken."""
+def test_a_bad_line_costs_that_line(tmp_path, text, says):
+    """Whatever stands there, the file, the line and what is wrong are named, and the rest of the log counts."""
     path = tmp_path / "log.jsonl"
-    path.write_text(f"{line()}\n{text}\n")
-    with pytest.raises(UsageError) as refused:
-        read_logs([path])
+    path.write_text(f"{line()}\n{text}\n{line(n=2)}\n")
+    found = read_logs([path])
 
-    assert refused.value.where == f"{path}:2"
-    assert says in refused.value.what
+    assert [answer.n for answer in found.answers] == [1, 2]
+    assert [each.where for each in found.left_out] == [f"{path}:2"]
+    assert says in found.left_out[0].why
+    path.write_text(f"{text}\n")
+    with pytest.raises(UsageError) as refused:  # where nothing is left
+        read_logs([path])
+    assert refused.value.where == f"{path}:1" and says in refused.value.what
+
+
+def test_one_file_is_one_learner(tmp_path):
+    """A log cannot bring forty learners, nor two answers under one number."""
+    stuffed = [line(n=n, learner=f"l{n}") for n in range(1, 41)] + [line(n=1, credit=0.0)]
+    (tmp_path / "stuffed.jsonl").write_text("\n".join(stuffed))
+    found = read_logs([tmp_path / "stuffed.jsonl"])
+
+    assert {answer.learner for answer in found.answers} == {"l1"} and len(found.answers) == 1
+    assert "another learner" in found.left_out[0].why and "39 more lines" in found.left_out[0].why
+
+
+def test_nobody_can_write_into_the_log_of_somebody_else(tmp_path):
+    """A log with another learner's id and other answers is somebody else's, and said so; the learner's own counts."""
+    (tmp_path / "ann.jsonl").write_text("\n".join(line(n=n, family=f"heads.q{n}") for n in (1, 2)))
+    (tmp_path / "eve.jsonl").write_text("\n".join(line(n=n, family=f"heads.q{n}", credit=0.0) for n in range(1, 9)))
+    (tmp_path / "more.jsonl").write_text(line(n=9, family="heads.q9", credit=0.0))
+    found = read_logs(log_files([tmp_path]))
+
+    logs = {}
+    for answer in found.answers:
+        logs.setdefault(answer.learner, []).append(answer.credit)
+    assert sorted(logs.values()) == [[0.0], [0.0] * 8, [1.0, 1.0]]
+    assert any("contradict" in each.why for each in found.left_out)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "large"])
+def test_what_is_no_ordinary_log_is_left_out_at_once(tmp_path, kind):
+    """A pipe is not waited for, a device and a file of any size are not read."""
+    path = tmp_path / "a.jsonl"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    (tmp_path / "good.jsonl").write_text(line())
+    found = read_logs(log_files([tmp_path]))
+
+    assert len(found.answers) == 1
+    assert found.left_out[0].where == str(path) and "cannot be read" in found.left_out[0].why
 
 
 def test_files_that_are_no_text_empty_or_missing_are_refused(tmp_path):
@@ -374,13 +420,13 @@ def test_the_command_shows_the_table_and_writes_the_page(tmp_path):
 
 
 def test_the_command_says_where_a_log_is_broken(tmp_path):
-    """Code 2, with file and line."""
+    """With file and line; the rest is counted."""
     (tmp_path / "bad.jsonl").write_text(line() + "\n{oops\n")
     done = items("bad.jsonl", cwd=tmp_path)
 
-    assert done.returncode == 2
-    assert "bad.jsonl:2" in done.stderr
-    assert done.stdout == ""
+    assert done.returncode == 0
+    assert "Left out: bad.jsonl:2: this line is no answer of a quiz: no JSON" in " ".join(done.stderr.split())
+    assert "1 learner, 1 answer" in done.stdout
 
 
 def test_a_small_class_gets_counts_on_every_surface(tmp_path):

@@ -13,8 +13,8 @@ from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.errors import SelfattendError
 from grader.reports.statistics.item_analysis import MIN_TRIED
-from grader.terminal.console import paint, put, wrap
-from grader.terminal.text import capitalize, plural
+from grader.terminal.console import paint, put, warn, wrap
+from grader.terminal.text import capitalize, clean, plural
 
 MAX_NAME_COLUMNS = 38
 MAX_TAGS = 4  # of one item
@@ -30,7 +30,8 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
     """Merge learners' logs of the quiz, and show how its questions do.
 
     LOGS are files that learners wrote with `learn quiz log --out FILE`, or folders of them. The first answer of each
-    learner to each question counts; a learner whose log is there twice is one. For each question: how many had it
+    learner to each question counts; a learner whose log is there twice is one. A file is the log of one learner: lines
+    that are no answer, or another learner's, are left out and named. For each question: how many had it
     right, with a 95% interval; whether they do well on the rest too; which misconceptions showed; how often somebody
     was sure and wrong; whether some drawn value makes it another question. The reliability of a form is shown if all
     learners answered the same questions. Below 30 learners there are counts and nothing else. Nobody is ranked.
@@ -43,7 +44,10 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
     from grader.reports.statistics.quiz_item_analysis import analyse
     from grader.reports.statistics.quiz_logs import log_files, read_logs
 
-    table = analyse(read_logs(log_files(logs)))
+    found = read_logs(log_files(logs))
+    for left_out in found.left_out:
+        warn(clean(f"left out: {left_out.where}: {left_out.why}"))
+    table = analyse(found.answers)
     if page:
         from grader.reports.pages.quiz_items_page import quiz_items_page
 

@@ -1,19 +1,27 @@
-"""Read the quiz logs that learners hand in: one JSON object a line, each an answer."""
+"""Read the quiz logs that learners hand in: one JSON object a line, each an answer.
+
+A learner wrote the file, and may have written anything. So a file is one learner, whoever its lines name: nobody can
+add learners to a class, or answers to the log of somebody else. A line that is no answer costs that line.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from grader.errors import UsageError
+from grader.files import read_whole
 from grader.model import CERTAINTIES, SCHEMA
+from grader.model.validate import parse_json
 
 T = TypeVar("T")
 FORMAT = "selfattend-quiz-log"
 MAX_LINE_CHARS = 100_000
+MAX_ANSWERS = 20_000  # of one learner
 MAX_NAME_CHARS = 200
 MAX_NAMES = 200  # in a list
 NEXT_STEP = "ask for a file written by learn quiz log --out FILE"
@@ -38,6 +46,23 @@ class LoggedAnswer:
     offered: tuple[str, ...]  # misconceptions among the options
 
 
+Log = dict[int, LoggedAnswer]  # by number
+
+
+class LeftOut(NamedTuple):
+    """What was not counted: a file with a line, or a learner, and why."""
+
+    where: str
+    why: str
+
+
+class Logs(NamedTuple):
+    """The answers of a class, and what was left out."""
+
+    answers: list[LoggedAnswer]
+    left_out: tuple[LeftOut, ...]
+
+
 def log_files(paths: Sequence[Path]) -> list[Path]:
     """List the files, and every `.jsonl` below the folders. Raises UsageError."""
     found: list[Path] = []
@@ -49,44 +74,77 @@ def log_files(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def read_logs(files: Sequence[Path]) -> list[LoggedAnswer]:
-    """Return every answer once, learner by learner in the order of their logs; two exports of one learner are one.
+def read_logs(files: Sequence[Path]) -> Logs:
+    """Return every answer once, learner by learner in the order of their logs.
 
-    Raises UsageError with the file and line of what is no such log.
+    Of two exports of one log the longer one counts. A log that contradicts another one of the same learner is read as
+    that of somebody else. Raises UsageError, with the file and the line, if there is no answer at all.
     """
-    found: dict[LoggedAnswer, None] = {}
-    for file in files:
-        before = len(found)
-        found |= dict.fromkeys(_read(file))
-        if len(found) == before and not _has_lines(file):
-            raise UsageError("there is no answer in this file", where=str(file), next_step=NEXT_STEP)
-    return sorted(found, key=lambda answer: (answer.learner, answer.n))
+    left_out: list[LeftOut] = []
+    found: dict[str, list[Log]] = {}
+    for log in sorted((_read(file, left_out) for file in files), key=len, reverse=True):
+        learner = next(iter(log.values())).learner if log else ""
+        known = found.setdefault(learner, [])
+        if log and not any(_facts(log) <= _facts(other) for other in known):
+            known.append(log)
+    found.pop("", None)
+    if not found and left_out:
+        raise UsageError(left_out[0].why, where=left_out[0].where, next_step=NEXT_STEP)
+    for learner, logs in list(found.items()):
+        for number, log in enumerate(logs[1:], 2):
+            name = f"{learner} ({number})"
+            found[name] = [{n: replace(answer, learner=name) for n, answer in log.items()}]
+            left_out.append(LeftOut(learner, f"{len(logs)} logs that contradict each other have this id"))
+        del logs[1:]
+    answers = [answer for logs in found.values() for answer in logs[0].values()]
+    return Logs(sorted(answers, key=lambda answer: (answer.learner, answer.n)), tuple(left_out))
 
 
-def _has_lines(file: Path) -> bool:
-    return any(line.strip() for line in file.read_text(encoding="utf-8-sig").split("\n"))
+def _facts(log: Log) -> set[tuple[object, ...]]:
+    """Return what every export of a log says alike, whatever became of the questions in between."""
+    return {(a.n, a.family, a.variant, a.first, a.credit, a.certainty, a.seconds) for a in log.values()}
 
 
-def _read(file: Path) -> Iterator[LoggedAnswer]:
+def _read(file: Path, left_out: list[LeftOut]) -> Log:
+    """Read the answers of a log, by their numbers; what is none of the learner on its first line is left out."""
     try:
-        with file.open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _answer(line, f"{file}:{number}")
+        content = read_whole(file)
     except OSError as error:
-        raise UsageError(f"the log cannot be read: {error.strerror}", where=str(file), next_step=NEXT_STEP) from None
-    except UnicodeDecodeError:
-        raise UsageError("the log is not text in UTF-8", where=str(file), next_step=NEXT_STEP) from None
+        left_out.append(LeftOut(str(file), f"the log cannot be read: {error.strerror}"))
+        return {}
+    log: Log = {}
+    bad: list[LeftOut] = []
+    for number, line in enumerate(io.BytesIO(content), 1):
+        try:
+            if line.strip():
+                _add(log, _parse_line(line.decode("utf-8-sig")))
+        except ValueError as error:
+            bad.append(LeftOut(f"{file}:{number}", f"this line is no answer of a quiz: {error}"))
+    if len(bad) > 1:
+        bad = [bad[0]._replace(why=f"{bad[0].why} (and {len(bad) - 1} more lines)")]
+    left_out += bad or ([] if log else [LeftOut(str(file), "there is no answer in this file")])
+    return log
 
 
-def _answer(line: str, where: str) -> LoggedAnswer:
+def _add(log: Log, answer: LoggedAnswer) -> None:
+    """Add an answer to its learner's log. Raises ValueError."""
+    if len(log) == MAX_ANSWERS:
+        raise ValueError(f"there are more than {MAX_ANSWERS}")
+    if any(first.learner != answer.learner for first in islice(log.values(), 1)):
+        raise ValueError("it is another learner's than the first line")
+    if answer.n in log and log[answer.n] != answer:
+        raise ValueError(f"there are two with the number {answer.n}")
+    log[answer.n] = answer
+
+
+def _parse_line(line: str) -> LoggedAnswer:
+    if len(line) > MAX_LINE_CHARS:
+        raise ValueError("the line is too long")
     try:
-        if len(line) > MAX_LINE_CHARS:
-            raise ValueError("the line is too long")
-        return _parse(json.loads(line))
-    except (ValueError, RecursionError) as error:
-        what = "no JSON" if isinstance(error, (json.JSONDecodeError, RecursionError)) else str(error)
-        raise UsageError(f"this line is no answer of a quiz: {what}", where=where, next_step=NEXT_STEP) from None
+        data = parse_json(line)
+    except ValueError:
+        raise ValueError("no JSON") from None
+    return _parse(data)
 
 
 def _parse(data: Any) -> LoggedAnswer:
