@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.files import MAX_NUMBERED_BYTES, file_name
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
 
 PARTS: dict[str, type[Any]] = {
@@ -68,6 +69,8 @@ class Record:
         previous = data.get("previous")
         known |= {name: tuple(data.get(name, ())) for name in ("together", "notes")}
         known["learner"] = data.get("learner") or data["id"]
+        if feedback := data.get("feedback"):
+            known["feedback"] = file_name(feedback, MAX_NUMBERED_BYTES)
         known["previous"] = Previous(**previous) if previous else None
         known["lessons"] = {name: lesson_from_json(name, lesson) for name, lesson in data["lessons"].items()}
         return cls(**known, redacted=bool(data.get("concealed")))

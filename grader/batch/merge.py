@@ -97,12 +97,14 @@ class Merge:
 
     def _copy(self, part: ClassStore, result: Result, taken: dict[str, str]) -> None:
         """Copy one result; its files get another name if that is taken."""
-        record = parse_record(part.record(result.id))
+        record = part.record(result.id, parse_record)
+        if record is None:
+            return
         name, number = result.feedback, 1
         while taken.setdefault(name.casefold(), result.id) != result.id:
             number += 1
             name = f"{result.feedback}-{number}"
-        self.results.save(result, replace(record, feedback=name), part.fingerprint(result.id))
+        self.results.save(result, replace(record, feedback=name), part.fingerprint(result.id, str) or "{}")
 
     def close(self) -> None:
         """Close the parts and the results."""

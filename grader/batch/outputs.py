@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from grader.files import replacing
 from grader.model import SCHEMA
+from grader.model.validate import parse_json, validated
 from grader.record import Record
+from grader.store.class_store import ClassStore
 
 FILES = ("results.json", "gradebook.csv", "report.html", "junit.xml", "similar.json", "feedback", "gradescope")
 SUFFIXES = (".json", ".md", ".html")  # of a learner's files in feedback/
@@ -25,8 +27,8 @@ Head = Mapping[str, Any]
 
 
 def parse_record(text: str) -> Record:
-    """Read a record from the JSON text that the store keeps."""
-    return Record.from_json(json.loads(text))
+    """Read a record, or its summary, from the JSON of a store. Raises ValueError and what else a damaged one causes."""
+    return validated(Record.from_json(parse_json(text)), Record)
 
 
 class Outputs:
@@ -69,16 +71,16 @@ class Outputs:
         written = [self.out / "feedback" / f"{name}{suffix}" for suffix in SUFFIXES]
         return [*written, self.out / "gradescope" / name / "results.json"]
 
-    def write_class(self, head: Head, records: Callable[[], Iterator[str]]) -> None:
-        """Write the files of the class; each call of *records* yields every record as JSON. Raises OSError."""
+    def write_class(self, head: Head, store: ClassStore) -> None:
+        """Write the files of the class. Raises OSError, StoreError."""
         from grader.reports.formats.to_csv import gradebook_lines
         from grader.reports.formats.to_junit import junit_lines
         from grader.reports.pages.class_page import class_page
 
         def parsed() -> Iterator[Record]:
-            return map(parse_record, records())
+            return store.records(parse_record)
 
-        write(self.out / "results.json", _results_json(head, records()))
+        write(self.out / "results.json", _results_json(head, store.records(str)))
         write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed()))
         write(self.out / "junit.xml", junit_lines(head, parsed()))
         write(self.out / "similar.json", [_json({"schema": SCHEMA, "similar": head["similar"]})])

@@ -39,7 +39,7 @@ def read_results(out: Path) -> tuple[dict[str, Any], Iterator[Record]]:
 
     def records() -> Iterator[Record]:
         with closing(store):
-            yield from map(parse_record, store.records())
+            yield from store.records(parse_record)
 
     return head_of(store), records()
 
@@ -181,23 +181,25 @@ class Results:
         record = replace(graded.record, previous=self._previous(learner.id, graded.record))
         self.note_isolation(graded.isolation)
         digest = "" if record.grader_failed else record.digest
-        result = Result(learner.id, learner.learner, learner.attempt, learner.feedback, utc_now(), self.key, digest, {})
+        result = Result(learner.id, learner.learner, learner.attempt, learner.feedback, utc_now(), self.key, digest)
         self.save(result, record, json.dumps(graded.fingerprints))
         return record
 
     def save(self, result: Result, record: Record, fingerprints: str) -> None:
         """Write a result of this or another run; its summary and file name are taken from the record."""
-        result = replace(result, feedback=record.feedback, summary=record.to_summary())
+        result = replace(result, feedback=record.feedback)
         with explain_write_errors(self.out):
             if self.outputs:
                 self.outputs.write_learner(self._head, record)
-            self.store.add(result, json.dumps(record.to_json(), allow_nan=False), fingerprints)
+            text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
+            self.store.add(result, text, summary, fingerprints)
 
     def _previous(self, hand_in: str, new: Record) -> Previous | None:
         """Return the earlier result of the same work, not that of other work of the learner."""
         if (before := self.states.get(hand_in)) is None:
             return None
-        old = parse_record(self.store.record(hand_in))
+        if (old := self.store.record(hand_in, parse_record)) is None:
+            return None
         digests = {old.digest, new.digest} - {""}  # empty where the grader failed
         return make_previous(old, before.at) if before.again or len(digests) < 2 else None
 
@@ -230,12 +232,14 @@ class Results:
 
     def _find_similar(self, course: Course) -> list[dict[str, Any]]:
         """Return the pairs of similar hand-ins."""
-        from grader.similarity import find_similar  # numpy: nothing else of a run needs it
+        from grader.similarity import find_similar, read_fingerprints  # numpy: nothing else of a run needs it
 
         def items() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
             for result in self.store.results():
-                prints = json.loads(self.store.fingerprint(result.id))
-                yield result.id, result.learner, json.loads(self.store.record(result.id)), prints
+                prints = self.store.fingerprint(result.id, read_fingerprints)
+                record = self.store.record(result.id, parse_record)
+                if prints and record:
+                    yield result.id, result.learner, record.to_json(), prints
 
         return find_similar(course, items())
 
@@ -250,8 +254,9 @@ class Results:
         head = head_of(self.store)
         with explain_write_errors(self.out):
             for name, state in self.store.states().items():
-                if state.listed and not (missing_only and self.outputs.has_learner(state.feedback)):
-                    self.outputs.write_learner(head, parse_record(self.store.record(name)))
+                wanted = state.listed and not (missing_only and self.outputs.has_learner(state.feedback))
+                if wanted and (record := self.store.record(name, parse_record)):
+                    self.outputs.write_learner(head, record)
             if not missing_only:
                 self._store_facts(reveal=self.outputs.reveal)
 
@@ -264,7 +269,7 @@ class Results:
             for state in states:
                 if state.feedback.casefold() not in listed:
                     self.outputs.remove_learner(state.feedback)
-            self.outputs.write_class(head_of(self.store), self.store.records)
+            self.outputs.write_class(head_of(self.store), self.store)
             self._store_facts(**{CHANGED: False})
 
     def _store_facts(self, **facts: Any) -> None:

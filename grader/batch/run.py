@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -155,11 +154,7 @@ class Run:
         """Return earlier hand-ins of learners who have none now, each with its learner."""
         ids = {learner.id for learner in self.found.learners}
         learners = {learner.learner for learner in self.found.learners}
-        listed = {result.id: result.learner for result in self.results.store.results()}
-        absent = {
-            name: listed[name] if name in listed else str(json.loads(self.results.store.record(name))["learner"])
-            for name in self.results.states.keys() - ids
-        }
+        absent = {name: learner for name, learner in self.results.store.learners().items() if name not in ids}
         return {name: absent[name] for name in sorted(absent) if absent[name] not in learners}
 
     def _describe_discovery(self) -> dict[str, Any]:

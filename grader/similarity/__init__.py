@@ -9,6 +9,6 @@ like a unique one. In an exercise whose right answer has three lines, that diffe
 """
 
 from grader.similarity.pairs import find_similar
-from grader.similarity.winnowing import fingerprint
+from grader.similarity.winnowing import fingerprint, read_fingerprints
 
-__all__ = ["find_similar", "fingerprint"]
+__all__ = ["find_similar", "fingerprint", "read_fingerprints"]

@@ -10,12 +10,13 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.model import Lesson
+from grader.model.validate import parse_json, validated
 from grader.similarity.tokens import TokenList, read_tokens
 
 RUN_LENGTH = 12  # tokens: more than one idiomatic line, fewer than two original ones
@@ -26,8 +27,17 @@ PRINT = np.dtype([("hash", "<u4"), ("at", "<u2"), ("line", "<u2"), ("last", "<u2
 Prints = npt.NDArray[np.void]
 
 
-def fingerprint(lesson: Lesson, source: str) -> dict[str, Any]:
-    """Return what `find_similar` needs of a learner's file, as plain data of a few kilobytes."""
+class Printed(TypedDict):
+    """What `find_similar` needs of a learner's file, as plain data of a few kilobytes."""
+
+    prints: str
+    text: int
+    names: list[str]
+    remarks: list[str]
+
+
+def fingerprint(lesson: Lesson, source: str) -> Printed:
+    """Return what `find_similar` needs of a learner's file."""
     tokens = read_tokens(source, lesson.kinds)
     packed = np.array(list(winnow(tokens)), dtype=PRINT)
     return {
@@ -36,6 +46,14 @@ def fingerprint(lesson: Lesson, source: str) -> dict[str, Any]:
         "names": sorted(tokens.names)[:MAX_NAMES],
         "remarks": sorted(tokens.remarks)[:MAX_NAMES],
     }
+
+
+def read_fingerprints(text: str) -> dict[str, Printed]:
+    """Read, by lesson, what `fingerprint` returned, from JSON. Raises ValueError."""
+    prints: dict[str, Printed] = validated(parse_json(text), dict[str, Printed])
+    for each in prints.values():
+        unpack_prints(each["prints"])
+    return prints
 
 
 def unpack_prints(prints: str) -> Prints:

@@ -1,20 +1,25 @@
 """The results of a class: one row for each hand-in, and every result that was ever given.
 
 Each result is written in one transaction. Replaced results are kept: `records` only grows, and `results` says which of
-them count. The texts are the caller's JSON, which the store does not read.
+them count. The texts are the caller's JSON; a caller's function that reads one may raise what a damaged text makes it
+raise, which becomes a StoreError that names the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 from grader.errors import UsageError
+from grader.files import MAX_NUMBERED_BYTES, file_name
+from grader.model.validate import parse_json, validated
 from grader.store.migrations import CLASS_MIGRATIONS
 from grader.store.sqlite import Database
+
+T = TypeVar("T")
 
 BUSY_SECONDS = 60.0  # a run may be writing, or the file system be slow
 HOLDS = "the store of results"
@@ -32,6 +37,60 @@ ON CONFLICT (id) DO UPDATE SET number = excluded.number, learner = excluded.lear
 ORDER = "WHERE listed ORDER BY learner, attempt, id"
 
 
+class CourseName(TypedDict):
+    """Which course it was, and the digest of its files."""
+
+    id: str
+    version: str
+    content: str
+
+
+class Header(TypedDict):
+    """What verdicts depend on."""
+
+    course: CourseName
+    engine: str
+    lessons: list[str]
+    seed: int
+    device: str
+
+
+class Titles(TypedDict):
+    """Titles for people to read; those of the lessons by name."""
+
+    course: str
+    lessons: dict[str, str]
+
+
+class Found(TypedDict):
+    """How the hand-ins were found: `missing` are people of the roster, as "id" and "name"."""
+
+    ignored: list[str]
+    missing: list[dict[str, str]]
+    unlisted: list[str]
+
+
+class Noted(TypedDict, total=False):
+    """Facts that are noted as a run goes on."""
+
+    changed: bool
+    finished: str
+    isolation: list[str]
+    reveal: bool
+    similar: list[dict[str, Any]]
+
+
+class Facts(Noted):
+    """What a run has stored about itself. `parts` are (number, of how many)."""
+
+    settings: Header
+    titles: Titles
+    expected: list[str]
+    found: Found
+    parts: list[list[int]]
+    started: str
+
+
 @dataclass(frozen=True)
 class Result:
     """The result that counts for one hand-in."""
@@ -39,11 +98,10 @@ class Result:
     id: str
     learner: str
     attempt: int
-    feedback: str
+    feedback: str  # the name of the learner's files
     at: str  # UTC
     settings: str
     digest: str  # of the hand-in; "" if it is to be graded again in any case
-    summary: Mapping[str, Any]  # the record without its details
 
 
 @dataclass(frozen=True)
@@ -80,8 +138,9 @@ class ClassStore:
     # ---- facts about the run as a whole
 
     def facts(self) -> dict[str, Any]:
-        """Return all facts."""
-        return dict(self._database.read(lambda row: (str(row[0]), json.loads(row[1])), "SELECT * FROM facts", ()))
+        """Return all facts: those of `Facts` once a run has begun, before that perhaps some of them."""
+        found = dict(self._database.read(lambda row: (str(row[0]), row[1]), "SELECT * FROM facts", ()))
+        return self._database.convert(_to_facts, found)
 
     def keep_facts(self, **facts: Any) -> None:
         """Keep facts, each under its name, in place of earlier ones."""
@@ -89,29 +148,27 @@ class ClassStore:
 
     # ---- one result
 
-    def add(self, result: Result, record: str, fingerprints: str) -> None:
-        """Keep a result as the one that counts for its hand-in; `record` and `fingerprints` are JSON."""
+    def add(self, result: Result, record: str, summary: str, fingerprints: str) -> None:
+        """Keep a result as the one that counts for its hand-in; `summary` is the record without its details."""
         of = (result.id, result.at, result.settings, result.digest)
-        row = (result.id, result.learner, result.attempt, result.feedback, *of[1:], json.dumps(result.summary))
-        self._database.write_all(
-            [(RECORD, (*of, record)), (RESULT, (*row, fingerprints)), (FACT, (CHANGED, json.dumps(True)))]
-        )
+        row = (result.id, result.learner, result.attempt, result.feedback, *of[1:], summary, fingerprints)
+        self._database.write_all([(RECORD, (*of, record)), (RESULT, row), (FACT, (CHANGED, json.dumps(True)))])
 
-    def record(self, hand_in: str) -> str:
-        """Return the record that counts for a hand-in, as JSON; "" for an unknown one."""
+    def record(self, hand_in: str, parse: Callable[[str], T]) -> T | None:
+        """Return the record that counts for a hand-in; None for an unknown one."""
         query = "SELECT record FROM records WHERE number = (SELECT number FROM results WHERE id = ?)"
-        return next(iter(self._texts(query, hand_in)), "")
+        return next(iter(self._parsed(parse, query, hand_in)), None)
 
-    def fingerprint(self, hand_in: str) -> str:
-        """Return the fingerprints of a hand-in, as JSON; "" for an unknown one."""
-        return next(iter(self._texts("SELECT fingerprints FROM results WHERE id = ?", hand_in)), "")
+    def fingerprint(self, hand_in: str, parse: Callable[[str], T]) -> T | None:
+        """Return the fingerprints of a hand-in; None for an unknown one."""
+        return next(iter(self._parsed(parse, "SELECT fingerprints FROM results WHERE id = ?", hand_in)), None)
 
     # ---- all of them
 
     def states(self) -> dict[str, State]:
         """Return the state of every hand-in that was ever graded here, by id."""
         query = "SELECT id, settings, digest, feedback, at, listed, again FROM results"
-        return dict(self._database.read(lambda row: (row[0], State(*row[1:5], *map(bool, row[5:]))), query, ()))
+        return dict(self._database.read(_to_state, query, ()))
 
     def list_only(self, hand_ins: Collection[str]) -> None:
         """List only these in the class files. The others are kept, and count again once they are listed."""
@@ -126,18 +183,37 @@ class ClassStore:
 
     def results(self) -> list[Result]:
         """Return what is listed, without the records, ordered by learner and attempt."""
-        query = f"SELECT id, learner, attempt, feedback, at, settings, digest, summary FROM results {ORDER}"
-        return self._database.read(lambda row: Result(*(*row[:-1], json.loads(row[-1]))), query, ())
+        query = f"SELECT id, learner, attempt, feedback, at, settings, digest FROM results {ORDER}"
+        return self._database.read(_to_result, query, ())
 
-    def records(self) -> Iterator[str]:
-        """Iterate over the records of what is listed, in that order, as JSON; one is in memory at a time."""
+    def summaries(self, parse: Callable[[str], T]) -> list[T]:
+        """Return the summaries of what is listed, in that order."""
+        return self._database.read(lambda row: parse(row[0]), f"SELECT summary FROM results {ORDER}", ())
+
+    def learners(self) -> dict[str, str]:
+        """Return the learner of each hand-in that was ever graded here, by id."""
+        return dict(self._database.read(lambda row: (str(row[0]), str(row[1])), "SELECT id, learner FROM results", ()))
+
+    def records(self, parse: Callable[[str], T]) -> Iterator[T]:
+        """Iterate over the records of what is listed, in that order; one is in memory at a time."""
         for number in self._database.read(lambda row: int(row[0]), f"SELECT number FROM results {ORDER}", ()):
-            yield from self._texts("SELECT record FROM records WHERE number = ?", number)
+            yield from self._parsed(parse, "SELECT record FROM records WHERE number = ?", number)
 
-    def fingerprints(self) -> Iterator[tuple[str, str]]:
-        """Iterate over id and fingerprints of what is listed, in that order."""
-        for name in self._texts(f"SELECT id FROM results {ORDER}"):
-            yield name, self.fingerprint(name)
+    def _parsed(self, parse: Callable[[str], T], query: str, parameter: object) -> list[T]:
+        return self._database.read(lambda row: parse(row[0]), query, (parameter,))
 
-    def _texts(self, query: str, *parameters: object) -> list[str]:
-        return self._database.read(lambda row: str(row[0]), query, parameters)
+
+def _to_facts(texts: dict[str, str]) -> dict[str, Any]:
+    facts = {name: parse_json(text) for name, text in texts.items()}
+    return validated(facts, Facts if "settings" in facts else Noted)
+
+
+def _to_result(row: tuple[Any, ...]) -> Result:
+    id, learner, attempt, feedback, *rest = row
+    return validated(Result(id, learner, attempt, file_name(feedback, MAX_NUMBERED_BYTES), *rest), Result)
+
+
+def _to_state(row: tuple[Any, ...]) -> tuple[str, State]:
+    id, settings, digest, feedback, at, listed, again = row
+    made = State(settings, digest, file_name(feedback, MAX_NUMBERED_BYTES), at, bool(listed), bool(again))
+    return str(id), validated(made, State)

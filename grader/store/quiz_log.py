@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from grader.model import Answered, Claimed, QuizSession
+from grader.model.validate import parse_json, validated
 from grader.store.learner_database import LearnerDatabase
 from grader.store.rows import format_time, parse_time
 
@@ -109,9 +110,9 @@ class QuizLog:
         A plan takes two variants: if the first is missed, the second is asked at the end of the session.
         """
         found = self._by_family("SELECT family, MAX(attempt) FROM quiz_answers GROUP BY family")
-        for plan in self.database.read(lambda row: json.loads(row[0]), "SELECT plan FROM quiz_sessions"):
+        for plan in self.database.read(lambda row: _to_plan(row[0]), "SELECT plan FROM quiz_sessions"):
             for family, attempt in plan:
-                found[family] = max(int(attempt) + 1, found.get(family, 0))
+                found[family] = max(attempt + 1, found.get(family, 0))
         return found
 
     # ---- open questions
@@ -128,7 +129,7 @@ class QuizLog:
     def texts(self) -> list[tuple[str, str, str, datetime]]:
         """Return open answers as (session, topic, text, when), oldest first."""
         sql = "SELECT session, topic, text, at FROM quiz_texts ORDER BY at"
-        return self.database.read(lambda row: (row[0], row[1], row[2], parse_time(row[3])), sql)
+        return self.database.read(lambda row: (str(row[0]), str(row[1]), str(row[2]), parse_time(row[3])), sql)
 
     def written(self) -> frozenset[str]:
         """Return the sessions with a written open answer; a skipped one has an empty text."""
@@ -154,20 +155,28 @@ class QuizLog:
 
 def _to_answer(row: tuple[Any, ...]) -> Answered:
     tags, first, at, seconds = row[10:]
-    return Answered(*(*row[:10], tuple(json.loads(tags)), bool(first), parse_time(at), seconds))
+    return validated(Answered(*(*row[:10], _to_texts(tags), bool(first), parse_time(at), seconds)), Answered)
 
 
 def _to_claim(row: tuple[Any, ...]) -> Claimed:
     topic, point, mark, trap, session, at = row
-    return Claimed(topic, point, mark, bool(trap), session, parse_time(at))
+    return validated(Claimed(topic, point, mark, bool(trap), session, parse_time(at)), Claimed)
 
 
 def _to_session(row: tuple[Any, ...]) -> QuizSession:
     session, mode, topics, started, finished, predicted, after = row
     ended = parse_time(finished) if finished else None
-    return QuizSession(session, mode, tuple(json.loads(topics)), parse_time(started), ended, predicted, after)
+    made = QuizSession(session, mode, _to_texts(topics), parse_time(started), ended, predicted, after)
+    return validated(made, QuizSession)
 
 
 def _to_planned(row: tuple[Any, ...]) -> PlannedSession:
-    plan = tuple((str(family), int(attempt)) for family, attempt in json.loads(row[7]))
-    return PlannedSession(_to_session(row[:7]), plan)
+    return PlannedSession(_to_session(row[:7]), _to_plan(row[7]))
+
+
+def _to_texts(text: str) -> tuple[str, ...]:
+    return tuple(validated(parse_json(text), list[str]))
+
+
+def _to_plan(text: str) -> tuple[tuple[str, int], ...]:
+    return tuple((str(family), validated(attempt, int)) for family, attempt in parse_json(text))

@@ -19,8 +19,11 @@ def format_time(when: datetime) -> str:
 
 
 def parse_time(text: str) -> datetime:
-    """Parse a time that `format_time` wrote."""
-    return datetime.fromisoformat(text)
+    """Parse a time that `format_time` wrote. Raises ValueError."""
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None or not 1970 < when.year < 9000:  # in any other zone it is a date, too
+        raise ValueError(f"{text} is no time of ours")
+    return when
 
 
 def result_to_json(result: LessonResult) -> str:
@@ -42,12 +45,12 @@ def _clip(text: str, keep: int) -> str:
 
 def to_attempt(row: tuple[Any, ...]) -> Attempt:
     """Convert (lesson, at, state, score, passed, source_sha256, result)."""
-    import json
-
     from grader.model import Attempt  # here: `learn list` needs no results
+    from grader.model.validate import parse_json, validated
 
     lesson, at, state, score, passed, digest, result = row
-    return Attempt(lesson, parse_time(at), state, score, bool(passed), digest, dict(json.loads(result)))
+    attempt = Attempt(lesson, parse_time(at), state, score, bool(passed), digest, parse_json(result))
+    return validated(attempt, Attempt)
 
 
 def to_progress(row: tuple[Any, ...]) -> LessonProgress:
@@ -55,6 +58,8 @@ def to_progress(row: tuple[Any, ...]) -> LessonProgress:
     import json
 
     lesson, attempts, best, solved, last_score, last_at, last_result, hints, gave_up = row
+    if not all(score is None or 0 <= score <= 10 for score in (best, last_score)):
+        raise ValueError("this is no score")
     return LessonProgress(
         lesson=lesson,
         attempts=attempts or 0,

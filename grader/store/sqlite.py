@@ -2,12 +2,17 @@
 
 The journal is SQLite's default, not WAL, whose shared memory does not work on the network file systems of many home
 folders. Two processes wait for each other.
+
+Somebody else may have made the file. So its tables must be exactly ours, how much of it is read and how long a query
+computes is bounded, and what stands beside it is looked at before SQLite follows it.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -17,13 +22,22 @@ from grader.errors import StoreError
 from grader.store.migrations import Migrations
 
 T = TypeVar("T")
+V = TypeVar("V")
 Row = tuple[Any, ...]
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-_UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)  # from rows whose text is damaged
-_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)  # damaged rows
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+
+MAX_ROWS = 100_000  # of one query
+MAX_VALUE_BYTES = 64 << 20  # of a text in a row
+MAX_STEPS = 200  # of STEP_SIZE instructions of SQLite's machine, in one query: a few seconds
+STEP_SIZE = 1_000_000
+JOURNAL = "-journal"
+BESIDE = ("", JOURNAL, "-wal", "-shm")  # SQLite opens these without being asked
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+MOVE_IT = "move that file to another place; a new one is begun then"
 
 
 class Database:
@@ -40,15 +54,26 @@ class Database:
         self.path, self.busy_seconds, self.migrations = path, busy_seconds, migrations
         self.content, self.replace_damaged = content, replace_damaged
         self.notices: list[str] = []
+        self._steps = 0
         self._connection: sqlite3.Connection | None = None
 
     def read(self, convert: Callable[[Row], T], sql: str, parameters: Sequence[object]) -> list[T]:
         """Return `convert` of every row of a query. Raises StoreError, also for a row that cannot be converted."""
 
         def act(connection: sqlite3.Connection) -> list[T]:
-            return [convert(row) for row in connection.execute(sql, parameters).fetchall()]
+            rows = connection.execute(sql, parameters).fetchmany(MAX_ROWS + 1)
+            if len(rows) > MAX_ROWS:
+                raise self._refuse(f"it holds more than {MAX_ROWS} records")
+            return [convert(row) for row in rows]
 
         return self._run(act, f"{self.content} cannot be read")
+
+    def convert(self, convert: Callable[[V], T], value: V) -> T:
+        """Return `convert` of what several rows have made. Raises StoreError as `read` does."""
+        try:
+            return convert(value)
+        except _UNREADABLE as error:
+            raise self._explain(error, f"{self.content} cannot be read") from None
 
     def write_all(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         """Run statements that write, in one transaction. Raises StoreError if nothing was saved."""
@@ -67,6 +92,7 @@ class Database:
 
     def _run(self, act: Callable[[sqlite3.Connection], T], failure: str) -> T:
         """Run `act` on the connection, and again on an empty file if this one is damaged."""
+        self._steps = 0
         try:
             return act(self._open())
         except (sqlite3.Error, *_UNREADABLE) as error:
@@ -85,6 +111,7 @@ class Database:
             connection = self._connect()
             try:
                 self._migrate(connection, was_empty)
+                self._check_tables(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -92,23 +119,49 @@ class Database:
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
-        self._refuse_foreign_journal()
-        return sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
+        self._check_files()
+        connection = sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        connection.set_progress_handler(self._count_steps, STEP_SIZE)
+        return connection
 
-    def _refuse_foreign_journal(self) -> None:
-        """Raise StoreError for a journal of several databases: SQLite deletes whatever file such a one names.
+    def _count_steps(self) -> bool:
+        """Count a step of a query; True stops it."""
+        self._steps += 1
+        return self._steps > MAX_STEPS
 
-        This program never writes one, and the file may have come with somebody else's folder.
+    def _check_files(self) -> None:
+        """Raise StoreError for a pipe or a device, and for a journal of several databases.
+
+        SQLite deletes whatever file such a journal names. This program never writes one, and the file may have come
+        with somebody else's folder.
         """
-        path = self.path.resolve()
-        journal = path.with_name(f"{path.name}-journal")
-        last = b""
+        path = self.path.resolve()  # as SQLite does
+        for each in (path.with_name(path.name + end) for end in BESIDE):
+            with suppress(OSError):  # it is not there, or opening it explains why not
+                mode = each.stat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    raise self._refuse(f"{each.name} is no ordinary file")
+        journal, last = path.with_name(path.name + JOURNAL), b""
         with suppress(OSError), journal.open("rb") as file:
-            file.seek(-len(_JOURNAL_MAGIC), os.SEEK_END)
+            file.seek(-len(JOURNAL_MAGIC), os.SEEK_END)
             last = file.read()
-        if last == _JOURNAL_MAGIC:
+        if last == JOURNAL_MAGIC:
             what = f"{self.content} cannot be read: the journal beside the file is none of this program"
             raise StoreError(what, where=str(journal), next_step="move that file away, then repeat the command")
+
+    def _check_tables(self, connection: sqlite3.Connection) -> None:
+        """Raise StoreError unless every table is as the migrations make it, and nothing is hung on one."""
+        with closing(sqlite3.connect(":memory:")) as fresh:
+            for statement in itertools.chain(*self.migrations):
+                fresh.execute(statement)
+            ours = _read_tables(fresh)
+        found = _read_tables(connection)
+        if not ours <= found or any(kind == "trigger" for kind, *_ in found):
+            raise self._refuse("its tables are not as selfattend makes them")
+
+    def _refuse(self, why: str) -> StoreError:
+        return StoreError(f"{self.content} cannot be read: {why}", where=str(self.path), next_step=MOVE_IT)
 
     def _migrate(self, connection: sqlite3.Connection, was_empty: bool) -> None:
         if self._read_version(connection) == len(self.migrations):
@@ -160,7 +213,7 @@ class Database:
 
     def _explain(self, error: Exception, failure: str) -> StoreError:
         code = _code(error)
-        next_step = "move that file to another place; a new one is begun then"
+        next_step = MOVE_IT
         if code in _LOCKED:
             why = f"another program has been using the file for {self.busy_seconds:g} seconds"
             next_step = "close the other program, and repeat the command"
@@ -170,6 +223,8 @@ class Database:
             why, next_step = "the file or its folder may not be opened or written", "make both writable for yourself"
         elif code == sqlite3.SQLITE_IOERR:
             why, next_step = f"the disk refused ({error})", "check whether the disk is full or failing"
+        elif code == sqlite3.SQLITE_INTERRUPT:
+            why = "it takes too long to compute what is in it"
         elif isinstance(error, _UNREADABLE):
             why = "a record in it is damaged"
         else:
@@ -197,6 +252,11 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
             with suppress(sqlite3.Error):  # the first error is the one to report
                 connection.execute("ROLLBACK")
         raise
+
+
+def _read_tables(connection: sqlite3.Connection) -> set[Row]:
+    """Return the type, name and definition of what is in a database."""
+    return set(connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 1000"))
 
 
 def _code(error: Exception) -> int:

@@ -6,8 +6,9 @@ import json
 import pickle
 import re
 import shutil
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -176,9 +177,10 @@ def test_no_result_is_ever_taken_out(tmp_path):
         for score in (4.0, 5.0, 6.0):
             run.add(learner("ann"), graded_as("ann", score))
         run.list_only([])
-        scores = run.store._texts("SELECT json_extract(record, '$.score') FROM records ORDER BY number")
 
-    assert scores == ["4.0", "5.0", "6.0"]
+    with closing(sqlite3.connect(store_path(tmp_path))) as file:
+        rows = file.execute("SELECT json_extract(record, '$.score') FROM records ORDER BY number").fetchall()
+    assert rows == [(4.0,), (5.0,), (6.0,)]
     assert list(read_results(tmp_path)[1]) == []
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from grader.cli.context import short_path
 from grader.cli.output import put_json
 from grader.cli.run_command import OUR_FAULT
-from grader.record import Record
 from grader.reports.formats.run_summary import (
     RunSummary,
     change_lines,
@@ -29,11 +28,13 @@ MAX_NAMES = 8  # in one line
 
 def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary | None = None) -> int:
     """Print the results' summary and return the exit status; `summary` may hold what was graded again."""
+    from grader.batch.outputs import parse_record
+
     summary = summary or RunSummary(results.settings["seed"])
     if results.outputs is not None:  # of a part of a class, the rest is graded elsewhere
         summary.unfinished, summary.expected = results.count_unfinished()
-    for result in results.store.results():
-        summary.add(Record.from_json(result.summary))
+    for record in results.store.summaries(parse_record):
+        summary.add(record)
     if as_json:
         put_json(to_object(summary) | {"out": str(out)})
     else:

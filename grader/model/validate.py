@@ -1,0 +1,75 @@
+"""Check data that somebody else may have written: JSON, rows of a database, and the dataclasses made of them.
+
+Everything is refused with a ValueError, to which whoever read the file adds where it was and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+T = TypeVar("T")
+Test = Callable[[Any], bool]
+
+MAX_NUMBER = 2**63  # what SQLite and every other reader of JSON can hold
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON as it is defined: no NaN, no half of a character, and nested no deeper than Python can follow."""
+    try:
+        content = json.loads(text, parse_constant=_refuse)
+        if "\\ud" in text or "\\uD" in text:  # an escape for half of a character, which no file can be written with
+            json.dumps(content, ensure_ascii=False).encode()
+    except (RecursionError, TypeError) as error:  # TypeError: no text
+        raise ValueError(f"no JSON: {error}") from None
+    return content
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def validated(value: T, hint: Any) -> T:
+    """Return the value if it is of the type that `hint` says, down to the last item. Raises ValueError."""
+    if not _test(hint)(value):
+        raise ValueError(f"this is no {getattr(hint, '__name__', hint)}")
+    return value
+
+
+@cache
+def _test(hint: Any) -> Test:
+    """Return a function that tests for a type, dataclasses, TypedDicts and collections included."""
+    origin, args = get_origin(hint) or hint, get_args(hint)
+    if origin is Any:
+        return lambda value: True
+    if origin in (Union, UnionType):
+        tests = [_test(each) for each in args]
+        return lambda value: any(test(value) for test in tests)
+    if origin in (list, tuple):
+        item = _test(args[0])
+        return lambda value: type(value) is origin and all(map(item, value))
+    if origin in (dict, Mapping):
+        of_keys, of_values = map(_test, args)
+        return lambda value: type(value) is dict and all(map(of_keys, value)) and all(map(of_values, value.values()))
+    if is_typeddict(origin) or is_dataclass(origin):
+        return _test_fields(origin)
+    if origin in (int, float):
+        kinds = {int, origin}
+        return lambda value: type(value) in kinds and -MAX_NUMBER <= value < MAX_NUMBER  # never true of NaN
+    return lambda value: type(value) is origin
+
+
+def _test_fields(kind: type[Any]) -> Test:
+    tests = [(name, _test(hint)) for name, hint in get_type_hints(kind).items()]
+    if is_dataclass(kind):
+        return lambda value: type(value) is kind and all(test(vars(value)[name]) for name, test in tests)
+    needed: frozenset[str] = vars(kind)["__required_keys__"]
+    return lambda value: (
+        type(value) is dict
+        and needed <= value.keys()
+        and all(test(value[name]) for name, test in tests if name in value)
+    )

@@ -1,0 +1,331 @@
+"""Files that somebody else wrote: stores, journals and logs end in an answer or in an error of ours, at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import struct
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from random import Random
+
+import pytest
+from click.testing import CliRunner
+from support.class_results import made_class
+from support.quiz_workspace import Workspace
+from support.repeat import repeat
+
+from grader.batch.outputs import Outputs
+from grader.batch.results import Results, read_results
+from grader.batch.results_folder import store_path
+from grader.cli.grader.group import grader
+from grader.cli.learn.group import learn
+from grader.errors import SelfattendError, StoreError, UsageError
+from grader.record import Record
+from grader.reports.statistics.quiz_logs import read_logs
+from grader.store import Store
+from grader.store.class_store import Result
+from grader.store.quiz_log import QuizLog
+
+CANVAS = "Student,ID,SIS Login ID,Section,Softmax (7)\nKim,1,s1000,A,\n"
+READ_PROGRESS = ("list", "progress", "report --explain", "quiz log", "quiz open list", "quiz", "review --json")
+NUMBERS = (0, -1, 2**62, 2**63, 10**400, 1e308, -0.5)
+TEXTS = (None, 7, -1.5, 9e999, b"\xff\x00", "", "x", "9" * 50, "2026-01-01", "9999-12-31T23:59:59-12:00")
+JSONS = ("[" * 200_000, '{"a":' * 100_000, "NaN", "1e999", "9" * 5000, '"\\ud800"', "null", "[]", "{}", "0")
+VALUES = (None, True, "", "=1", "../../x", "\ud800", "a\x00\x1b[2J", [], {}, [[]], ["x"], {"x": 1}, *NUMBERS)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The results of a class of three, which nobody graded."""
+    out = tmp_path_factory.mktemp("class") / "out"
+    head, records = made_class(3)
+    header = {"schema": 1, "course": {name: head["course"][name] for name in ("id", "version", "content")}}
+    header |= {name: head[name] for name in ("engine", "lessons", "seed", "device")}
+    titles = {"course": head["course"]["title"], "lessons": head["titles"]}
+    found = {name: head[name] for name in ("ignored", "missing", "unlisted")}
+    made = Results(store_path(out), header, Outputs(out), go_on=False)
+    made.begin(titles, [record["id"] for record in records], found)
+    for record in map(Record.from_json, records):
+        prints = {name: {"prints": "", "text": 1, "names": ["a"], "remarks": []} for name in record.lessons}
+        given = Result(record.id, record.learner, 1, record.feedback, "2026-11-20T10:00:00+00:00", made.key, "d")
+        made.save(given, record, json.dumps(prints))
+    made.store.keep_facts(similar=head["similar"], isolation=head["isolation"])
+    made.finish()
+    made.close()
+    return out
+
+
+@pytest.fixture
+def stolen(results, tmp_path):
+    """A copy of the store alone, to be tampered with."""
+    (tmp_path / "room" / "out").mkdir(parents=True)
+    path = store_path(tmp_path / "room" / "out")
+    path.write_bytes(store_path(results).read_bytes())
+    return path
+
+
+def sql(path: Path, statement: str, *parameters: object) -> None:
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute(statement, parameters)
+
+
+def call(command, *words: object) -> str:
+    """Run a command; it ends, or raises an error of ours that says what to do. Returns what it said."""
+    done = CliRunner().invoke(command, list(map(str, words)), standalone_mode=False)
+    if done.exception is None:
+        return done.output
+    error = done.exception.__cause__ or done.exception
+    if not isinstance(error, SelfattendError):
+        raise error
+    assert error.next_step and error.exit_code in (2, 3), error
+    return str(error)
+
+
+def reads_of(path: Path) -> None:
+    """Do with a class store all that reads one."""
+    out, room = path.parent, path.parent.parent
+    (room / "canvas.csv").write_text(CANVAS)
+    call(grader, "report", out)
+    call(grader, "merge", path, "--out", room / "merged")
+    words = ("--canvas", room / "canvas.csv", "--lesson", "softmax", "--out", room / "up.csv", "--force")
+    call(grader, "export", out, *words)
+
+
+# ---- where files are written -----------------------------------------------------------------------------------------
+
+
+NAMES = ("../../../PWNED/ann", "/tmp/x/ann", "..", ".hidden", "--help", "-rf", "a\x00b", "x" * 300)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_name_in_a_store_leads_out_of_the_results(stolen, name):
+    """`report`, `merge` and `export` write below the folder they were given, whatever names the store holds."""
+    sql(stolen, "UPDATE results SET feedback = ?", name)
+    sql(stolen, "UPDATE records SET record = json_set(record, '$.feedback', ?)", name)
+    reads_of(stolen)
+    room = stolen.parent.parent
+
+    assert {path.name for path in room.iterdir()} <= {"out", "merged", "canvas.csv", "up.csv"}
+    assert not (room.parent / "PWNED").exists() and not Path("/tmp/x").exists()
+    files = [path for out in ("out", "merged") for path in (room / out / "feedback").glob("*")]
+    assert files and not [path for path in files if path.name.startswith(("-", "."))]
+
+
+def test_a_journal_deletes_no_other_file(stolen, tmp_path):
+    """A journal that names another file, which SQLite would delete, is refused."""
+    victim = tmp_path / "precious.txt"
+    victim.write_text("precious")
+    begin = f"""
+import os, sqlite3
+file = sqlite3.connect({str(stolen)!r}, isolation_level=None)
+file.execute("PRAGMA cache_size = 1")
+file.execute("BEGIN")
+for number in range(2000):
+    file.execute("INSERT INTO facts VALUES (?, hex(randomblob(500)))", (str(number),))
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", begin], check=True, timeout=60)
+    journal = stolen.with_name(f"{stolen.name}-journal")
+    name = os.fsencode(victim)
+    with journal.open("ab") as file:
+        file.write(struct.pack(">I", (1 << 30) // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)))
+        file.write(bytes.fromhex("d9d505f920a163d7"))
+
+    assert "journal" in call(grader, "report", stolen.parent)
+    assert victim.read_text() == "precious"
+
+
+# ---- what stands in the place of a file ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["", "-journal", "-wal"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path, end):
+    """Neither a progress file nor what SQLite opens beside it is waited for."""
+    path = tmp_path / "progress.db"
+    with Store.open(path) as store:
+        QuizLog(store.database).salt()
+    path.with_name(path.name + end).unlink(missing_ok=True)
+    os.mkfifo(path.with_name(path.name + end))
+    with pytest.raises(StoreError, match="no ordinary file"):
+        Store.open(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE VIEW quiz_facts AS WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x, x FROM n",
+        "CREATE TABLE quiz_facts (name TEXT, value TEXT GENERATED ALWAYS AS (hex(zeroblob(1000000))))",
+    ],
+)
+def test_tables_that_are_not_ours_are_refused(tmp_path, change):
+    """A view that never ends, or a table that computes, is not read."""
+    path = tmp_path / "progress.db"
+    with Store.open(path) as store:
+        QuizLog(store.database).salt()
+    sql(path, "DROP TABLE quiz_facts")
+    sql(path, change)
+    with pytest.raises(StoreError, match="tables are not as selfattend makes them"):
+        Store.open(path)
+
+
+def test_a_trigger_is_refused(stolen):
+    """What another program hangs on a table never runs."""
+    sql(stolen, "CREATE TRIGGER t AFTER UPDATE ON facts BEGIN DELETE FROM results; END")
+    assert "tables are not as selfattend makes them" in call(grader, "report", stolen.parent)
+
+
+def test_more_rows_than_a_learner_can_have_are_refused(tmp_path):
+    """A log of 300,000 answers is an error, in seconds."""
+    path = tmp_path / "progress.db"
+    with Store.open(path) as store:
+        QuizLog(store.database).salt()
+    with closing(sqlite3.connect(path)) as file, file:
+        row = ("s", "f", "t", "numeric", 1, "quiz", "1", 1.0, 0.0, "", "[]", 1, "2026-01-01T00:00:00.000+00:00", 1.0)
+        file.executemany(f"INSERT INTO quiz_answers VALUES (NULL{', ?' * 14})", [row] * 300_000)
+    with Store.open(path) as store, pytest.raises(StoreError, match="more than 100000 records"):
+        QuizLog(store.database).answers()
+
+
+# ---- anything at all -------------------------------------------------------------------------------------------------
+
+
+def mutate_value(random: Random, value: object) -> object:
+    """Change one thing somewhere in plain data."""
+    if isinstance(value, dict) and value and random.random() < 0.8:
+        key = random.choice(list(value))
+        if random.random() < 0.1:
+            return {other: each for other, each in value.items() if other != key}
+        return {**value, key: mutate_value(random, value[key])}
+    if isinstance(value, list) and value and random.random() < 0.8:
+        place = random.randrange(len(value))
+        return [*value[:place], mutate_value(random, value[place]), *value[place + 1 :]]
+    return random.choice(VALUES)
+
+
+def mutate_text(random: Random, text: object) -> object:
+    """Change a text of a row: somewhere in its JSON, its bytes, or all of it."""
+    kind = random.random()
+    if not isinstance(text, str) or kind < 0.15:
+        return random.choice(TEXTS)
+    if kind < 0.25:
+        return random.choice(JSONS)
+    try:
+        return json.dumps(mutate_value(random, json.loads(text)))
+    except ValueError:
+        place = random.randrange(len(text) + 1)
+        return text[:place] + random.choice(["", "\ud7ff", "\x00", "\x1b", "../", "=", "-"]) + text[place + 1 :]
+
+
+def mutate_rows(random: Random, path: Path) -> None:
+    """Change one column of one table, as far as its own rules allow."""
+    with closing(sqlite3.connect(path)) as file, file:
+        tables = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [name for name in tables if file.execute(f"SELECT COUNT(*) FROM {name}").fetchone()[0]]
+        table = random.choice(tables)
+        column = random.choice([row[1] for row in file.execute(f"PRAGMA table_info({table})")])
+        rows = file.execute(f"SELECT rowid, {column} FROM {table}").fetchall()
+        for rowid, value in random.sample(rows, 1 if random.random() < 0.7 else len(rows)):
+            try:
+                file.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (mutate_text(random, value), rowid))
+            except (sqlite3.Error, OverflowError):
+                continue
+
+
+def mutate_bytes(random: Random, path: Path) -> None:
+    """Flip, cut or repeat some bytes."""
+    content = bytearray(path.read_bytes())
+    for _ in range(random.choice((1, 1, 4, 30))):
+        content[random.randrange(len(content))] = random.randrange(256)
+    if random.random() < 0.2:
+        del content[random.randrange(len(content)) :]
+    path.write_bytes(content)
+
+
+def mutate(random: Random, path: Path) -> None:
+    for _ in range(random.choice((1, 1, 2))):
+        mutate_rows(random, path)
+    if random.random() < 0.2:
+        mutate_bytes(random, path)
+
+
+@repeat(30, soak=1000)
+def test_whatever_a_class_store_holds_is_an_answer_or_an_error_of_ours(stolen, times):
+    """Mutated rows and bytes: every command that reads results ends, and says the next step where it cannot go on."""
+    original = stolen.read_bytes()
+    for seed in range(times):
+        stolen.write_bytes(original)
+        mutate(Random(seed), stolen)
+        try:
+            reads_of(stolen)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}") from error
+        for folder in ("merged", "out"):
+            for left in sorted((stolen.parent.parent / folder).glob("results.sqlite*")):
+                left.unlink()
+        assert {path.name for path in stolen.parent.parent.iterdir()} <= {"out", "merged", "canvas.csv", "up.csv"}
+
+
+@repeat(25, soak=1000)
+def test_whatever_a_progress_file_holds_is_an_answer_or_an_error_of_ours(tmp_path, monkeypatch, times):
+    """Mutated rows and bytes: every command that reads a learner's progress ends, without a fault of ours."""
+    here = Workspace(tmp_path)
+    here.events("quiz", "topic0", stdin="? | sure\n?\n")
+    here.events("quiz", "--exam", stdin="?\n?\n")
+    with Store.open(here.progress) as store:
+        QuizLog(store.database).set_fact("export-id", "x")
+    monkeypatch.chdir(here.folder)
+    monkeypatch.setenv("SELFATTEND_COURSE", str(here.course))
+    original = here.progress.read_bytes()
+    for seed in range(times):
+        for path in here.progress.parent.glob("progress.db*"):
+            path.unlink()
+        here.progress.write_bytes(original)
+        mutate(Random(seed), here.progress)
+        try:
+            for words in (
+                "list",
+                "progress",
+                "report",
+                "report --explain",
+                "quiz log",
+                "quiz list",
+                "quiz",
+                "quiz review --json",
+            ):
+                call(learn, *words.split())
+        except Exception as error:
+            raise AssertionError(f"seed {seed}") from error
+
+
+@repeat(300, soak=20_000)
+def test_whatever_a_log_holds_is_an_answer_or_left_out(tmp_path, times):
+    """Mutated lines of quiz logs are answers, left out, or a usage error."""
+    line = {
+        "format": "selfattend-quiz-log", "schema": 1, "learner": "l1", "n": 1, "family": "heads.q1", "topic": "heads",
+        "kind": "numeric", "variant": 1, "mode": "quiz", "first": True, "credit": 1.0, "guess": 0.0,
+        "certainty": "sure", "tags": ["a"], "seconds": 3.0, "drawn": {"d": 4}, "offered": ["b"],
+    }  # fmt: skip
+    path = tmp_path / "log.jsonl"
+    for seed in range(times):
+        random = Random(seed)
+        lines = [str(mutate_text(random, json.dumps({**line, "n": n}))) for n in (1, 2, 3)]
+        content = bytearray("\n".join(lines).encode("utf-8", "surrogatepass"))
+        if random.random() < 0.3:
+            content[random.randrange(len(content))] = random.randrange(256)
+        path.write_bytes(content)
+        try:
+            found = read_logs([path])
+        except UsageError as error:
+            assert error.next_step and str(path) in error.where
+        else:
+            assert len({answer.learner for answer in found.answers}) == 1
+
+
+def test_honest_results_are_read_as_they_were_written(results):
+    """What the checks of a store let through is everything that a run writes."""
+    head, records = read_results(results)
+    assert len(list(records)) == 3 and head["similar"]
