@@ -136,7 +136,7 @@ class Database:
         SQLite deletes whatever file such a journal names. This program never writes one, and the file may have come
         with somebody else's folder.
         """
-        path = self.path.resolve()  # as SQLite does
+        path = Path(os.path.realpath(self.path))  # as SQLite does
         for each in (path.with_name(path.name + end) for end in BESIDE):
             with suppress(OSError):  # it is not there, or opening it explains why not
                 mode = each.stat().st_mode
