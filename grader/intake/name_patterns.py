@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from grader.errors import UsageError
@@ -150,15 +151,17 @@ def original_names(files: Sequence[str]) -> list[str]:
     part-2.py, are the learner's.
     """
     plain = upload_names(files)
-    newest = {
-        name: max(_upload_order(file) for file, its in zip(files, plain, strict=True) if its == name) for name in plain
-    }
+    uploads: dict[str, list[str]] = defaultdict(list)
+    for file, name in zip(files, plain, strict=True):
+        uploads[name].append(file)
+    newest = {name: max(its, key=_upload_order) for name, its in uploads.items()}
+    as_uploaded = set(files)
     names = []
     for file, name in zip(files, plain, strict=True):
-        if plain.count(name) > 1 and name in files:
-            names.append(name if _upload_order(file) == newest[name] else "")
+        if len(uploads[name]) > 1 and name in as_uploaded:
+            names.append(name if file == newest[name] else "")
         else:
-            names.append(name if plain.count(name) == 1 else file)
+            names.append(name if len(uploads[name]) == 1 else file)
     return names
 
 

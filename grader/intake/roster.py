@@ -186,12 +186,11 @@ def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Per
 
 def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict[str, list[Person]]]:
     """Split keys into those of one person and those that several share."""
-    owners: dict[str, list[Person]] = defaultdict(list)
+    owners: dict[str, dict[str, Person]] = defaultdict(dict)
     for key, person in pairs:
-        if person not in owners[key]:
-            owners[key].append(person)
-    alone = {key: people[0] for key, people in owners.items() if len(people) == 1}
-    return alone, {key: people for key, people in owners.items() if len(people) > 1}
+        owners[key][person.id] = person
+    alone = {key: people.popitem()[1] for key, people in owners.items() if len(people) == 1}
+    return alone, {key: list(people.values()) for key, people in owners.items() if people}
 
 
 def _forms(name: str) -> set[str]:

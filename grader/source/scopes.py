@@ -45,15 +45,22 @@ def _module_names(text: str) -> Names:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they belong to the author of the source
         table = symtable.symtable(text, "source", "exec")
-    symbols = table.get_symbols()
+    symbols = _symbols(table)
     read = {symbol.get_name() for symbol in symbols if symbol.is_referenced()}
     inner = table.get_children()
     for scope in inner:  # grows while it is read
-        read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global()}
+        read |= {symbol.get_name() for symbol in _symbols(scope) if symbol.is_global()}
         inner += scope.get_children()
     assigned = {symbol.get_name() for symbol in symbols if symbol.is_assigned()}
     imported = {symbol.get_name() for symbol in symbols if symbol.is_imported()}
     return Names(frozenset(assigned), frozenset(imported), frozenset(read))
+
+
+def _symbols(table: symtable.SymbolTable) -> list[symtable.Symbol]:
+    """Return the symbols of a scope; `get_symbols` compares each with all inner scopes: hours for a hostile source."""
+    flags: dict[str, int] = table._table.symbols  # type: ignore[attr-defined]
+    is_module = table.get_type() == "module"
+    return [symtable.Symbol(name, bits, module_scope=is_module) for name, bits in flags.items()]
 
 
 def changed_names(code: ast.AST) -> set[str]:

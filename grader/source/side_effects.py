@@ -67,6 +67,8 @@ def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
     except SyntaxError:
         return True  # it never runs
     analysis = _Analysis([node for node in tree.body if not is_main_guard(node)], own)
+    if len(analysis.nodes) > MAX_NODES:
+        return False
     return all(analysis.allows(node) for node in analysis.nodes if type(node) in EXAMINED)
 
 
@@ -81,6 +83,7 @@ def is_main_guard(node: ast.stmt) -> bool:
 
 
 # The kinds of nodes that `_note` and `allows` look at, out of the thousands in a source.
+MAX_NODES = 20_000  # that are examined, some once for each class around them; exercises have a few hundred
 DEFINITIONS = frozenset({ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom})
 NOTED = DEFINITIONS | {ast.Call, ast.arg, ast.AnnAssign}
 EXAMINED = DEFINITIONS | {ast.Name, ast.Attribute, ast.alias, ast.Global, ast.Nonlocal, ast.MatchClass}
@@ -97,7 +100,7 @@ class _Analysis:
         self.uses: set[int] = set()  # ids of nodes where a class may stand: called, derived from, tested for, annotated
         self.selves: set[int] = set()  # ids of attributes of a method's own object
         self.inits: set[int] = set()  # ids of `super().__init__`, `nn.Module.__init__(self)`
-        for node in self.nodes:
+        for node in self.nodes[:MAX_NODES]:
             if type(node) in NOTED:
                 self._note(node)
 
