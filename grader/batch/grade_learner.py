@@ -21,6 +21,8 @@ from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.similarity import fingerprint
 from grader.submission import read_submission
 
+MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
+
 
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
@@ -118,17 +120,22 @@ class LearnerGrader:
 
 def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
     """Return every file as Python text; a notebook that cannot be read becomes a note, or the problem."""
-    sources = {}
+    sources: dict[str, str] = {}
+    chars_left = MAX_CODE_CHARS
     for path, content in hand_in.files.items():
-        if path.lower().endswith(".py"):
-            sources[path] = content.decode("utf-8", "replace")
-            continue
         try:
-            sources[path] = to_source(content, hand_in.note_of(path))
+            is_python = path.lower().endswith(".py")
+            source = content.decode("utf-8", "replace") if is_python else to_source(content, hand_in.note_of(path))
         except NotebookError as error:
             if learner.kind == "notebook":
                 hand_in.problem = str(error)
             hand_in.note(f"{path}: {error}")
+            continue
+        chars_left -= len(source)
+        if chars_left < 0:
+            hand_in.note(f"{path} and what comes after it were left out: there is too much code in it.")
+            break
+        sources[path] = source
     return sources
 
 
