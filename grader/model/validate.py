@@ -15,18 +15,15 @@ from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type
 T = TypeVar("T")
 Test = Callable[[Any], bool]
 
-MAX_NUMBER = 2**63  # what SQLite and every other reader of JSON can hold
+MAX_NUMBER = 2**128  # a seed has so many bits; what is larger does not fit into a float everywhere
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON as it is defined: no NaN, no half of a character, and nested no deeper than Python can follow."""
+    """Parse JSON as it is defined, without NaN, and nested no deeper than Python can follow."""
     try:
-        content = json.loads(text, parse_constant=_refuse)
-        if "\\ud" in text or "\\uD" in text:  # an escape for half of a character, which no file can be written with
-            json.dumps(content, ensure_ascii=False).encode()
+        return json.loads(text, parse_constant=_refuse)
     except (RecursionError, TypeError) as error:  # TypeError: no text
         raise ValueError(f"no JSON: {error}") from None
-    return content
 
 
 def _refuse(constant: str) -> NoReturn:
