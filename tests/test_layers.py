@@ -46,8 +46,8 @@ MAY_IMPORT = {
     }
     | {"terminal", "record", "reports", "batch", "quiz", "gradescope"},
 }
-# Of the worker's package the judge uses what describes plain data, and the acts that both carry out.
-JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation"}
+# Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
+JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor"}
 # The folders and modules inside the judge, each of which imports only those before it.
 JUDGE_ORDER = (
     "__init__",

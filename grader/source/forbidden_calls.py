@@ -5,20 +5,20 @@ Only what an exercise's functions can reach counts, through the learner's other 
 answer behind `if __name__ == "__main__":`, or in a helper that is never called, is good practice.
 
 A name can be put together while the program runs. The worker sees that; so where calls are forbidden, ways to switch
-off its call monitor, or to run code that is not in the source, are forbidden too.
+off its call monitor, to reach what a library keeps for itself, or to run code that is not in the source, are forbidden
+too. They count in reach of any of the exercise's functions, and in what runs when the file is imported.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, module_names
+from grader.source.scopes import Definition, imported_name, module_names
 from grader.source.side_effects import is_main_guard
 
 # fmt: off
@@ -31,15 +31,18 @@ HIDING_CALLS = frozenset({"exec", "eval", "compile", "__import__"})
 HIDING_NAMES = frozenset({
     "DisableTorchFunction", "DisableTorchFunctionSubclass", "_DisableTorchDispatch", "_disabled_torch_function_impl",
     "_pop_torch_function_stack", "_pop_torch_dispatch_stack", "_dispatch_library", "_getframe", "_current_frames",
-    "currentframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "__globals__",
-    "__builtins__", "__closure__", "__code__", "__subclasses__", "get_objects", "get_referrers", "get_referents",
-    "setprofile", "settrace", "import_module",
+    "currentframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "ag_frame",
+    "__globals__", "__builtins__", "__closure__", "__code__", "__subclasses__", "__traceback__", "get_objects",
+    "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
+})
+# What holds for a module or a name in it holds for all below. Of a library, private names are hiding places too.
+HIDING_PLACES = frozenset({
+    "sys.modules", "sys.meta_path", "grader", "builtins", "ctypes", "_ctypes", "cffi", "runpy", "code", "codeop",
+    "pickle", "_pickle", "marshal", "pydoc", "pkgutil", "unittest.mock", "inspect.stack", "inspect.trace",
+    "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
+    "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
 })
 # fmt: on
-HIDING_MODULES = frozenset({"ctypes", "grader", "runpy", "code", "codeop"})
-TORCH_INTERNALS = frozenset({"library", "_C"})
-_WORDS = "|".join(sorted(HIDING_CALLS | HIDING_NAMES | HIDING_MODULES | TORCH_INTERNALS))
-_MAY_HIDE = re.compile(rf"\b(?:{_WORDS})\b")
 
 
 @dataclass(frozen=True)
@@ -62,109 +65,139 @@ class ForbiddenCall:
         return f"It calls `{self.name}`, which this exercise forbids: that call would do the exercise whole."
 
 
-def find_forbidden_call(
-    source: str, function: str, forbids: Iterable[str], siblings: Mapping[str, tuple[str, str]] | None = None
-) -> ForbiddenCall | None:
-    """Return the first forbidden call that *function* can reach, None if there is none or the source is not Python.
+def find_forbidden_calls(
+    source: str,
+    functions: Collection[str],
+    matches: Callable[[str], str | None],
+    siblings: Mapping[str, tuple[str, str]] | None = None,
+) -> dict[str, ForbiddenCall]:
+    """Return the first forbidden call that each of *functions* can reach; a source that is not Python has none.
 
     *source* is the lesson's own file; *siblings* are path and source, by module name, of files that it may import.
+    *matches* tells whether a library's name is forbidden.
     """
-    wanted = {_fold(name): name for name in forbids}
-    files = (("", "", source), *((name, path, text) for name, (path, text) in (siblings or {}).items()))
-    if not wanted or not any(_may_contain(text, tuple(wanted)) for _, _, text in files):
-        return None  # the common case, without parsing
-    program = _read_program(files)
-    return program.hiding or program.find(function, wanted)
-
-
-@lru_cache(maxsize=64)
-def _may_contain(source: str, wanted: tuple[str, ...]) -> bool:
-    folded = _fold(source)
-    return any(name in folded for name in wanted) or _MAY_HIDE.search(source) is not None
-
-
-def _fold(name: str) -> str:
-    """Fold a name: `log_softmax`, `LogSoftmax` and `_log_softmax` are one."""
-    return name.replace("_", "").lower()
+    program = _Program(source, siblings or {})
+    hiding = program.find_hiding(functions)
+    found = {name: program.find(name, matches) or hiding for name in functions}
+    return {name: call for name, call in found.items() if call is not None}
 
 
 class _Program:
-    """A lesson's file, named "", and the learner's other modules, as triples of name, path and source."""
+    """A lesson's file, which is the module "", and the learner's other modules, each read when it is reached."""
 
-    def __init__(self, files: tuple[tuple[str, str, str], ...]) -> None:
-        self.paths = {name: path for name, path, _ in files}
-        self.modules: dict[str, _Module] = {}
-        for name, _, source in files:
-            with contextlib.suppress(SyntaxError):
-                self.modules[name] = _Module(parse(source), set(self.paths) - {""})
-        self.hiding = next(self._hiding(), None)
+    def __init__(self, source: str, siblings: Mapping[str, tuple[str, str]]) -> None:
+        self.files = {"": ("", source), **siblings}
+        self.modules: dict[str, _Module | None] = {}
 
-    def find(self, function: str, wanted: Mapping[str, str]) -> ForbiddenCall | None:
-        """Return the first call of a wanted name that the function reaches."""
-        for where, node in self._reachable(function):
+    def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
+        """Return the first call of a forbidden name that the function reaches."""
+        return next(self._calls([function], lambda module, part: _forbidden(module.called_name(part), matches)), None)
+
+    def find_hiding(self, functions: Iterable[str]) -> ForbiddenCall | None:
+        """Return the first name with which a call could be hidden, in reach of a function or of the import."""
+        return next(self._calls([AT_IMPORT, *functions], _Module.hiding_name, hides=True), None)
+
+    def _calls(
+        self, names: Iterable[str], name_of: Callable[[_Module, ast.AST], str], hides: bool = False
+    ) -> Iterator[ForbiddenCall]:
+        for where, module, node in self._reachable(names):
             for part in nodes_in(node):
-                name = self.modules[where].called_name(part)
-                if name is not None and _fold(name) in wanted:
-                    return ForbiddenCall(wanted[_fold(name)], getattr(part, "lineno", 0), self.paths[where])
-        return None
+                if name := name_of(module, part):
+                    yield ForbiddenCall(name, getattr(part, "lineno", 0), self.files[where][0], hides)
 
-    def _hiding(self) -> Iterator[ForbiddenCall]:
-        """Yield names with which a call could be hidden, wherever they stand."""
-        for where, module in self.modules.items():
-            for part in (part for statement in module.body for part in nodes_in(statement)):
-                if name := module.hiding_name(part):
-                    yield ForbiddenCall(name, getattr(part, "lineno", 0), self.paths[where], hides=True)
+    def _module(self, where: str) -> _Module | None:
+        if where not in self.modules:
+            self.modules[where] = None
+            with contextlib.suppress(SyntaxError, KeyError):
+                self.modules[where] = _read_module(self.files[where][1], frozenset(self.files) - {""})
+        return self.modules[where]
 
-    def _reachable(self, function: str) -> Iterator[tuple[str, ast.AST]]:
-        """Yield what binds the name `function`, whatever that mentions, and so on, as pairs of module name and node."""
-        queue = [("", function)]
+    def _reachable(self, names: Iterable[str]) -> Iterator[tuple[str, _Module, ast.AST]]:
+        """Yield what binds these names, whatever that mentions, and so on, with the module where it stands."""
+        queue = [("", name) for name in names]
         seen = set(queue)
         seen_nodes: set[int] = set()  # a node may bind thousands of names
         while queue:
             where, name = queue.pop()
-            module = self.modules.get(where)
+            module = self._module(where)
             if module is None:
                 continue
             found = {module.imported[name]} if name in module.imported else set()
             for node in module.bindings.get(name, ()):
                 if id(node) not in seen_nodes:
                     seen_nodes.add(id(node))
-                    yield where, node
+                    yield where, module, node
                     found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
             queue += sorted(found - seen)
             seen |= found
 
 
-_read_program = lru_cache(maxsize=1)(_Program)  # asked for each function of a file in turn
+def _forbidden(name: str | None, matches: Callable[[str], str | None]) -> str:
+    return name if name and matches(name) else ""
+
+
+AT_IMPORT = ""  # stands for what runs when a module is imported
 
 
 class _Module:
     """One file: what its top level binds and imports, and under which names."""
 
-    def __init__(self, tree: ast.Module, own: set[str]) -> None:
+    def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
         self.body = [node for node in tree.body if not is_main_guard(node)]
-        self.classes = {node.name for node in nodes_in(tree) if isinstance(node, ast.ClassDef)}
+        nodes = nodes_in(tree)
+        self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name for node in self.body if isinstance(node, ast.FunctionDef)}
-        self.libraries: dict[str, str] = {}  # local name -> the library's name for it
+        self.paths: dict[str, str] = {}  # local name -> what was imported, as a dotted name
         self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
-        self.bindings: dict[str, list[ast.AST]] = {}
-        for node in nodes_in(tree):
+        self.own_attributes = set(_own_attributes(nodes))
+        self.harmless = _harmless(nodes)
+        self.bindings: dict[str, list[ast.AST]] = {
+            AT_IMPORT: [part for node in self.body for part in _run_at_import(node)]
+        }
+        for node in nodes:
             self._note_import(node, own)
+        for node in nodes:
+            self._note_alias(node)
         for node in self.body:
             self._note_bindings(node)
 
-    def _note_import(self, node: ast.AST, own: set[str]) -> None:
-        if isinstance(node, ast.Import):
-            self.own_modules.update(
-                {alias.asname or alias.name: alias.name for alias in node.names if alias.name in own}
-            )
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = {alias.asname or alias.name: alias.name for alias in node.names}
-            if node.module in own:
-                self.imported.update({local: (str(node.module), name) for local, name in names.items()})
-            elif node.module.partition(".")[0] in LIBRARIES:
-                self.libraries.update(names)
+    def _note_import(self, node: ast.AST, own: frozenset[str]) -> None:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            return
+        module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            local = alias.asname or alias.name
+            if isinstance(node, ast.Import) and alias.name in own:
+                self.own_modules[local] = alias.name
+            elif module in own:
+                self.imported[local] = (module, alias.name)
+            elif isinstance(node, ast.Import):
+                self.paths[imported_name(alias)] = alias.name if alias.asname else imported_name(alias)
+            else:
+                self.paths[local] = f"{module}.{alias.name}"
+
+    def _note_alias(self, node: ast.AST) -> None:
+        """Note what is imported under a further name: `t = torch.nn`."""
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            path = self._path(node.value)
+            if path:
+                self.paths.setdefault(node.targets[0].id, path)
+
+    def _path(self, node: ast.AST) -> str:
+        """Return the dotted name of what was imported, `torch.nn.functional` for `F`; "" for anything else."""
+        names: list[str] = []
+        while not isinstance(node, ast.Name):
+            if isinstance(node, ast.Attribute):
+                names.append(node.attr)
+                node = node.value
+            elif isinstance(node, ast.Call) and _last_name(node) == "getattr" and len(node.args) > 1:
+                names.append(_text_of(node.args[1]) or "?")
+                node = node.args[0]
+            else:
+                return ""
+        root = self.paths.get(node.id, "")
+        return ".".join([root, *reversed(names)]) if root else ""
 
     def _note_bindings(self, statement: ast.AST) -> None:
         """Map every name that a top-level statement binds to that statement."""
@@ -195,38 +228,106 @@ class _Module:
                 if part.value.id in self.own_modules:
                     found.add((self.own_modules[part.value.id], part.attr))
             elif isinstance(part, ast.alias):  # imported where it is used
-                found.add((None, part.asname or part.name))
+                local = part.asname or part.name
+                found.add((None, local))
+                module = self.own_modules.get(local) or self.imported.get(local, ("",))[0]
+                found |= {(module, AT_IMPORT)} if module else set()
         return found
 
     def called_name(self, node: ast.AST) -> str | None:
         """Return the library's name for what a node uses, if it uses a library and not the learner's own method."""
         if isinstance(node, ast.Attribute):
+            if _first_part(self._path(node)) in LIBRARIES:
+                return node.attr
             owner = node.value.func if isinstance(node.value, ast.Call) else node.value
             own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
-            return None if own else node.attr
+            return None if own or node.attr in self.own_attributes else node.attr
         if isinstance(node, ast.Name):
-            return self.libraries.get(node.id)
+            path = self.paths.get(node.id, "")
+            return path.rpartition(".")[2] if _first_part(path) in LIBRARIES else None
         return _name_in_quotes(node)
 
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
         name = ""
         match node:
-            case ast.Import():
-                return next((alias.name for alias in node.names if _is_hiding_module(alias.name)), "")
-            case ast.ImportFrom():
-                names = [alias.name for alias in node.names]
-                hiding = [name for name in names if name in HIDING_NAMES or _is_hiding_module(f"{node.module}.{name}")]
-                return hiding[0] if hiding else ""
-            case ast.Call(func=ast.Name(id=name)):
-                return name if name in HIDING_CALLS and name not in self.functions else ""
-            case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in TORCH_INTERNALS:
-                return f"torch.{name}"
+            case ast.Import() | ast.ImportFrom():
+                paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
+                return next((found for path in paths if (found := _hiding_place(path))), "")
+            case ast.Call(func=ast.Name(id=name)) if name in HIDING_CALLS and name not in self.functions:
+                return name
+            case ast.Call() | ast.Name(ctx=ast.Load()) if id(node) not in self.harmless and (path := self._path(node)):
+                # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
+                return "sys" if path == "sys" else _hiding_place(path)
+            case ast.Attribute(attr=name) if id(node) not in self.harmless and (
+                place := _hiding_place(self._path(node))
+            ):
+                return place
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 pass
             case ast.Constant(value=str(name)):
                 pass
         return name if name in HIDING_NAMES else ""
+
+    def _place(self, node: ast.AST) -> str:
+        """Return the hiding place that a node names, if it does not only lead to another."""
+        path = "" if id(node) in self.harmless else self._path(node)
+        # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
+        return path if path == "sys" else _hiding_place(path)
+
+
+_read_module = lru_cache(maxsize=32)(lambda source, own: _Module(parse(source), own))  # of a learner's lessons in turn
+
+
+def _run_at_import(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the parts of a top-level statement that run when the module is imported: of a definition, not its body."""
+    if not isinstance(statement, Definition):
+        yield statement
+        return
+    yield from statement.decorator_list
+    if isinstance(statement, ast.ClassDef):
+        yield from (*statement.bases, *statement.keywords)
+        for inner in statement.body:
+            yield from _run_at_import(inner)
+    else:
+        yield from (default for default in (*statement.args.defaults, *statement.args.kw_defaults) if default)
+
+
+def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names of attributes that the file gives to its own objects."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.ClassDef):
+            for part in node.body:
+                targets = getattr(part, "targets", None) or [getattr(part, "target", None)]
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+                if isinstance(part, Definition):
+                    yield part.name
+
+
+def _harmless(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return nodes that only lead to another, `sys` of `sys.path`, and what is only looked into: `x in sys.modules`."""
+    found = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    for node in nodes:
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found.add(id(node.comparators[0]))
+    return found
+
+
+def _first_part(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _hiding_place(path: str) -> str:
+    """Return as much of a dotted name as names a hiding place, or ""."""
+    parts = path.split(".")
+    for end, part in enumerate(parts, 1):
+        place = ".".join(parts[:end])
+        private = part.startswith("_") and not part.endswith("__") and parts[0] in LIBRARIES and end > 1
+        if private or place in HIDING_PLACES or part in HIDING_NAMES or (part == "sys" and end > 1):
+            return place
+    return ""
 
 
 def _name_in_quotes(node: ast.AST) -> str | None:
@@ -247,8 +348,3 @@ def _last_name(node: ast.AST) -> str:
 
 def _text_of(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def _is_hiding_module(module: str) -> bool:
-    first, _, second = module.partition(".")
-    return first in HIDING_MODULES or (first == "torch" and second.partition(".")[0] in TORCH_INTERNALS)

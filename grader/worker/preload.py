@@ -31,7 +31,7 @@ def import_array_library(arrays: str) -> None:
             import torch.profiler._cupti_monitor
         from grader.worker import call_monitor
 
-        call_monitor.sorted_operators()  # cached, 2 ms
+        call_monitor.operator_names()  # cached, 1 ms
         configure_torch()
 
 

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from grader.errors import GraderError
@@ -15,7 +16,8 @@ from grader.judge.checks.loaded_submission import LoadedSubmission
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import Call
 from grader.model import Submission
-from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_call
+from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_calls
+from grader.worker.call_monitor import matches
 
 MAX_DEATHS = 2  # of workers on one function; its other checks are not run then
 NO_TIME_LEFT = "Not run: the time for this lesson was used up."
@@ -52,8 +54,12 @@ class _Run:
 
     def __init__(self, lesson_checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> None:
         self.lesson_checks, self.lesson, self.loaded = lesson_checks, lesson_checks.lesson, loaded
-        source, forbids, siblings = submission.source, self.lesson.forbids, submission.siblings
-        self.forbidden = {name: find_forbidden_call(source, name, forbids, siblings) for name in self.lesson.kinds}
+        self.forbidden: dict[str, ForbiddenCall] = {}
+        if self.lesson.forbids:
+            is_forbidden = partial(matches, forbids=self.lesson.forbids)
+            self.forbidden = find_forbidden_calls(
+                submission.source, self.lesson.kinds, is_forbidden, submission.siblings
+            )
         self.outcomes: dict[str, Outcome] = {}
         self._deaths: Counter[str] = Counter()  # of workers, by function
 
