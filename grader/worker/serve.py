@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import warnings
+from types import ModuleType
 from typing import Any
 
 from grader.worker import isolation, wire
@@ -33,6 +34,7 @@ def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: 
             wire.send(sock, {"refused": str(error)})
             raise EOFError from error
         wire.send(sock, {"layers": list(in_force)})
+        _hide_modules()
         serve(sock)
         code = 0
     except (EOFError, OSError, wire.ProtocolError):
@@ -40,6 +42,13 @@ def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: 
     finally:
         sys.stdout.flush()
         os._exit(code)
+
+
+def _hide_modules() -> None:
+    """Take our modules out of `sys.modules`: what is imported or patched under their names is no longer in use."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "grader"]:
+        del sys.modules[name]
+    sys.modules["__main__"] = ModuleType("__main__")
 
 
 def read_policy(values: dict[str, Any]) -> isolation.Policy:
@@ -73,7 +82,7 @@ def _arrange_descriptors(rpc_fd: int, output_fd: int, prepared: isolation.Prepar
 def serve(sock: socket.socket) -> None:
     """Answer requests until the judge closes the line (EOFError)."""
     # show what a warning of torch says, not the file and line, which would be this program's or torch's
-    warnings.formatwarning = lambda message, category, *_more, **_named: f"{category.__name__}: {message}\n"
+    warnings.formatwarning = "{1.__name__}: {0}\n".format  # leads to nothing of ours, as a function would
     host, frames = ModuleHost({}), wire.FrameReader()
     before = None
     while True:

@@ -141,9 +141,12 @@ def test_a_forged_reply_of_the_right_form_is_still_only_data(launcher):
     """A submission that writes a well-formed reply has given an answer, to be compared like any other."""
     worker = loaded(
         launcher,
-        "import os, socket\n"
-        "from grader.worker import wire\n"
+        "import os, socket, sys\n"
         "def f(x):\n"
+        "    frame = sys._getframe()\n"
+        "    while 'wire' not in frame.f_globals:\n"
+        "        frame = frame.f_back\n"
+        "    wire = frame.f_globals['wire']\n"
         "    sock = socket.socket(fileno=os.dup(3))\n"
         "    wire.send(sock, {'id': 2, 'value': 'passed', 'after': 7})\n"
         "    os._exit(0)\n",
