@@ -1,0 +1,69 @@
+"""No callable of torch does an exercise unseen: those that were found by calling all of them, each refused."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from support.course_files import ROOT
+from support.equal_calls import make_inputs
+
+from grader.course.load_course import load
+from grader.worker.operations import ModuleHost
+
+EXERCISES = ("softmax", "attention")
+MAX_SECONDS = 1800
+
+
+def found(exercise):
+    """The callables that do the exercise, as pairs of an expression and a way to call it."""
+    lines = (Path(__file__).parent / f"{exercise}_calls.txt").read_text().splitlines()
+    return [tuple(line.split("|")) for line in lines]
+
+
+def refusal(exercise, expression, way):
+    """What the worker says of a call, in a submission that is loaded with the lesson's own list."""
+    for module in re.findall(r"sys\.modules\['(.*?)'\]", expression) or ["torch._decomp"]:
+        importlib.import_module(module)
+    names = make_inputs(exercise)
+    names["f"] = eval(expression, dict(names))
+    host = ModuleHost({"call": lambda: eval(way, dict(names))}, load(ROOT).lessons[exercise].forbids)
+    try:
+        return host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}}).get("error", {})
+    finally:
+        host.close()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_every_call_that_does_the_exercise_is_refused(exercise):
+    """Functions, methods, operators, overloads, decompositions, modules, distributions: each is named as forbidden."""
+    forbids = load(ROOT).lessons[exercise].forbids
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        said = {(expression, way): refusal(exercise, expression, way) for expression, way in found(exercise)}
+
+    assert len(said) > 20
+    assert [call for call, error in said.items() if error.get("kind") != "forbidden"] == []
+    assert {error["text"] for error in said.values()} <= set(forbids)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_no_other_call_does_the_exercise(exercise, tmp_path):
+    """Each callable of torch is called on random input in the plausible ways; what gives the answer is known."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "support.equal_calls", exercise],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT}"}, capture_output=True, text=True,
+        timeout=MAX_SECONDS,
+    )  # fmt: skip
+    calls = [tuple(line.split("|")) for line in done.stdout.splitlines()]
+
+    assert done.returncode == 0 and len(calls) > 20, done.stderr[-2000:]
+    unknown = set(calls) - set(found(exercise))
+    assert {call for call in unknown if refusal(exercise, *call).get("kind") != "forbidden"} == set()
