@@ -140,11 +140,14 @@ def detach_tensors(value: Any) -> Any:
 
 
 def duplicate(value: Any) -> Any:
-    """Copy plain data so that no memory is shared; handles and other objects stay as they are."""
+    """Copy plain data so that no memory is shared; handles and other objects stay as they are.
+
+    Arrays become contiguous, as those are that come over the wire: `view` does the same on both sides.
+    """
     return map_leaves(value, _copy_leaf)
 
 
 def _copy_leaf(leaf: Any) -> Any:
     if hasattr(leaf, "clone"):
-        return leaf.detach().clone()
+        return leaf.detach().clone().contiguous()
     return leaf.copy() if hasattr(leaf, "dtype") and hasattr(leaf, "copy") else leaf
