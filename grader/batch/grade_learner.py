@@ -10,6 +10,7 @@ from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_record, make_ungraded
 from grader.batch.settings import Settings
+from grader.course.course_files import require_unchanged
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, printable
@@ -50,6 +51,7 @@ class LearnerGrader:
                 found, prints = self._find_lessons(learner, hand_in, Path(root))
         if found:
             results = self._judge(found)
+            require_unchanged(self.judge.course, self.settings.files)
         else:
             results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
         record = make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)

@@ -42,8 +42,8 @@ class Plan:
     `names`, `roster`, `attempts` and `before` say how hand-ins are found, as for `discover`, in text, path and date.
     `version` is this program's: results of another version are graded again. Without a `seed`, that of the results that
     are resumed is used, else a random one. `resume` grades only what is new or has changed; `regrade` grades again and
-    keeps the old scores beside the new ones. `jobs` submissions are graded at the same time. `isolation` is "required",
-    "available" or "process".
+    keeps the old scores beside the new ones. `jobs` submissions are graded at the same time. `isolation` is that
+    of `judge_with`.
     """
 
     submissions: Path

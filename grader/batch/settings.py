@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.course.course_files import digest
 from grader.model import SCHEMA, Course, Lesson
 
 
@@ -16,7 +17,7 @@ from grader.model import SCHEMA, Course, Lesson
 class Settings:
     """The course (its folder and the content of its files), the lessons in its order, the seed and the device.
 
-    `isolation` says how learners' code is isolated: "required", "available" or "process".
+    `isolation` says how learners' code is isolated, as for `judge_with`.
     """
 
     root: str
@@ -28,6 +29,7 @@ class Settings:
     seed: int
     device: str
     isolation: str = "available"
+    files: str = ""  # digest of all files of the course, which may not change during the run
 
     def to_header(self) -> dict[str, Any]:
         """Return what verdicts depend on: neither the course's folder nor the isolation."""
@@ -75,7 +77,9 @@ def make_settings(
     """Make the settings of a run over these lessons."""
     chosen = [lesson for lesson in course.lessons.values() if lesson in lessons]
     content, names = _digest(course, chosen), tuple(lesson.name for lesson in chosen)
-    return Settings(str(course.root), course.id, course.version, content, engine, names, seed, device, isolation)
+    return Settings(
+        str(course.root), course.id, course.version, content, engine, names, seed, device, isolation, digest(course)
+    )
 
 
 def _digest(course: Course, lessons: Iterable[Lesson]) -> str:

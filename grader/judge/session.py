@@ -75,8 +75,8 @@ def judge_with(
     Args:
         isolation: "required" (from the file system and the network, in bubblewrap where there is one), "available"
             (what a worker can put on itself here, without spending time on more) or "process" (a separate process, its
-            limits and no new privileges: for trusted code). Except for "available", `judge.launcher.layers` has the
-            layers in force when `drive` is called.
+            limits and no new privileges: for trusted code; as root it is "process-as-root"). Except for "available",
+            `judge.launcher.layers` has the layers in force when `drive` is called.
 
     Raises:
         UsageError: The device is not there.

@@ -14,11 +14,13 @@ from attacks.attack import Attack, as_facts
 from attacks.canaries import Canaries
 from attacks.grading_process import GradingProcess, descendants
 from attacks.packages import pack_up
+from support import outer_sandbox
 from support.course_files import ROOT
 
 from grader.batch.settings import make_settings
 from grader.course import load
 from grader.intake.discover import discover
+from grader.judge.processes.isolation_policy import ON_TRUST
 
 COURSES = {"core": ROOT, "tiny": ROOT / "tests" / "courses" / "tiny"}
 LESSONS = {"core": ("softmax", "attention", "causal_mask"), "tiny": ("argmax_2d",)}
@@ -35,6 +37,12 @@ class AttackResult:
     harm: list[str]
 
 
+def require_sandbox(isolation: str, without: Iterable[str]) -> None:
+    """Raise RuntimeError where files or network may be open to an attack, and no sandbox is round all of it."""
+    if isolation in ON_TRUST or (isolation != "required" and without):
+        outer_sandbox.require()
+
+
 class AttackedClass:
     """A grading process for one course. `places`: the folders where an attack may try to plant files."""
 
@@ -46,14 +54,18 @@ class AttackedClass:
         *,
         isolation: str = "required",
         without: Iterable[str] = (),
+        watched: bool = True,
         places: Iterable[str] = EVERYWHERE,
         **environment: str,
     ) -> None:
+        require_sandbox(isolation, without)
         self.name, self.ground, self.canaries, self.places = name, ground, canaries, list(places)
         self.course = load(copy_course(name, ground))
         lessons = [self.course.lessons[lesson] for lesson in LESSONS[name]]
         settings = make_settings(self.course, lessons, SEED, "cpu", "test", isolation)
-        self.process = GradingProcess(asdict(settings), without, SECRET_OF_THE_JUDGE=canaries.secret, **environment)
+        self.process = GradingProcess(
+            asdict(settings), without, watched, SECRET_OF_THE_JUDGE=canaries.secret, **environment
+        )
 
     def begin(self) -> None:
         """Wait until it grades; note an honest learner's record and the processes that are always there."""

@@ -1,8 +1,9 @@
 """Start a real grading process for attacks, and talk to it.
 
-    python -P grading_process.py {"settings": ..., "without": [layers]}
+    python -P grading_process.py {"settings": ..., "without": [layers], "watched": true}
 
-It runs `grader.batch.processes.process_main` as `grader run` does, without the layers that it is told to leave out.
+It runs `grader.batch.processes.process_main` as `grader run` does, without the layers that it is told to leave out, and
+unless it is `watched` without a look at whether the course's files have changed: that would end it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ START_SECONDS, GRADE_SECONDS, END_SECONDS = 120.0, 60.0, 10.0
 class GradingProcess:
     """One grading process, asked as the batch asks it."""
 
-    def __init__(self, settings: dict[str, Any], without: Iterable[str] = (), **environment: str) -> None:
-        config = json.dumps({"settings": settings, "without": list(without)})
+    def __init__(
+        self, settings: dict[str, Any], without: Iterable[str] = (), watched: bool = True, **environment: str
+    ) -> None:
+        config = json.dumps({"settings": settings, "without": list(without), "watched": watched})
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(Path(__file__).resolve()), config],
             stdin=subprocess.PIPE,
@@ -95,6 +98,7 @@ def descendants(pid: int) -> set[int]:
 
 def main(config: dict[str, Any]) -> int:
     """Run as that process."""
+    from grader.batch import grade_learner
     from grader.batch.processes import process_main
     from grader.batch.settings import Settings
     from grader.judge import session
@@ -104,6 +108,8 @@ def main(config: dict[str, Any]) -> int:
         left_out = config["without"]
         fewer = lambda course, device, without=(): policy_for(course, device, {*without, *left_out})
         setattr(session, "policy_for", fewer)  # noqa: B010
+    if not config["watched"]:
+        setattr(grade_learner, "require_unchanged", lambda *_: None)  # noqa: B010
     return process_main.main(Settings.from_dict(config["settings"]))
 
 

@@ -217,6 +217,26 @@ def test_a_cluster_that_loses_a_node_gives_the_same_results(cluster, hand_ins, t
     assert not [path for path in cluster.temporary.iterdir() if path.name.startswith("selfattend")]
 
 
+def test_a_course_that_changes_on_a_node_ends_the_run(cluster, hand_ins, tmp_path):
+    """No verdict is written that was made with other files than the instructor's, and the reason is said."""
+    cluster.add_workers(1)
+    out = tmp_path / "out"
+    process = subprocess.Popen(command(hand_ins, out, "--engine", cluster.url), stderr=subprocess.PIPE, text=True)
+    try:
+        while not (found := list(cluster.temporary.glob("selfattend-*/solutions/basics/test_argmax_2d.py"))):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+        time.sleep(0.2)  # until it is unpacked
+        found[0].write_text("def test_nothing():\n    pass\n")
+        _, said = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 3, said
+    assert "the course's files were changed" in said and "Traceback" not in said
+
+
 def test_a_cluster_whose_last_node_dies_waits_for_another(cluster, hand_ins, tmp_path):
     """Nodes may come and go: what none is left for is graded by the next one that comes."""
     cluster.add_workers(1)

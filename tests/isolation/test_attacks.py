@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -15,6 +16,8 @@ from attacks import table
 from attacks.attack import Attack, Seen, attacks
 from attacks.attacked_class import AttackedClass, breaches
 from attacks.canaries import Canaries
+from support import outer_sandbox
+from support.course_files import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the layers under attack are its own")
 
@@ -91,4 +94,31 @@ def test_a_secret_in_the_parent_of_the_workers_would_be_found(ground):
 @pytest.mark.parametrize("column", table.COLUMNS)
 def test_the_table_of_layers_is_true(column, ground):
     """With each layer left out in turn, exactly that gets through which the table says."""
-    assert table.measure(ground, table.scouts(), **table.COLUMNS[column]) == table.recorded()[column]
+    assert table.measure_column(column, ground) == table.recorded()[column]
+
+
+@pytest.mark.parametrize("column", [column for column in table.COLUMNS if column.startswith("without namespaces and")])
+def test_hostile_code_runs_without_isolation_in_the_outer_sandbox_only(column, ground):
+    """Outside of it no grading process is started for an attack where the file system or the network may be open."""
+    for left_out in (table.COLUMNS[column], table.COLUMNS["--isolation process"]):
+        with pytest.raises(RuntimeError, match="outer sandbox"):
+            table.measure(ground, table.scouts(), **left_out)
+
+
+def test_an_attack_that_changes_the_course_gets_no_verdict():
+    """Where nothing keeps it from that, the verdict that was being made is withheld, and says why."""
+    code = "measure(Path('/tmp'), scouts(), isolation=outer_sandbox.ON_TRUST, watched=True)"
+    start = "from pathlib import Path; from attacks.table import measure, outer_sandbox, scouts"
+    with pytest.raises(AssertionError, match="the course's files were changed while it was in use"):
+        outer_sandbox.run(f"{start}; {code}")
+
+
+def test_no_other_test_asks_for_no_isolation():
+    """Whoever grades without isolation in a test is one of these, where the code is ours, or in the sandbox."""
+    asks = re.compile(r"""isolation[= "',]+process|"process(-as-root)?"|ON_TRUST""")
+    found = {path.name for path in ROOT.glob("tests/**/*.py") if asks.search(path.read_text())}
+    assert found <= {
+        "attacked_class.py", "outer_sandbox.py", "hand_ins.py", "class_results.py", "table.py", "tries_kernel_doors.py",
+        "test_attacks.py", "test_changed_course.py", "test_doctor_isolation.py", "test_exports.py",
+        "test_isolation_policy.py", "test_old_databases.py",
+    }  # fmt: skip

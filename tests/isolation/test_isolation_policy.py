@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support import outer_sandbox
 from support.course_files import ROOT
 from support.run_in_worker import launched, load_request, run, tiny, within, without
 
@@ -140,7 +141,7 @@ def test_one_worker_with_less_than_the_others_gets_no_code():
 
 def test_trusted_code_is_in_a_process_with_limits():
     """With "process" no filter is put on and no sandbox made, and the layers say so."""
-    with session.with_workers(tiny(), "cpu", "process") as (launcher, _):
+    with session.with_workers(tiny(), "cpu", outer_sandbox.ON_TRUST) as (launcher, _):
         layers = set(launcher.greet())
         assert not layers & {"landlock", "seccomp", "namespaces"}
         assert "process-group" in layers
@@ -165,11 +166,19 @@ def f():
 @pytest.mark.skipif(not process.LINUX, reason="needs Linux: workers are forked there only")
 def test_processes_of_trusted_code_end_with_it():
     """Where forking is not refused, a bomb of processes, each in a session of its own, goes with its worker."""
+    assert (
+        outer_sandbox.run("from isolation.test_isolation_policy import explode; explode(); print('ended')") == "ended\n"
+    )
+
+
+def explode() -> None:
+    """Run the bomb, in the outer sandbox."""
+    outer_sandbox.require()
     # as an ordinary user: the kernel limits the number of processes of nobody else
-    policy = isolation_policy.policy_for(tiny(), "cpu", isolation_policy.left_out_by("process")) | {"processes": 20}
+    policy = isolation_policy.policy_for(tiny(), "cpu", isolation_policy.NOT_WITH_PROCESS) | {"processes": 20}
     if isolation.drop_privileges.is_root():
         policy |= {"uid": 61235, "readable": []}
-    with session.with_workers(tiny(), "cpu", "process") as (launcher, _):
+    with session.with_workers(tiny(), "cpu", outer_sandbox.ON_TRUST) as (launcher, _):
         with pytest.raises(WorkerError), closing(launcher.lease(policy)) as worker:
             worker.request("load", **load_request(BOMB, "f"))
             worker.request("call", 0.5, target="f", args=[], kwargs={})

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from support.gradescope_rules import assert_is_gradescope
-from support.hand_ins import ANSWERS, SUMS, TINY, write
+from support.hand_ins import ANSWERS, ON_TRUST, SUMS, TINY, write
 
 from grader.batch.results import read_results
 from grader.errors import UsageError
@@ -599,7 +599,7 @@ def test_what_cannot_be_read_is_told_to_all(tmp_path):
     (tmp_path / "in/ada/moving_average.py").write_bytes(b"# caf\xe9\n")
     (tmp_path / "in/grace.zip").write_bytes(b"PK\x03\x04 damaged")
     write(tmp_path / "in", {"zuse/moving_average.py": ANSWERS["moving_average"]})
-    words = ("--out", tmp_path / "out", "--jobs", 1, "--isolation", "process", "--lessons", "moving_average")
+    words = ("--out", tmp_path / "out", "--jobs", 1, *ON_TRUST, "--lessons", "moving_average")
     done = run("run", tmp_path / "in", *words, "--course", TINY)
     assert done.returncode == 0, done.stderr
 

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.hand_ins import ON_TRUST
 from support.learn_command import TINY, answer, environment, learn
 from support.quiz_maker import write_bank
 
@@ -126,7 +127,7 @@ def test_a_run_goes_on_with_old_results(tmp_path):
         copy.mkdir(parents=True)
         for file in WORK:
             shutil.copy(TINY / "solutions/basics" / file, copy)
-    options = ["--out", "results", "--resume", "--seed", "7", "--isolation", "process"]
+    options = ["--out", "results", "--resume", "--seed", "7", *ON_TRUST]
     done = grader("run", "submissions", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert scores(tmp_path / "results") == SCORES | {"dan": 10.0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 import zipfile
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from support.course_files import ROOT
 
 TINY = ROOT / "tests" / "courses" / "tiny"
 ANSWERS = {name: (TINY / f"solutions/basics/{name}.py").read_text() for name in ("moving_average", "argmax_2d")}
+# Options for honest code where nothing isolates it; hostile code needs `support.outer_sandbox` round it.
+ON_TRUST = ("--isolation", "process", *(() if os.name != "posix" or os.geteuid() else ("--as-root",)))
 SUMS = """\
 import numpy as np
 

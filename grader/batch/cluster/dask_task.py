@@ -24,6 +24,7 @@ from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
+from grader.course.course_files import course_files
 from grader.errors import GraderError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
@@ -31,7 +32,6 @@ from grader.model import Course, Limits
 
 IDLE_SECONDS = 60.0  # after which the grading processes of a worker end
 PACKAGES = ("api", "batch", "course", "intake", "judge", "similarity", "source", "worker")
-COURSE_FOLDERS = ("lessons", "exercises", "solutions")
 STOP = "{}-stop"  # the name of the event that ends a run
 
 
@@ -77,10 +77,8 @@ def pack_course(course: Course) -> bytes:
     """Return the files of a course as a zip."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.write(course.root / "course.toml", "course.toml")
-        for folder in (course.root / part / track.name for part in COURSE_FOLDERS for track in course.tracks):
-            for path in filter(Path.is_file, sorted(folder.glob("*"))):
-                archive.write(path, path.relative_to(course.root).as_posix())
+        for path in course_files(course):
+            archive.write(path, path.relative_to(course.root).as_posix())
     return packed.getvalue()
 
 

@@ -13,20 +13,25 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import sys
 import threading
 import time
 from functools import partial
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from grader.batch.processes.temp_folder import TempFolder
 from grader.batch.settings import Settings
+from grader.course.course_files import course_files, require_unchanged
 from grader.course.load_course import load
 from grader.errors import SelfattendError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
+from grader.judge.processes.isolation_policy import ON_TRUST
 from grader.judge.session import judge_with
+from grader.model import Course
 
 if TYPE_CHECKING:
     from grader.batch.grade_learner import LearnerGrader
@@ -41,6 +46,9 @@ def main(settings: Settings) -> int:
         os.dup2(2, 1)
         try:
             course = load(Path(settings.root))
+            if settings.isolation in ON_TRUST:
+                _forget_compiled(course)
+            require_unchanged(course, settings.files)
             lessons = [course.lessons[name] for name in settings.lessons]
             drive = partial(_serve, settings=settings, replies=replies)
             judge_with(course, lessons, drive, device=settings.device, isolation=settings.isolation)
@@ -49,6 +57,12 @@ def main(settings: Settings) -> int:
             _send(replies, {"failed": described})
             return error.exit_code
     return 0
+
+
+def _forget_compiled(course: Course) -> None:
+    """Remove what Python has compiled of the course: code that may write could have left its own there."""
+    for folder in {Path(cache_from_source(str(path))).parent for path in course_files(course)}:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _serve(judge: Judge, settings: Settings, replies: BinaryIO) -> None:

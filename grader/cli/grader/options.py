@@ -19,7 +19,7 @@ GROUPS = {
     "What is handed in": ("names", "roster", "attempts", "before"),
     "What is graded": ("course", "lessons", "only", "limit", "shard", "seed"),
     "Results that are there already": ("resume", "regrade"),
-    "Where it is graded": ("jobs", "engine", "device", "isolation"),
+    "Where it is graded": ("jobs", "engine", "device", "isolation", "as_root"),
     "What is written": ("out", "reveal", "as_json"),
 }
 
@@ -66,6 +66,7 @@ OPTIONS = (
     click.option("--isolation", type=click.Choice(["required", "process"]), default="required", show_default=True,
                  help="required: learners' code is kept from files and network, or nothing is graded. "
                  "process: it is not, for code that you trust."),
+    click.option("--as-root", is_flag=True, help="Let root use --isolation process."),
     click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
                  help="What learners' code computes on."),
     click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where the results go."),

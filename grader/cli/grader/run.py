@@ -72,6 +72,10 @@ def command(
     if more["resume"] and more["regrade"]:
         what = "--resume grades what is not done, and --regrade what is"
         raise UsageError(what, next_step="leave out one of them; --resume also goes on with a regrade that was stopped")
+    if more.pop("as_root"):
+        if more["isolation"] != "process":
+            raise UsageError("--as-root is for --isolation process", next_step="leave it out")
+        more["isolation"] = "process-as-root"
     part = Shard.parse(shard) if shard else None
     with Spinner("Starting to grade"):
         run = Run(course, Plan(submissions, out, chosen, version(), shard=part, **more))

@@ -17,6 +17,7 @@ from grader.cli.learn.show_results import CheckRun, show_results
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.cli.run_command import NOT_YET, OUR_FAULT
+from grader.course.course_files import digest, require_unchanged
 from grader.course.learner_copy import release_of
 from grader.errors import SubmissionError, UnknownLesson, UsageError, WorkspaceError
 from grader.judge.own_limits import end_after
@@ -170,6 +171,7 @@ def _check(run: CheckRun, several: bool) -> None:
     from grader.terminal.spinner import Spinner
 
     chosen = {lesson.name: lesson for lesson, _, _ in run.jobs}.values()
+    before = digest(run.context.course)
     with Spinner("Starting PyTorch" if run.context.course.arrays == "torch" else "Starting") as working:
 
         def drive(judge: Judge) -> None:
@@ -178,6 +180,7 @@ def _check(run: CheckRun, several: bool) -> None:
                 working.update(now)
                 with end_after(run.context.course.limits.judging_seconds, f"Checking {lesson.name}"):
                     result = judge.examine(lesson, submission, run.seed, hints_used)
+                require_unchanged(run.context.course, before)
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
                 run.results.append(result)

@@ -93,7 +93,8 @@ LAYERS = (
 )
 
 # How much isolation a caller asks for.
-ISOLATION = ("required", "available", "process")
+ON_TRUST = ("process", "process-as-root")
+ISOLATION = ("required", "available", *ON_TRUST)
 NOT_WITH_PROCESS = ("landlock", "seccomp")
 NOT_WITH_CUDA = ("landlock", "seccomp")
 # Either of each will do.
@@ -139,10 +140,19 @@ def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict
 
 
 def left_out_by(isolation: str) -> tuple[str, ...]:
-    """Return the layers that an isolation level leaves out. Raises UsageError for an unknown level."""
+    """Return the layers that an isolation level leaves out.
+
+    Raises UsageError for an unknown level, and for "process" as root.
+    """
+    from grader.worker.isolation import drop_privileges
+
     if isolation not in ISOLATION:
         raise UsageError(f"there is no isolation {isolation!r}", next_step=f"one of {', '.join(ISOLATION)}")
-    return NOT_WITH_PROCESS if isolation == "process" else ()
+    if isolation == "process" and drop_privileges.is_root():
+        what = "you are root here, and --isolation process keeps code from nothing that root may do"
+        next_step = "grade as an ordinary user; or add --as-root, if you trust the code with this whole machine"
+        raise UsageError(what, next_step=next_step)
+    return NOT_WITH_PROCESS if isolation in ON_TRUST else ()
 
 
 # --- what is too little -----------------------------------------------------------------------------------------------
