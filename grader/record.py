@@ -110,9 +110,10 @@ class Record:
 def lesson_from_json(name: str, data: Mapping[str, Any]) -> LessonResult:
     """Read what `LessonResult.to_dict` gave, or a lesson of a summary."""
     known = _known_fields(LessonResult, data)
-    for part, kind in PARTS.items():
-        known[part] = tuple([kind(**_known_fields(kind, item)) for item in data.get(part, ())])
-    known |= {text: tuple(data.get(text, ())) for text in TEXTS}
+    for part in PARTS.keys() & data.keys():  # a summary has none
+        kind = PARTS[part]
+        known[part] = tuple([kind(**_known_fields(kind, item)) for item in data[part]])
+    known |= {text: tuple(data[text]) for text in TEXTS if text in data}
     return LessonResult(**{"lesson": name, **NOT_GRADED, **known})
 
 

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
-from grader.files import is_file, read_file, replacing
+from grader.files import is_file, read_file, read_whole, replacing
 from grader.model import Course, Lesson
 
 WORKSPACE_FORMAT = 1
@@ -60,7 +60,7 @@ class Workspace:
         path = self.exercise_path(lesson)
         stub = read_file(lesson.exercise_path).encode()
         with _explain_os_errors(path):
-            work = path.read_bytes() if path.exists() else stub
+            work = read_whole(path) if path.exists() else stub
             backup = _write_backup(path, work) if work != stub else None
             path.parent.mkdir(exist_ok=True)
             _write(path, stub)

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "submission": BASE | {"files", "source"},
     "workspace": BASE | {"files", "course", "submission"},
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
-    "judge": BASE | {"course", "source", "submission", "worker"},
+    "judge": BASE | {"files", "course", "source", "submission", "worker"},
     "api": {"judge", "quiz"},
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},

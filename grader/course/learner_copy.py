@@ -65,7 +65,7 @@ def release_of(course: Course) -> Release | None:
 
     try:
         return _release(json.loads(read_file(path)), path)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise CourseError("this file of the release is damaged", where=str(path), next_step=ASK_AGAIN) from None
 
 

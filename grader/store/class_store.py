@@ -70,6 +70,16 @@ class Found(TypedDict):
     unlisted: list[str]
 
 
+class Pair(TypedDict):
+    """Two hand-ins that are alike; there is more in it for whoever looks at them."""
+
+    first: str
+    second: str
+    lesson: str
+    share: float
+    note: str
+
+
 class Noted(TypedDict, total=False):
     """Facts that are noted as a run goes on."""
 
@@ -77,7 +87,7 @@ class Noted(TypedDict, total=False):
     finished: str
     isolation: list[str]
     reveal: bool
-    similar: list[dict[str, Any]]
+    similar: list[Pair]
 
 
 class Facts(Noted):

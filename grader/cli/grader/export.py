@@ -12,7 +12,7 @@ from grader.cli.context import short_path
 from grader.cli.options import json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
-from grader.files import replacing
+from grader.files import read_bounded, replacing
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import clean, plural
@@ -140,10 +140,10 @@ def _unfinished_text(unfinished: int | None) -> str:
 
 
 def _read_sheet(path: Path) -> Sheet:
-    from grader.reports.gradebook.csv_sheet import Sheet
+    from grader.reports.gradebook.csv_sheet import MAX_BYTES, Sheet
 
     try:
-        content = path.read_bytes()
+        content = read_bounded(path, MAX_BYTES + 1, follow=True)
     except OSError as error:
         what = f"the gradebook cannot be read: {error.strerror or error}"
         raise UsageError(what, where=str(path), next_step="name the file that your platform exported") from None

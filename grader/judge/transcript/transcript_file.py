@@ -13,12 +13,14 @@ from typing import Any
 
 from grader.course.learner_copy import ASK_AGAIN
 from grader.errors import CourseError
+from grader.files import read_whole
 from grader.judge.errors import LearnerError
 from grader.judge.transcript.transcript import Exchange, Transcript
 from grader.worker.arrays import map_leaves, pack, unpack
 from grader.worker.wire import Array, Opaque, ProtocolError, TooLarge, encode, read_frame
 
 FORMAT = 1
+MAX_FILE_BYTES = 256 << 20
 ARRAY = "$array"  # stands for a type's name, which this cannot be
 Key = tuple[str, int]  # a check's name in pytest, and a seed
 
@@ -49,10 +51,10 @@ class TranscriptFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            message = read_frame(path.read_bytes())
+            message = read_frame(read_whole(path, MAX_FILE_BYTES))
             self._arrays: list[Array] = message["arrays"]
             self._stories = {(check, seed): parts for check, seed, *parts in message["stories"]}
-        except (OSError, ValueError, TypeError, KeyError, ProtocolError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError, ProtocolError) as error:
             raise self._damage_error() from error
 
     def read(self, check: str, seed: int) -> Transcript:
@@ -62,7 +64,7 @@ class TranscriptFile:
         try:
             draws, reference, submission = map_leaves(self._stories[check, seed], self._array)
             return Transcript([(what, value) for what, value in draws], _decode(reference), _decode(submission))
-        except (ValueError, TypeError, KeyError, IndexError) as error:
+        except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             raise self._damage_error() from error
 
     def _array(self, leaf: Any) -> Any:
