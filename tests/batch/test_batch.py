@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pickle
 import re
@@ -78,6 +79,18 @@ def test_what_was_not_graded_is_no_zero(course, folder):
         "moving_average,moving_average state,argmax_2d,argmax_2d state,problem\n"
     )
     assert lines[1] == "'=cmd(),,1,no,,0,0,no,1,,missing,,grader-error,\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", " =1+1", "\u200b=1+1", "\ufeff@x", "\uff1d1+1", "\u3000\uff0b1", "\xa0-1", "\t1"]
+)
+def test_no_cell_of_the_gradebook_is_a_formula(course, name):
+    """Blanks that a spreadsheet skips and signs that it takes for others do not get past, in any column."""
+    one = replace(make_record(learner("ann"), [result(5.0)], digest="d"), id=name, problem=name)
+    (_, line) = gradebook_lines(["moving_average"], [one])
+    row = next(csv.reader([line]))
+
+    assert row[0] == row[-1] == f"'{name}"
 
 
 # --- the results folder -----------------------------------------------------------------------------------------------

@@ -63,3 +63,13 @@ def test_no_text_does_harm(text):
 def test_a_printed_number_is_read_back(value):
     """What Python prints for a number is that number."""
     assert parse_number(repr(value)) == pytest.approx(value)
+
+
+def test_no_length_takes_time():
+    """Twenty million digits are refused at once."""
+    typed = "1" * 20_000_000
+    before = time.process_time()
+    for read in (parse_number, lambda text: Expression(text, ("d",))):
+        with pytest.raises(NotAnExpression, match="longer than"):
+            read(typed)
+    assert time.process_time() - before < 0.5
