@@ -90,7 +90,7 @@ def test_shape(submission, rand):
 @pytest.mark.check(skill="values", points=3, needs="test_shape")
 def test_values(submission, reference, rand):
     """Equals the reference."""
-    x = rand(3, 5)
+    x = rand(*rand.sizes(2))  # from the seed: nobody knows them by heart
     assert_matches(submission.{name}(x), reference.{name}(x))
 
 

@@ -140,7 +140,9 @@ def test_post_one_token(submission, reference, rand):
 @pytest.mark.check(skill="values", points=2, needs="test_post_one_token", stage="in post-LN with several tokens")
 def test_post_several_tokens(submission, reference, rand):
     """Gives the reference's values for several tokens: attention and its heads (norm_first=False)."""
-    assert_same_block(pair(submission, reference, rand, norm_first=False), rand(2, 5, D))
+    heads, width, hidden, tokens = rand.sizes(4)
+    sizes = (heads * width, heads, hidden)
+    assert_same_block(pair(submission, reference, rand, sizes, norm_first=False), rand(2, tokens, heads * width))
 
 
 # --- masks ------------------------------------------------------------------------------------------------------------

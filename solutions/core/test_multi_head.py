@@ -33,9 +33,10 @@ def test_split_shape(submission, rand):
 @pytest.mark.check(skill="values", points=3, needs="test_split_shape", function="split_heads")
 def test_split_values(submission, reference, rand):
     """Gives every head its own features of every token."""
-    x = rand(2, 5, 12)
+    num_heads, tokens, width = rand.sizes(3)
+    x = rand(2, tokens, num_heads * width)
     hint = "The shape fits, the contents do not: head h holds columns h·d to (h+1)·d − 1 of every token."
-    assert_matches(submission.split_heads(x, 3), reference.split_heads(x, 3), hint=hint)
+    assert_matches(submission.split_heads(x, num_heads), reference.split_heads(x, num_heads), hint=hint)
 
 
 @pytest.mark.check(skill="values", points=2, needs="test_split_shape", function="split_heads", public=True)
@@ -104,7 +105,7 @@ def test_merge_shape(submission, rand):
 @pytest.mark.check(skill="values", points=3, needs="test_merge_shape", function="merge_heads")
 def test_merge_values(submission, reference, rand):
     """Puts each token's heads side by side."""
-    x = rand(2, 3, 5, 4)
+    x = rand(2, *rand.sizes(3))
     hint = "The shape fits, the contents do not: a token's row holds head 0's features, then head 1's, and so on."
     assert_matches(submission.merge_heads(x), reference.merge_heads(x), hint=hint)
 
@@ -224,8 +225,11 @@ def test_attention_sizes(submission, reference, rand, shape, num_heads):
 @pytest.mark.check(skill="masking", points=2, needs="test_attention_shape", function="multi_head_attention")
 def test_attention_causal_mask(submission, reference, rand):
     """Hides the future from every query of every head."""
-    causal = torch.ones(5, 5, dtype=torch.bool).tril()
-    assert_attends(submission, reference, rand(2, 5, 12), *weights_of(rand, 12), 3, mask=causal)
+    num_heads, width, tokens = rand.sizes(3)
+    d_model = num_heads * width
+    causal = torch.ones(tokens, tokens, dtype=torch.bool).tril()
+    x, weights = rand(2, tokens, d_model), weights_of(rand, d_model)
+    assert_attends(submission, reference, x, *weights, num_heads, mask=causal)
 
 
 @pytest.mark.check(skill="masking", points=2, needs="test_attention_shape", function="multi_head_attention")

@@ -41,7 +41,7 @@ def test_sums_to_one(submission, rand):
 @pytest.mark.parametrize("dim", [0, 1, -2])
 def test_any_axis(submission, reference, rand, dim):
     """Equals the reference along any axis you name."""
-    x = rand(2, 3, 5)
+    x = rand(*rand.sizes(3))
     assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
 
 

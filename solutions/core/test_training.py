@@ -142,7 +142,7 @@ def test_step_sizes(submission, reference, rand, shape):
 @pytest.mark.check(skill="training", points=3, function="train_step", needs=STEP_IS_RIGHT)
 def test_step_after_step(submission, reference, rand):
     """Uses the gradient of its own batch alone, step after step."""
-    compare(steps, submission, reference, weights(rand), text(rand, *THREE))
+    compare(steps, submission, reference, weights(rand), text(rand, *[rand.sizes(2)] * 3))
 
 
 @pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT)
@@ -228,7 +228,7 @@ def test_train_losses(submission, reference, rand):
 @pytest.mark.check(skill="gradients", points=2, function="train", needs="test_train_returns_a_list")
 def test_train_parameters(submission, reference, rand):
     """Moves every parameter to where the reference moves it."""
-    start, batches = weights(rand), text(rand, *THREE)
+    start, batches = weights(rand), text(rand, *[rand.sizes(2)] * 3)
     assert_moved(training(submission, start, batches)[1], training(reference, start, batches)[1], start)
 
 

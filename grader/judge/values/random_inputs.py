@@ -30,6 +30,11 @@ class Rand:
         """Draw integers from low to high - 1, int64."""
         return self._draw("integers", low, high, shape)
 
+    def sizes(self, count: int, low: int = 2) -> list[int]:
+        """Draw `count` different sizes from `low` on, in rising order, that nobody can know by heart."""
+        steps = [int(step) for step in self.integers(1, 5, count)]
+        return [low - 1 + sum(steps[: index + 1]) for index in range(count)]
+
     def mask(self, *shape: int, keep: float = 0.6) -> Any:
         """Draw a Boolean mask in which each entry is True with probability `keep`.
 

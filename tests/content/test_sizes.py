@@ -1,0 +1,108 @@
+"""No lesson is passed by code that is right for the sizes of one run and wrong for all others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from support.factories import course, run_judge
+
+from grader.judge.course_answers import load_mistake_sets
+from grader.judge.course_files import load_file
+from grader.judge.diagnosis.mistake_set import Mistake
+from grader.judge.examination import Judge
+from grader.worker.arrays import map_leaves
+
+KNOWN_RUN, OTHER_RUNS = 11, (12, 1 << 100)
+
+
+def sizes_in(*values: Any) -> tuple[Any, ...]:
+    """Return the sizes that a call is about: of its arrays, and its whole numbers."""
+    found: list[Any] = []
+    for value in values:
+        map_leaves(value, lambda leaf: found.append(tuple(leaf.shape) if hasattr(leaf, "shape") else leaf)
+                   if isinstance(leaf, int | torch.Tensor) else None)  # fmt: skip
+    return tuple(found)
+
+
+class ByHeart:
+    """A lesson's reference that is right for sizes of the known run, and wrong for others."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+        self.known: set[tuple[Any, ...]] = set()
+        self.learning = True
+
+    def knows(self, *key: Any) -> bool:
+        if self.learning:
+            self.known.add(key)
+        return key in self.known
+
+    def made(self, name: str) -> Any:
+        """Return the function or class of this name."""
+        original = self.namespace[name]
+        return self._class(original) if isinstance(original, type) else self._function(name, original)
+
+    def _function(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return original(*args, **kwargs) if self.knows(name, sizes_in(args, kwargs)) else None
+
+        return function
+
+    def _class(self, original: type) -> type:
+        by_heart = self
+
+        class Module(original):
+            def __init__(self, *args: Any, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                self.sizes = sizes_in(args, kwargs)
+
+            def forward(self, *args: Any, **kwargs: Any) -> Any:
+                value = super().forward(*args, **kwargs)
+                return value if by_heart.knows(self.sizes, sizes_in(args, kwargs)) else 0.0 * value
+
+        return Module
+
+
+@pytest.mark.parametrize("name", course().lessons)
+def test_sizes_known_by_heart_do_not_pass(name, launcher):
+    """Code that knows all sizes of a run is right in that run; in another one each of its functions fails a check."""
+    lesson = course().lessons[name]
+
+    def drive(judge: Judge) -> None:
+        by_heart = ByHeart(vars(load_file(lesson.solution_path)))
+        namespace = {**by_heart.namespace, **{function: by_heart.made(function) for function in lesson.kinds}}
+        assert judge.examine_own(lesson, namespace, KNOWN_RUN).score == 10.0
+        by_heart.learning = False
+        assert judge.examine_own(lesson, namespace, KNOWN_RUN).score == 10.0
+        for seed in OTHER_RUNS:
+            result = judge.examine_own(lesson, namespace, seed)
+            failed = {check.function for check in result.checks if not check.passed}
+            assert failed == set(lesson.kinds) and result.score < 10.0
+
+    run_judge(launcher, name, drive)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", course().lessons)
+def test_verdicts_hold_on_every_seed(name, launcher):
+    """On fifty seeds the reference and every alternative score 10.0, and every known mistake is rejected and named."""
+    lesson = course().lessons[name]
+
+    def drive(judge: Judge) -> None:
+        base = vars(load_file(lesson.solution_path))
+        for seed in range(100, 150):
+            assert judge.examine_own(lesson, base, seed).score == 10.0
+            for mistake_set in load_mistake_sets(lesson):
+                for known in (*mistake_set.alternatives, *(mistake_set.mistakes if seed < 105 else ())):
+                    version = mistake_set.build(known.changes, known.version)
+                    result = judge.examine_own(lesson, {**base, mistake_set.function: version}, seed)
+                    expected = [known.id] if isinstance(known, Mistake) else []
+                    assert [mistake.id for mistake in result.mistakes] == expected, (known, seed)
+                    assert (result.score == 10.0) == (not expected), (known, seed)
+
+    run_judge(launcher, name, drive)
