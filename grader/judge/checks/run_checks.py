@@ -102,8 +102,7 @@ class _Run:
             return error.kind if error.kind != "syntax" else "raised"
         if isinstance(error, CheckFailed):
             return "failed"
-        if isinstance(error, MemoryError):
-            error.__traceback__ = None  # it holds what filled the memory, which the reference needs now
+        error.__traceback__ = None  # it may hold all memory that there is for the reference
         # where the reference passes, the check stumbled over what the submission returned
         ours = isinstance(error, GraderError) or self.lesson_checks.run_on_reference(check) is not None
         return "grader-error" if ours else "failed"
