@@ -68,7 +68,7 @@ class Maker:
 
     def files(self) -> Files:
         """Return some files, mostly with names that have been trouble."""
-        return {name: self.text() for name in self.random.choices(NAMES, k=self.random.randint(0, 5))}
+        return {name: self.text() for name in self.random.choices(NAMES, k=self.random.randint(0, 12))}
 
     def damage(self, content: bytes, start: int = 0) -> bytes:
         """Return *content* with some bytes from *start* on replaced, repeated, left out or cut off."""
@@ -174,11 +174,12 @@ def make_class_zip(path: Path, count: int, seed: int = 1, *, damaged: bool = Fal
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(count):
             archive.writestr(f"s{number:05d}/moving_average.py", ANSWERS["moving_average"])
-            odd = {name: text for name, text in maker.files().items() if not name.endswith(ANSWERED)}
+            odd = {name: text for name, text in maker.files().items() if not name.endswith(ANSWERED)} | {"": b""}
             for name, content in odd.items():
                 info = zipfile.ZipInfo("x")
-                info.filename = f"s{number:05d}/{name}" if maker.random.random() < 0.7 else name
-                archive.writestr(info, content)
+                info.filename = f"s{number:05d}/{name}" if maker.random.random() < 0.7 and name else name
+                if info.filename not in archive.NameToInfo:
+                    archive.writestr(info, content)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(maker.damage(made.getvalue()) if damaged else made.getvalue())
 
