@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, imported_name, module_names
+from grader.source.scopes import Definition, imported_name, module_names, names_bound_by
 from grader.source.side_effects import is_main_guard
 
 # fmt: off
@@ -136,6 +136,10 @@ def _forbidden(name: str | None, matches: Callable[[str], str | None]) -> str:
     return name if name and matches(name) else ""
 
 
+BODY = ast.stmt | ast.ExceptHandler
+BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
+MAX_NAMES = 30  # with dots between them, aliases included
+LONG_NAME = "a name of many parts"
 AT_IMPORT = ""  # stands for what runs when a module is imported
 
 
@@ -196,24 +200,30 @@ class _Module:
                 node = node.args[0]
             else:
                 return ""
+            if len(names) > MAX_NAMES:
+                return LONG_NAME
         root = self.paths.get(node.id, "")
-        return ".".join([root, *reversed(names)]) if root else ""
+        is_long = root.count(".") + len(names) > MAX_NAMES
+        return LONG_NAME if is_long else ".".join([root, *reversed(names)]) if root else ""
 
     def _note_bindings(self, statement: ast.AST) -> None:
-        """Map every name that a top-level statement binds to that statement."""
+        """Map every name that a top-level statement binds to it; to its first line, if other statements are in it."""
         waiting = [statement]
         while waiting:
             node = waiting.pop()
             if isinstance(node, Definition):
                 self.bindings.setdefault(node.name, []).append(node)
                 continue
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.stmt | ast.ExceptHandler):
-                    waiting.append(child)
-                    continue
-                for part in nodes_in(child):
-                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                        self.bindings.setdefault(part.id, []).append(node)
+            parts = [part for child in ast.iter_child_nodes(node) for part in _open_case(child)]
+            inner = [part for part in parts if isinstance(part, BODY)]
+            waiting += inner
+            if inner:  # or a body would be read once for each statement around it
+                header = [part for part in parts if not isinstance(part, BODY)]
+                node = ast.Tuple(header)  # type: ignore[arg-type]  # of any nodes
+            for part in nodes_in(node):
+                if isinstance(part, BINDS):
+                    for name in names_bound_by(part):
+                        self.bindings.setdefault(name, []).append(node)
 
     def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         """Return the top-level names that code uses: (None, name) of this file, (module, name) of one beside it.
@@ -279,6 +289,11 @@ class _Module:
 _read_module = lru_cache(maxsize=32)(lambda source, own: _Module(parse(source), own))  # of a learner's lessons in turn
 
 
+def _open_case(node: ast.AST) -> Iterable[ast.AST]:
+    """Return what is in a `case`, whose names are those of the `match`; any other node as it is."""
+    return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]
+
+
 def _run_at_import(statement: ast.stmt) -> Iterator[ast.AST]:
     """Yield the parts of a top-level statement that run when the module is imported: of a definition, not its body."""
     if not isinstance(statement, Definition):
@@ -321,6 +336,8 @@ def _first_part(path: str) -> str:
 
 def _hiding_place(path: str) -> str:
     """Return as much of a dotted name as names a hiding place, or ""."""
+    if path == LONG_NAME:
+        return path
     parts = path.split(".")
     for end, part in enumerate(parts, 1):
         place = ".".join(parts[:end])

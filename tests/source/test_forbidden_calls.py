@@ -143,3 +143,43 @@ def test_a_statement_that_binds_thousands_of_names_is_read_once():
 
     assert found is not None
     assert time.process_time() - started < 10
+
+
+# --- what reading costs -----------------------------------------------------------------------------------------------
+
+LINES = 20_000
+SLOW = {
+    "a body inside ninety statements": "".join(" " * n + f"for v{n} in w{n}:\n" for n in range(90))
+    + " " * 90 + ";".join(["x"] * LINES) + "\ndef softmax(x): return " + ", ".join(f"v{n}" for n in range(90)),
+    "aliases of aliases": "import torch as t0\n" + "".join(f"t{n + 1} = t{n}.x\n" for n in range(LINES)),
+    "dots without end": "import torch\n" + ("x = torch" + ".a" * 2000 + "\n") * 25 + "def softmax(x): return torch.a",
+    "a tuple": ", ".join(f"a{n}" for n in range(LINES)) + " = " + ", ".join(f"a{n}" for n in range(LINES)),
+    "a chain of functions": "".join(f"def f{n}(): return f{n + 1}()\n" for n in range(LINES // 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SLOW.values(), ids=SLOW)
+def test_the_time_that_reading_takes_grows_with_the_source(source):
+    """No statement is read once for each that is around it, no name grows with the aliases on its way."""
+    source += "\n" + ("" if "def softmax" in source else "def softmax(x): return a0, t9, f0()\n")
+    taken = []
+    for _ in range(2):
+        begun = time.process_time()
+        find_forbidden_calls(source, ["softmax"], lambda name: None)
+        taken.append(time.process_time() - begun)
+        if taken[-1] < 3.0:
+            return
+    raise AssertionError(taken)
+
+
+@pytest.mark.parametrize("around", [
+    "match torch.softmax:\n    case f:\n        pass\n", "for f in [torch.softmax]:\n    pass\n",
+    "if True:\n    for f in [torch.softmax]:\n        x = 1\n", "with torch.softmax as f:\n    pass\n",
+    "while (f := torch.softmax):\n    break\n", "try:\n    f = torch.softmax\nfinally:\n    pass\n",
+])  # fmt: skip
+def test_a_name_that_a_block_binds_leads_to_what_its_first_line_says(around):
+    """What a loop, a `with`, a `match` or a condition binds is followed to where it comes from."""
+    source = f"import torch\n{around}\ndef softmax(x, dim): return f(x, dim)\n"
+    found = find_forbidden_calls(source, ["softmax"], lambda name: name if name == "softmax" else None)
+
+    assert found["softmax"].name == "softmax" and not found["softmax"].hides
