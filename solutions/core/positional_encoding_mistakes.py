@@ -1,4 +1,4 @@
-"""What people get wrong in `sinusoidal_positional_encoding`, executable; and other right ways to write it.
+"""What people write in `sinusoidal_positional_encoding` in place of the reference's lines; and other right ways.
 
 Two mistakes of the subject are not here: an odd width, which the statement excludes, and adding the table along the
 batch axis, which takes embeddings to be seen.
@@ -13,82 +13,10 @@ from grader.api.checks import LearnerError, MistakeSet
 
 ATOL = 1e-3
 
-
-def make_encoding(*, length, number, exponents, rate, turn, waves, lay, keep, frame, hold):
-    """The table from its steps: how many positions, what numbers they get, the exponent of each column, the angle it
-    turns by in one step, the angles, their sines and cosines, the order of columns, the dtype, the axes, the kind.
-
-    The steps compute in float64: then a mistake is that mistake alone, without rounding of its own."""
-
-    def sinusoidal_positional_encoding(seq_len, d_model):
-        positions = number(length(seq_len))  # (T, 1)
-        rates = rate(exponents(d_model))  # (D,): one for each column, equal in a pair
-        angles = turn(positions, rates)  # (T, D)
-        return hold(frame(keep(lay(waves(angles)))))
-
-    return sinusoidal_positional_encoding
-
-
-def as_it_is(value):
-    return value
-
-
-def from_zero(seq_len):
-    return torch.arange(seq_len, dtype=torch.float64).unsqueeze(1)
-
-
-def columns(d_model):
-    """0, 1, 2, 3, ...: the column itself, in float64."""
-    return torch.arange(d_model, dtype=torch.float64)
-
-
-def pairs(d_model):
-    """0, 0, 1, 1, ...: the pair i of every column, in float64."""
-    return columns(d_model) // 2
-
-
-def of_the_pair(d_model):
-    return 2 * pairs(d_model) / d_model
-
-
-def falling(exponents):
-    return 10000.0**-exponents
-
-
-def product(positions, rates):
-    return positions * rates
-
-
-def alternate(even, odd):
-    """A table with the even columns of one and the odd columns of the other."""
-    table = even.clone()
-    table[:, 1::2] = odd[:, 1::2]
-    return table
-
-
-def sine_then_cosine(angles):
-    return alternate(angles.sin(), angles.cos())
-
-
-def to_float32(table):
-    return table.float()
-
-
-encoding = MistakeSet(
-    "sinusoidal_positional_encoding",
-    make_encoding,
-    length=as_it_is,
-    number=from_zero,
-    exponents=of_the_pair,
-    rate=falling,
-    turn=product,
-    waves=sine_then_cosine,
-    lay=as_it_is,
-    keep=to_float32,
-    frame=as_it_is,
-    hold=as_it_is,
-)
-
+# what is done to the table: the order of its columns, its dtype, its axes, its kind
+AFTER = ("lay", "keep", "frame", "hold")
+encoding = MistakeSet("sinusoidal_positional_encoding", globals(), from_checks=False, after=AFTER)
+mistake, right = encoding.mistake, encoding.alternative
 MISTAKE_SETS = [encoding]
 
 # --- what the probes see ----------------------------------------------------------------------------------------------
@@ -114,8 +42,9 @@ def precision(subject):
     close in the slow columns, but its error grows evenly with the position, and that is how the two are told apart.
     """
     seq_len, d_model = 128, 32
-    positions = from_zero(seq_len)
-    angles = positions * falling(of_the_pair(d_model))[::2]  # (128, 16), one for each pair
+    positions = torch.arange(seq_len, dtype=torch.float64).unsqueeze(1)
+    pairs = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angles = positions * 10000.0 ** -(pairs / d_model)  # (128, 16), one for each pair
     table = torch.as_tensor(subject.sinusoidal_positional_encoding(seq_len, d_model)).cpu().detach().double()
     sines, cosines = table[:, 0::2], table[:, 1::2]
     distance = torch.maximum((sines - angles.sin()).abs(), (cosines - angles.cos()).abs()).max()
@@ -218,216 +147,126 @@ SEVERAL_POSITIONS = tuple(probe.name for probe in encoding.probes if probe.name 
 for size in ((1, 2), (2, 2), (1, 4), (2, 4), (3, 4), (4, 6)):
     encoding.example(*size)
 
-# --- mistakes: the order of columns -----------------------------------------------------------------------------------
+# fmt: off
+# --- the order of columns
+mistake("pe-halves", "Your values are right, but in another order: all sines come first, then all cosines. Here they "
+        "alternate.", "Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last "
+        "axis "
+        "and flatten).", lay="torch.cat((value[:, 0::2], value[:, 1::2]), dim=1)")
+mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.",
+        "Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
+        waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
+mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines too. Half of what tells positions "
+        "apart is "
+        "missing, and a step is no longer a rotation.", "Take the cosine of the angle for the odd columns.",
+        waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
 
-encoding.mistake(
-    "pe-halves",
-    says="Your values are right, but in another order: all sines come first, then all cosines. Here they alternate.",
-    suggests="Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last axis and "
-    "flatten).",
-    lay=lambda table: torch.cat((table[:, 0::2], table[:, 1::2]), dim=1),
-)
-encoding.mistake(
-    "pe-swapped",
-    says="Sine and cosine have changed places: your even columns are cosines.",
-    suggests="Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
-    waves=lambda angles: alternate(angles.cos(), angles.sin()),
-)
-encoding.mistake(
-    "pe-all-sin",
-    says="There is no cosine in your table: odd columns are sines too. Half of what tells positions apart is "
-    "missing, and a step is no longer a rotation.",
-    suggests="Take the cosine of the angle for the odd columns.",
-    waves=lambda angles: angles.sin(),
-)
+# --- the exponent
+for coding, sine, cosine in (("2j/d", "2 * even", "2 * even + 2"), ("j/d", "even", "even + 1"),
+                             ("the next pair's for the cosine", "even", "even + 2")):
+    # two columns where there was one, and of each the wave of its own
+    mistake("pe-per-channel",
+            "The two columns of a pair turn at different speeds: each column has an exponent of its own. "
+            "Then sin² + cos² is not 1, and a step is not a rotation.", "Give columns 2i and 2i + 1 the same exponent "
+            "2i/d_model; the pair of column j is j // 2.", coding=coding,
+            exponents=f"torch.stack(({sine}, {cosine}), dim=-1).flatten() / d_model",
+            waves="torch.stack((angles[:, 0::2].sin(), angles[:, 1::2].cos()), dim=-1)")
+mistake("pe-exponent-doubled",
+        "Your exponents grow twice as fast as they should, as if the base were 10000². Counting 0, "
+        "2, 4, ... already gives 2i, so another factor of 2 is one too many.",
+        "Take the factor 2 once: `torch.arange(0, d_model, 2) / d_model`.", exponents="2 * even / d_model")
+mistake("pe-exponent-halved", "Your exponents grow half as fast as they should, as if the base were 100: you use "
+        "i/d_model, with i the number of the pair.", "Use 2i/d_model for pair i.", exponents="even / 2 / d_model")
+mistake("pe-endpoint",
+        "Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula they "
+        "stop one step before 1, at (d_model - 2)/d_model.",
+        "Divide by d_model, and not by d_model - 2 (or by d_model/2, and not by d_model/2 - 1).",
+        exponents="even / (d_model - 2)")
+mistake("pe-integer-division",
+        "All your columns turn at the same speed, because every exponent is 0: an integer division "
+        "rounded it down.", "Divide with `/`, and not with `//`.", exponents="even // d_model")
+mistake("pe-integer-division",
+        "Your angles are whole numbers: the division of the position by 10000^(2i/d_model) rounds "
+        "down, so slow columns stand still.", "Divide with `/`, and not with `//`, and keep the angles in float32.",
+        coding="of the position", turn="torch.floor(positions.unsqueeze(1) * rates)")
+for coding, index in (("2i", "even"), ("i", "even / 2")):
+    mistake("pe-floor-precedence",
+            "`//` rounds down your whole factor: -log(10000) / d_model // 2 is a whole number (-1 "
+            "from width 6 on), so the divisors are powers of e, whatever the width.",
+            "Use brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.",
+            coding=coding,
+            exponents=f"{index} * (-math.log(10000.0) / d_model // 2)", rate="torch.exp(exponents)")
 
-# --- mistakes: the exponent -------------------------------------------------------------------------------------------
-
-for coding, exponents in (
-    ("2j/d", lambda d_model: 2 * columns(d_model) / d_model),
-    ("j/d", lambda d_model: columns(d_model) / d_model),
-    ("the next pair's for the cosine", lambda d_model: 2 * torch.ceil(columns(d_model) / 2) / d_model),
-):
-    encoding.mistake(
-        "pe-per-channel",
-        coding=coding,
-        says="The two columns of a pair turn at different speeds: each column has an exponent of its own. Then "
-        "sin² + cos² is not 1, and a step is not a rotation.",
-        suggests="Give columns 2i and 2i + 1 the same exponent 2i/d_model; the pair of column j is j // 2.",
-        exponents=exponents,
-    )
-encoding.mistake(
-    "pe-exponent-doubled",
-    says="Your exponents grow twice as fast as they should, as if the base were 10000². Counting 0, 2, 4, ... already "
-    "gives 2i, so another factor of 2 is one too many.",
-    suggests="Take the factor 2 once: `torch.arange(0, d_model, 2) / d_model`.",
-    exponents=lambda d_model: 4 * pairs(d_model) / d_model,
-)
-encoding.mistake(
-    "pe-exponent-halved",
-    says="Your exponents grow half as fast as they should, as if the base were 100: you use i/d_model, with i the "
-    "number of the pair.",
-    suggests="Use 2i/d_model for pair i.",
-    exponents=lambda d_model: pairs(d_model) / d_model,
-)
-encoding.mistake(
-    "pe-endpoint",
-    says="Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula they stop "
-    "one step before 1, at (d_model - 2)/d_model.",
-    suggests="Divide by d_model, and not by d_model - 2 (or by d_model/2, and not by d_model/2 - 1).",
-    exponents=lambda d_model: 2 * pairs(d_model) / (d_model - 2),
-)
-encoding.mistake(
-    "pe-integer-division",
-    says="All your columns turn at the same speed, because every exponent is 0: an integer division rounded it down.",
-    suggests="Divide with `/`, and not with `//`.",
-    exponents=lambda d_model: 0 * columns(d_model),
-)
-encoding.mistake(
-    "pe-integer-division",
-    coding="of the position",
-    says="Your angles are whole numbers: the division of the position by 10000^(2i/d_model) rounds down, so slow "
-    "columns stand still.",
-    suggests="Divide with `/`, and not with `//`, and keep the angles in float32.",
-    turn=lambda positions, rates: torch.floor(positions * rates),
-)
-for coding, index in (("2i", lambda d_model: 2 * pairs(d_model)), ("i", pairs)):
-    encoding.mistake(
-        "pe-floor-precedence",
-        coding=coding,
-        says="`//` rounds down your whole factor: -log(10000) / d_model // 2 is a whole number (-1 from width 6 "
-        "on), so the divisors are powers of e, whatever the width.",
-        suggests="Use brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.",
-        exponents=lambda d_model, index=index: index(d_model) * (-math.log(10000.0) / d_model // 2),
-        rate=torch.exp,
-    )
-
-# --- mistakes: the frequency ------------------------------------------------------------------------------------------
-
+# --- the frequency
 # Bases 100 and 10000² are not here: they are the exponent halved and doubled, and no probe could tell the two apart.
-for base in (1000.0, 100000.0, 500000.0, 1000000.0):
-    encoding.mistake(
-        "pe-base",
-        coding=f"{base:.0f}",
-        says=f"Your base is {base:.0f}: the first pair is right, and the slower a pair, the further it is off.",
-        suggests="Use the base 10000.",
-        rate=lambda exponents, base=base: base**-exponents,
-    )
-encoding.mistake(
-    "pe-base",
-    coding="e⁴, from log10",
-    says="Your base is e⁴ (about 54.6): log10(10000) is 4, but the exponential function wants the natural logarithm.",
-    suggests="Use `math.log(10000.0)`, the natural logarithm.",
-    rate=lambda exponents: torch.exp(-4.0 * exponents),
-)
-encoding.mistake(
-    "pe-frequency-inverted",
-    says="Your frequencies grow from pair to pair: you multiply the position by 10000^(2i/d_model) where the formula "
-    "divides. With the exponential function, a minus sign is missing.",
-    suggests="Divide by 10000^(2i/d_model), or use exp(-...): later columns must turn slower.",
-    rate=lambda exponents: 10000.0**exponents,
-)
-encoding.mistake(
-    "pe-power-exchanged",
-    says="Base and exponent are exchanged: (2i/d_model) to the power of 1/10000 is about 1 for every pair (and 0 for "
-    "the first).",
-    suggests="Raise 10000 to the power of -2i/d_model.",
-    rate=lambda exponents: exponents**1e-4,
-)
+for base in (1000, 100000, 500000, 1000000):
+    mistake("pe-base", f"Your base is {base}: the first pair is right, and the slower a pair, the further it is off.",
+            "Use the base 10000.", coding=f"{base}", rate=f"{base}.0**-exponents")
+mistake("pe-base", "Your base is e⁴ (about 54.6): log10(10000) is 4, but the exponential function wants the natural "
+        "logarithm.", "Use `math.log(10000.0)`, the natural logarithm.", coding="e⁴, from log10",
+        rate="torch.exp(-4.0 * exponents)")
+mistake("pe-frequency-inverted",
+        "Your frequencies grow from pair to pair: you multiply the position by 10000^(2i/d_model) "
+        "where the formula divides. With the exponential function, a minus sign is missing.",
+        "Divide by 10000^(2i/d_model), or use exp(-...): later columns must turn slower.", rate="10000.0**exponents")
+mistake("pe-power-exchanged",
+        "Base and exponent are exchanged: (2i/d_model) to the power of 1/10000 is about 1 for every "
+        "pair (and 0 for the first).", "Raise 10000 to the power of -2i/d_model.", rate="exponents**1e-4")
 
-# --- mistakes: the position -------------------------------------------------------------------------------------------
+# --- the position
+mistake("pe-position-from-1", "Your positions start at 1: row p holds what belongs in row p + 1.",
+        "Count from 0 with `torch.arange(seq_len)`; row 0 must be 0, 1, 0, 1, ...",
+        number="torch.arange(1, seq_len + 1)")
+mistake("pe-position-normalised", "You divide the position by the length of the sequence. The same position then has "
+        "another row in every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.",
+        number="torch.arange(seq_len) / seq_len")
+mistake("pe-position-normalised",
+        "You scale the positions to run from 0 to 1. The same position then has another row in "
+        "every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.", coding="from 0 to 1",
+        only=SEVERAL_POSITIONS,  # with one position this may give 0, 0/0 or an error
+        number="torch.arange(seq_len) / max(seq_len - 1, 1)")
+mistake("pe-position-2pi",
+        "Your angles have a factor of 2π too many. At whole positions the first pair is then always 0, "
+        "1.", "Take out the 2π: the angle is p / 10000^(2i/d_model) in radians.",
+        number="2 * math.pi * torch.arange(seq_len, dtype=torch.float32)")
 
-encoding.mistake(
-    "pe-position-from-1",
-    says="Your positions start at 1: row p holds what belongs in row p + 1.",
-    suggests="Count from 0 with `torch.arange(seq_len)`; row 0 must be 0, 1, 0, 1, ...",
-    number=lambda seq_len: from_zero(seq_len) + 1,
-)
-encoding.mistake(
-    "pe-position-normalised",
-    says="You divide the position by the length of the sequence. The same position then has another row in every "
-    "sentence length.",
-    suggests="Use the plain whole number 0, 1, 2, ... as the position.",
-    number=lambda seq_len: from_zero(seq_len) / seq_len,
-)
-encoding.mistake(
-    "pe-position-normalised",
-    coding="from 0 to 1",
-    says="You scale the positions to run from 0 to 1. The same position then has another row in every sentence length.",
-    suggests="Use the plain whole number 0, 1, 2, ... as the position.",
-    only=SEVERAL_POSITIONS,  # with one position this may give 0, 0/0 or an error
-    number=lambda seq_len: from_zero(seq_len) / max(seq_len - 1, 1),
-)
-encoding.mistake(
-    "pe-position-2pi",
-    says="Your angles have a factor of 2π too many. At whole positions the first pair is then always 0, 1.",
-    suggests="Take out the 2π: the angle is p / 10000^(2i/d_model) in radians.",
-    number=lambda seq_len: 2 * math.pi * from_zero(seq_len),
-)
-
-# --- mistakes: the form -----------------------------------------------------------------------------------------------
-
-encoding.mistake(
-    "pe-transposed",
-    says="Your table is transposed: positions run along the columns, shape (d_model, seq_len).",
-    suggests="Give positions the rows: shape (seq_len, d_model).",
-    frame=lambda table: table.T,
-)
+# --- the form
+mistake("pe-transposed", "Your table is transposed: positions run along the columns, shape (d_model, seq_len).",
+        "Give positions the rows: shape (seq_len, d_model).", frame="value.T")
 for coding, axis in (("(1, T, D)", 0), ("(T, 1, D)", 1)):
-    encoding.mistake(
-        "pe-extra-axis",
-        coding=coding,
-        says=f"Your table has shape {coding}: there is an axis of size 1 too many.",
-        suggests="Return (seq_len, d_model), without `unsqueeze`; broadcasting adds the batch axis by itself.",
-        frame=lambda table, axis=axis: table.unsqueeze(axis),
-    )
-for coding, keep in (("", lambda table: table.long()), ("float again", lambda table: table.long().float())):
-    encoding.mistake(
-        "pe-integer-output",
-        coding=coding,
-        says="Your table holds only -1, 0 and 1: it was made of integers, and writing sines into it cuts off "
-        "their decimals.",
-        suggests="Make the table of floats: `torch.zeros(seq_len, d_model)`, without an integer dtype.",
-        keep=keep,
-    )
-encoding.mistake(
-    "pe-is-parameter",
-    says="Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer would change it. "
-    "This encoding is fixed.",
-    suggests="Return a plain tensor; a module keeps it as a buffer, with `register_buffer`.",
-    hold=torch.nn.Parameter,
-)
-encoding.mistake(
-    "pe-fixed-size",
-    says="Your table has the same number of rows whatever `seq_len` is.",
-    suggests="Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.",
-    only=("the length",),
-    length=lambda seq_len: 5000,
-)
+    mistake("pe-extra-axis", f"Your table has shape {coding}: there is an axis of size 1 too many.",
+            "Return (seq_len, d_model), without `unsqueeze`; broadcasting adds the batch axis by itself.",
+            coding=coding,
+            frame=f"value.unsqueeze({axis})")
+for coding, keep in (("", "value.long()"), ("float again", "value.long().float()")):
+    mistake("pe-integer-output",
+            "Your table holds only -1, 0 and 1: it was made of integers, and writing sines into it "
+            "cuts off their decimals.", "Make the table of floats: `torch.zeros(seq_len, d_model)`, without an integer "
+            "dtype.", coding=coding, keep=keep)
+mistake("pe-is-parameter",
+        "Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer would "
+        "change it. This encoding is fixed.",
+        "Return a plain tensor; a module keeps it as a buffer, with `register_buffer`.",
+        hold="torch.nn.Parameter(value)")
+mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_len` is.",
+        "Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.", only=("the length",
+        ),
+        take_seq_len="5000")
 
-# --- mistakes: precision ----------------------------------------------------------------------------------------------
+# --- precision
 # What rounding does depends on the order of operations, so these are known by its kind and not by their numbers.
+for name in ("float16", "bfloat16"):
+    mistake("pe-low-precision",
+            "Your numbers are rounded too coarsely, as in half precision (float16 or bfloat16). The "
+            "further from the start, the worse: near 100 float16 knows an angle to 1/16 only.",
+            "Compute the angles in float32; where half precision is wanted, convert the finished table.",
+            coding=f"angles in {name}", only=("far from the start",),
+            turn=f"(positions.unsqueeze(1).to(torch.{name}) * rates.to(torch.{name})).double()")
+mistake("pe-low-precision", "Your table is float16: three decimals are left of every value.", "Return float32.",
+        coding="a float16 table", keep="value.half()")
+# fmt: on
 
-for dtype in (torch.float16, torch.bfloat16):
-    name = str(dtype).removeprefix("torch.")
-    encoding.mistake(
-        "pe-low-precision",
-        coding=f"angles in {name}",
-        says="Your numbers are rounded too coarsely, as in half precision (float16 or bfloat16). The further from the "
-        "start, the worse: near 100 float16 knows an angle to 1/16 only.",
-        suggests="Compute the angles in float32; where half precision is wanted, convert the finished table.",
-        only=("far from the start",),
-        turn=lambda positions, rates, dtype=dtype: (positions.to(dtype) * rates.to(dtype)).double(),
-    )
-encoding.mistake(
-    "pe-low-precision",
-    coding="a float16 table",
-    says="Your table is float16: three decimals are left of every value.",
-    suggests="Return float32.",
-    keep=lambda table: table.half(),
-)
-
-# --- alternatives: just as right --------------------------------------------------------------------------------------
+# --- just as right ----------------------------------------------------------------------------------------------------
 
 
 def filled(seq_len, d_model, divisors):
@@ -507,5 +346,5 @@ for name, version in {
     "complex rotations": by_rotation,
     "cut from a longer table": lambda seq_len, d_model: by_power(5000, d_model)[:seq_len],
 }.items():
-    encoding.alternative(name, version=version)
-encoding.alternative("rounded to float16 and back", keep=lambda table: table.half().float())
+    right(name, version=version)
+right("rounded to float16 and back", keep="value.half().float()")
