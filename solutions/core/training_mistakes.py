@@ -1,4 +1,4 @@
-"""What people get wrong in `train_step` and `train`, executable; and other right ways to write them.
+"""What people write in `train_step` and `train` in place of the reference's lines; and other right ways to write them.
 
 Right training code need not call the optimizer's `zero_grad` (`model.zero_grad`, `p.grad = None`, `torch.autograd.grad`
 and a closure are right too), so nothing here asks which method was called. A mistake shows in the losses, in the final
@@ -6,7 +6,7 @@ parameters, and in the story of the gradients: what they were when the optimizer
 """
 
 import torch
-from torch.nn import functional
+from torch.nn import functional as F  # noqa: N812  the field's name for it
 
 from grader.api.checks import LearnerError, MistakeSet, same
 
@@ -15,108 +15,16 @@ SGD = {"lr": 0.5}
 # a large eps: rounding in a tiny gradient must not flip its sign; no decay: it would move what has no gradient
 ADAMW = {"lr": 0.05, "eps": 1e-3, "weight_decay": 0.0}
 
-
-# --- the factories ----------------------------------------------------------------------------------------------------
-
-
-def make_train_step(*, enter, use, forward, warp, pick, arrange, score, sign, update, clear, pull, between, move, leave,
-                    give):  # fmt: skip
-    """One training step from its parts.
-
-    enter, leave: the model's mode before and after. use: the optimizer. forward, warp: the logits, and what is done to
-    them. pick: which scores answer which tokens. arrange, score, sign: the loss. update: the order of clear (the old
-    gradients), pull (backward), between, move (the step). give: what is returned.
-    """
-
-    def train_step(model, optimizer, inputs, targets):
-        enter(model)
-        stepper = use(model, optimizer)
-        logits = warp(forward(model, inputs))
-        loss = sign(score(*arrange(*pick(logits, inputs, targets))))
-        update(lambda: clear(model), lambda: pull(loss), lambda: between(model), lambda: move(stepper))
-        leave(model)
-        return give(loss)
-
-    return train_step
-
-
-def make_train(*, begin, renew, choose, finish, **steps):
-    """A whole training from its parts: the mode at the start, the optimizer, the batches, the result; and the steps of
-    `make_train_step`."""
-    train_step = make_train_step(**steps)
-
-    def train(model, optimizer, batches):
-        begin(model)
-        stepper = renew(model, optimizer)
-        return finish([train_step(model, stepper, inputs, targets) for inputs, targets in choose(batches)])
-
-    return train
-
-
-def nothing(*_):
-    """Leave a step out."""
-
-
-def into_train(model):
-    model.train()
-
-
-def into_eval(model):
-    model.eval()
-
-
-def the_given(model, optimizer):
-    return optimizer
-
-
-def run(model, inputs):
-    return model(inputs)
-
-
-def as_it_is(value):
-    return value
-
-
-def all_positions(logits, inputs, targets):
-    return logits, targets
-
-
-def flat(logits, targets):
-    return logits.flatten(0, 1), targets.flatten()
-
-
-def in_order(clear, pull, between, move):
-    for act in (clear, pull, between, move):
-        act()
-
-
-def clear_gradients(model):
-    for parameter in model.parameters():
-        parameter.grad = None
-
-
-def pull_back(loss):
-    loss.backward()
-
-
-def step(optimizer):
-    optimizer.step()
-
-
-def as_float(loss):
-    return loss.item()
-
-
-STEPS = {
-    "enter": into_train, "use": the_given, "forward": run, "warp": as_it_is, "pick": all_positions, "arrange": flat,
-    "score": functional.cross_entropy, "sign": as_it_is, "update": in_order, "clear": clear_gradients,
-    "pull": pull_back, "between": nothing, "move": step, "leave": nothing, "give": as_float,
-}  # fmt: skip
-
-train_step = MistakeSet("train_step", make_train_step, **STEPS)
-train = MistakeSet("train", make_train, begin=into_train, renew=the_given, choose=as_it_is, finish=as_it_is, **STEPS)
-
+train_step = MistakeSet("train_step", globals(), from_checks=False)
+train = MistakeSet("train", globals(), from_checks=False)
 MISTAKE_SETS = [train_step, train]
+
+
+def mistake(id, says, suggests, **changes):
+    """Register a wrong line of `train_step` for both functions: it is the same mistake in `train`, which calls it."""
+    for mistake_set in MISTAKE_SETS:
+        mistake_set.mistake(id, says, suggests, **changes)
+
 
 # --- what a probe sees ------------------------------------------------------------------------------------------------
 
@@ -366,578 +274,21 @@ def _(subject, rand):
     return "parameters moved without the optimizer" in watch_training(subject, rand, [(3, 5), (3, 5)])["story"]
 
 
-# --- mistakes: a wrong step is the same mistake in `train`, which takes it --------------------------------------------
+# --- what expressions below use ---------------------------------------------------------------------------------------
 
 
-def mistake(id, *, says, suggests, coding="", alone=False, **changes):
-    """Register wrong steps for both functions. `alone`: a rarer coding, not looked for beside other mistakes."""
-    for mistake_set in MISTAKE_SETS:
-        if alone:
-            mistake_set.mistake(id, says=says, suggests=suggests, coding=coding, version=mistake_set.build(changes))
-        else:
-            mistake_set.mistake(id, says=says, suggests=suggests, coding=coding, **changes)
-
-
-# --- mistakes: clear, backward, step ----------------------------------------------------------------------------------
-
-mistake(
-    "tr-no-zero-grad",
-    says="Gradients pile up: `backward` adds to `.grad` and nothing clears it, so every step after the first also "
-    "follows the batches before it.",
-    suggests="Clear the gradients once per step (`optimizer.zero_grad()`), before `backward` or after `step`.",
-    clear=nothing,
-)
-mistake(
-    "tr-zero-before-step",
-    says="The gradients are cleared between `backward` and `step`: each step finds none, and no parameter ever moves.",
-    suggests="Move `zero_grad` to before `backward` or to after `step`.",
-    between=clear_gradients,
-)
-mistake(
-    "tr-no-step",
-    says="The gradients are computed, but `optimizer.step()` is never called, so no parameter ever moves.",
-    suggests="Call `optimizer.step()` after `backward`.",
-    move=nothing,
-)
-mistake(
-    "tr-step-before-backward",
-    coding="clear, step, backward",
-    says="The optimizer steps before `backward` has run: it finds no gradient, and the one computed afterwards is "
-    "cleared before the next step.",
-    suggests="Exchange the two: first `loss.backward()`, then `optimizer.step()`.",
-    update=lambda clear, pull, between, move: (clear(), move(), pull()),
-)
-mistake(
-    "tr-step-before-backward",
-    coding="step, clear, backward",
-    alone=True,
-    says="The optimizer steps between the forward pass and `backward`. From the second batch on this changes the "
-    "parameters that `backward` still needs, and torch raises an error.",
-    suggests="Exchange the two: first `loss.backward()`, then `optimizer.step()`.",
-    update=lambda clear, pull, between, move: (move(), clear(), pull()),
-)
-
-
-def step_with_the_last_gradient(model, optimizer, inputs, targets):
-    optimizer.step()
-    optimizer.zero_grad()
-    model.train()
-    loss = functional.cross_entropy(*flat(model(inputs), targets))
-    loss.backward()
-    return loss.item()
-
-
-def train_with(train_step):
-    """`train` as it should be, around a wrong `train_step`."""
-
-    def train(model, optimizer, batches):
-        model.train()
-        return [train_step(model, optimizer, inputs, targets) for inputs, targets in batches]
-
-    return train
-
-
-def whole_step(id, version, **texts):
-    """Register a mistake that is no exchange of steps, for both functions."""
-    train_step.mistake(id, version=version, **texts)
-    train.mistake(id, version=train_with(version), **texts)
-
-
-whole_step(
-    "tr-step-before-backward",
-    step_with_the_last_gradient,
-    coding="step first of all",
-    says="The step comes before the loss and `backward`, so each step uses the gradient of the batch before, and the "
-    "last gradient is never used.",
-    suggests="Put `optimizer.step()` after `loss.backward()`.",
-)
-mistake(
-    "tr-step-twice",
-    says="The optimizer steps twice on one gradient: the parameters go too far, and AdamW counts the batch twice.",
-    suggests="Keep one `optimizer.step()` for each `backward`.",
-    move=lambda optimizer: (optimizer.step(), optimizer.step()),
-)
-mistake(
-    "tr-grad-blocked",
-    says="The optimizer steps, but no gradient ever reaches the parameters: `loss.backward()` is missing, or the "
-    "loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`) that knows nothing of "
-    "them.",
-    suggests="Call `backward` on the loss exactly as it came out of the model's logits.",
-    pull=nothing,
-)
-mistake(
-    "tr-grad-blocked",
-    coding="backward raises",
-    alone=True,
-    says="`backward` finds nothing to follow: on the way from the parameters to the loss something cuts the graph, "
-    "such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.",
-    suggests="Stay with differentiable tensor operations from `model(inputs)` to the loss.",
-    forward=lambda model, inputs: model(inputs).detach(),
-)
-
-
-def run_without_autograd(model, inputs):
-    with torch.no_grad():
-        return model(inputs)
-
-
-mistake(
-    "tr-grad-blocked",
-    coding="no_grad",
-    alone=True,
-    says="The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing to follow.",
-    suggests="Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.",
-    forward=run_without_autograd,
-)
-mistake(
-    "tr-grad-blocked",
-    coding="no_grad, and requires_grad set",
-    alone=True,
-    says="The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on the loss does "
-    "not connect it with the parameters, and nothing moves.",
-    suggests="Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.",
-    forward=run_without_autograd,
-    sign=lambda loss: loss.requires_grad_(),
-)
-mistake(
-    "tr-ascent",
-    says="Your loss has the wrong sign, so every step climbs: the model learns to give the right token less "
-    "probability.",
-    suggests="Take out the minus: cross-entropy is already the negative log-probability.",
-    sign=lambda loss: -loss,
-)
-mistake(
-    "tr-ascent",
-    coding="only the gradient",
-    alone=True,
-    says="The loss is right, but the gradient that you follow has the wrong sign, so every step makes the loss larger.",
-    suggests="Call `backward` on the loss itself, not on its negative.",
-    pull=lambda loss: (-loss).backward(),
-)
-
-
-def clip(model):
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-
-
-# "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
-# `step` changes no number. What can go wrong is clipping in the right place.
-mistake(
-    "tr-clipped",
-    alone=True,
-    says="You clip the gradients to norm 1, which was not asked for: large gradients move the parameters too little.",
-    suggests="Take out `clip_grad_norm_`; the step uses the gradient as it is.",
-    between=clip,
-)
-
-# --- mistakes: the optimizer ------------------------------------------------------------------------------------------
-
-
-def a_new_one(model, optimizer):
-    options = {
-        key: optimizer.defaults[key] for key in ("lr", "betas", "eps", "weight_decay") if key in optimizer.defaults
-    }
+def renew(model, optimizer):
+    known = ("lr", "betas", "eps", "weight_decay")
+    options = {key: optimizer.defaults[key] for key in known if key in optimizer.defaults}
     return type(optimizer)(model.parameters(), **options)
 
 
-FORGETS = (
-    "The parameters move, but not by the optimizer that you were given: a new one (or an update by hand) does it, "
-    "and it knows nothing of the running means that AdamW gathers from step to step."
-)
-USE_IT = "Make no optimizer: call `optimizer.step()` on the one that is passed in."
-
-mistake("tr-optimizer-recreated", coding="in each step", says=FORGETS, suggests=USE_IT, use=a_new_one)
-train.mistake("tr-optimizer-recreated", coding="in each call", says=FORGETS, suggests=USE_IT, renew=a_new_one)
-for mistake_set in MISTAKE_SETS:
-    mistake_set.mistake(
-        "tr-optimizer-recreated",
-        coding="of another kind",
-        says=FORGETS,
-        suggests=USE_IT,
-        only=("who moves the parameters",),
-        version=mistake_set.build({"use": lambda model, optimizer: torch.optim.AdamW(model.parameters(), lr=1e-2)}),
-    )
-
-# --- mistakes: which token is the answer ------------------------------------------------------------------------------
-
-SHIFTED = "Compare the scores at position t with `targets[:, t]`: the targets are already one step later."
-
-mistake(
-    "tr-target-is-input",
-    says="The model is asked to repeat its input: the loss compares each position with the token it has just read, "
-    "which it can copy.",
-    suggests="Compare the logits with `targets`, not with `inputs`.",
-    pick=lambda logits, inputs, targets: (logits, inputs),
-)
-mistake(
-    "tr-target-previous",
-    coding="targets of the position before",
-    says="The shift goes the wrong way: the scores at position t are compared with the target of position t − 1, "
-    "which is the token that the model has just read.",
-    suggests=SHIFTED,
-    pick=lambda logits, inputs, targets: (logits[:, 1:], targets[:, :-1]),
-)
-mistake(
-    "tr-target-previous",
-    coding="inputs of the position before",
-    alone=True,
-    says="The shift goes the wrong way: the model is asked for the token before the one it has just read.",
-    suggests=SHIFTED,
-    pick=lambda logits, inputs, targets: (logits[:, 1:], inputs[:, :-1]),
-)
-mistake(
-    "tr-target-previous",
-    coding="targets rolled",
-    alone=True,
-    says="The targets are rolled the wrong way: position t gets the target of position t − 1, and the first position "
-    "gets the last one's.",
-    suggests=SHIFTED,
-    pick=lambda logits, inputs, targets: (logits, targets.roll(1, dims=1)),
-)
-mistake(
-    "tr-target-previous",
-    coding="inputs rolled",
-    alone=True,
-    says="The inputs are rolled the wrong way to make targets: position t is asked for the token before its own.",
-    suggests=SHIFTED,
-    pick=lambda logits, inputs, targets: (logits, inputs.roll(1, dims=1)),
-)
-mistake(
-    "tr-double-shift",
-    says="The targets are shifted twice: they come already one step later, and you shift again, so the model learns "
-    "to predict two tokens ahead.",
-    suggests="Take out the slices: all T logits go with all T targets.",
-    pick=lambda logits, inputs, targets: (logits[:, :-1], targets[:, 1:]),
-)
-mistake(
-    "tr-double-shift",
-    coding="rolled",
-    alone=True,
-    says="The targets are shifted twice: they come already one step later, and you roll them by one more. The model "
-    "learns to predict two tokens ahead, and at the end of a row the row's first target.",
-    suggests="Use `targets` as they come.",
-    pick=lambda logits, inputs, targets: (logits, targets.roll(-1, dims=1)),
-)
-mistake(
-    "tr-roll-across-batch",
-    says="You make the targets by rolling the flattened inputs, so the last position of each row is asked for the "
-    "first token of another sequence.",
-    suggests="Use `targets`: they hold the true next token for the last position too.",
-    pick=lambda logits, inputs, targets: (logits, inputs.flatten().roll(-1).view_as(inputs)),
-)
-mistake(
-    "tr-roll-across-batch",
-    coding="targets",
-    alone=True,
-    says="`roll` without `dims` rolls the flattened tensor: the targets are shifted a second time, and the last "
-    "position of each row gets a token of another sequence.",
-    suggests="Use `targets` as they come: they are already shifted.",
-    pick=lambda logits, inputs, targets: (logits, targets.roll(-1)),
-)
-mistake(
-    "tr-roll-within-row",
-    alone=True,
-    says="You make the targets by rolling each row of the inputs, so its last position is asked for the row's own "
-    "first token.",
-    suggests="Use `targets`: they hold the true next token for the last position too.",
-    pick=lambda logits, inputs, targets: (logits, inputs.roll(-1, dims=1)),
-)
-mistake(
-    "tr-last-position-dropped",
-    alone=True,
-    says="The last position of each row is left out of the loss (a slice such as `logits[:, :-1]`), though `targets` "
-    "holds its answer too.",
-    suggests="Take out the slices: all T logits go with all T targets.",
-    pick=lambda logits, inputs, targets: (logits[:, :-1], targets[:, :-1]),
-)
-mistake(
-    "tr-last-token-only",
-    says="The loss looks at the last position only, so T − 1 of the T answers in each row teach the model nothing.",
-    suggests="Use all positions: no `[:, -1]`.",
-    pick=lambda logits, inputs, targets: (logits[:, -1:], targets[:, -1:]),
-)
-
-# --- mistakes: the loss -----------------------------------------------------------------------------------------------
-
-FLATTEN = "Flatten both, `logits.flatten(0, 1)` and `targets.flatten()`, or use `logits.transpose(1, 2)`."
+def picked(log_p, answers):
+    return -log_p.gather(-1, answers.unsqueeze(-1)).mean()
 
 
-def viewed(logits, targets):
-    batch, length, vocabulary = logits.shape
-    return logits.reshape(batch, vocabulary, length), targets
-
-
-mistake(
-    "tr-bad-reshape",
-    says="`view` (or `reshape`) to (B, V, T) does not swap axes, it cuts the same numbers anew: the shape fits, but "
-    "each position gets scores that belong to others.",
-    suggests=FLATTEN,
-    arrange=viewed,
-)
-mistake(
-    "tr-bad-reshape",
-    coding="batch and time swapped in the logits",
-    alone=True,
-    says="The logits are flattened position by position and the targets row by row, so scores and answers no longer "
-    "belong together.",
-    suggests=FLATTEN,
-    arrange=lambda logits, targets: (logits.transpose(0, 1).flatten(0, 1), targets.flatten()),
-)
-mistake(
-    "tr-bad-reshape",
-    coding="batch and time swapped in the targets",
-    alone=True,
-    says="The targets are flattened position by position and the logits row by row, so scores and answers no longer "
-    "belong together.",
-    suggests=FLATTEN,
-    arrange=lambda logits, targets: (logits.flatten(0, 1), targets.T.flatten()),
-)
-mistake(
-    "tr-bad-reshape",
-    coding="vocabulary and time swapped",
-    alone=True,
-    says="The logits are transposed to (B, V, T) and then flattened to rows of V numbers: a row no longer holds the "
-    "scores of one position.",
-    suggests=FLATTEN,
-    arrange=lambda logits, targets: (logits.transpose(1, 2).reshape(-1, logits.size(-1)), targets.flatten()),
-)
-mistake(
-    "tr-bad-reshape",
-    coding="not reshaped",
-    alone=True,
-    says="`cross_entropy` wants the classes on axis 1, but axis 1 of the logits (B, T, V) is time: an error on most "
-    "shapes, silently wrong where T = V.",
-    suggests=FLATTEN,
-    arrange=lambda logits, targets: (logits, targets),
-)
-mistake(
-    "tr-softmax-before-ce",
-    says="`cross_entropy` gets probabilities instead of raw logits: softmax is taken twice, so even a perfect "
-    "answer costs ln(1 + (V − 1)/e).",
-    suggests="Give `cross_entropy` the logits as they come; it takes the log-softmax itself.",
-    warp=lambda logits: logits.softmax(-1),
-)
-mistake(
-    "tr-softmax-before-ce",
-    coding="nll_loss",
-    alone=True,
-    says="`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 and 0.",
-    suggests="Use `cross_entropy` on the raw logits, or `nll_loss` on `log_softmax`.",
-    warp=lambda logits: logits.softmax(-1),
-    score=functional.nll_loss,
-)
-mistake(
-    "tr-no-log-softmax",
-    alone=True,
-    says="`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other scores down, so the "
-    "loss falls without end.",
-    suggests="Use `cross_entropy` on the raw logits, or `nll_loss` on `log_softmax`.",
-    score=functional.nll_loss,
-)
-
-
-def whole(logits, targets):
-    return logits.transpose(1, 2), targets
-
-
-def total(logits, targets):
-    return functional.cross_entropy(logits, targets, reduction="sum")
-
-
-MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
-
-mistake(
-    "tr-reduction-sum",
-    says="Your loss is the sum over all positions, B·T times the mean: the steps are B·T times too long.",
-    suggests=MEAN,
-    score=total,
-)
-mistake(
-    "tr-reduction-none",
-    alone=True,
-    says='Your loss holds one number for each position (`reduction="none"`), and `backward` needs a single one.',
-    suggests=MEAN,
-    score=lambda logits, targets: functional.cross_entropy(logits, targets, reduction="none"),
-)
-mistake(
-    "tr-reduction-sum",
-    coding="over a row",
-    alone=True,
-    says="Your loss is summed over each row's positions and averaged over the rows only: T times the mean.",
-    suggests=MEAN,
-    arrange=whole,
-    score=lambda logits, targets: total(logits, targets) / targets.size(0),
-)
-mistake(
-    "tr-reduction-sum",
-    coding="over the batch",
-    alone=True,
-    says="Your loss is averaged over the positions of a row, but summed over the rows: B times the mean.",
-    suggests=MEAN,
-    arrange=whole,
-    score=lambda logits, targets: total(logits, targets) / targets.size(1),
-)
-mistake(
-    "tr-reduction-sum",
-    coding="mean over the vocabulary too",
-    alone=True,
-    says="Your loss is 1/V of what it should be: the mean also runs over the V entries of each position, all but one "
-    "of which are 0.",
-    suggests="Sum over the vocabulary, and take the mean over the B·T positions.",
-    score=lambda logits, targets: functional.cross_entropy(logits, targets) / logits.size(-1),
-)
-
-
-def picked(log_p, targets):
-    return -log_p.gather(-1, targets.unsqueeze(-1)).mean()
-
-
-def one_hot(logits, targets):
-    return functional.one_hot(targets, logits.size(-1)).to(logits.dtype)
-
-
-MSE = "Use cross-entropy: minus the log-probability of the right token."
-
-mistake(
-    "tr-loss-as-mse",
-    says="The loss is the squared distance of the logits from a one-hot vector: tokens are treated as numbers to "
-    "hit, not as one choice out of V.",
-    suggests=MSE,
-    score=lambda logits, targets: functional.mse_loss(logits, one_hot(logits, targets)),
-)
-mistake(
-    "tr-loss-as-mse",
-    coding="of probabilities",
-    alone=True,
-    says="The loss is the squared distance of the probabilities from a one-hot vector: it hardly punishes a "
-    "confident wrong answer, and its gradient vanishes there.",
-    suggests=MSE,
-    score=lambda logits, targets: functional.mse_loss(logits.softmax(-1), one_hot(logits, targets)),
-)
-ARGMAX = "Leave out `argmax`, and use cross-entropy of the logits, which is differentiable."
-mistake(
-    "tr-loss-as-argmax",
-    says="The loss compares the chosen token's number (`argmax`) with the target's. `argmax` has no gradient, and "
-    "setting `requires_grad` on the loss does not connect it with the parameters: nothing moves.",
-    suggests=ARGMAX,
-    score=lambda logits, targets: (logits.argmax(-1) - targets).to(logits.dtype).square().mean().requires_grad_(),
-)
-mistake(
-    "tr-loss-as-argmax",
-    coding="the share of errors",
-    alone=True,
-    says="The loss is the share of wrong choices (`argmax`). It has no gradient, and setting `requires_grad` on it "
-    "does not connect it with the parameters: nothing moves.",
-    suggests=ARGMAX,
-    score=lambda logits, targets: (logits.argmax(-1) != targets).to(logits.dtype).mean().requires_grad_(),
-)
-
-train_step.mistake(
-    "tr-log-epsilon",
-    says="A small constant inside the logarithm, log(p + ε), hides how unlikely a token was: the loss levels off at "
-    "−ln ε, and beyond it the gradient vanishes.",
-    suggests="Use `cross_entropy` or `log_softmax` on the logits: they need no ε.",
-    only=("tokens ever less likely",),
-    version=train_step.build({"score": lambda logits, targets: picked((logits.softmax(-1) + 1e-9).log(), targets)}),
-)
-
-# --- mistakes: the mode -----------------------------------------------------------------------------------------------
-
-IN_TRAIN_MODE = "Call `model.train()` before the forward pass."
-
-train_step.mistake(
-    "tr-eval-mode",
-    says="You never call `model.train()`: a model that arrives in eval mode is trained with its dropout off.",
-    suggests=IN_TRAIN_MODE,
-    enter=nothing,
-)
-train.mistake(
-    "tr-eval-mode",
-    says="You never call `model.train()`: a model that arrives in eval mode is trained with its dropout off.",
-    suggests=IN_TRAIN_MODE,
-    begin=nothing,
-    enter=nothing,
-)
-mistake(
-    "tr-eval-mode",
-    coding="eval() called",
-    alone=True,
-    says="You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
-    suggests="Call `model.train()` in its place; `eval()` is for measuring.",
-    enter=into_eval,
-)
-train_step.mistake(
-    "tr-eval-mode",
-    coding="train() too late",
-    says="`model.train()` comes after the forward pass: a model that arrives in eval mode still runs with its "
-    "dropout off.",
-    suggests=IN_TRAIN_MODE,
-    version=train_step.build({"enter": nothing, "leave": into_train}),
-)
-train.mistake(
-    "tr-eval-mode",
-    coding="train() too late",
-    says="`model.train()` comes after the forward pass: for the first batch the model is still in the mode it "
-    "arrived in.",
-    suggests=IN_TRAIN_MODE,
-    version=train.build({"begin": nothing, "enter": nothing, "leave": into_train}),
-)
-
-BACK = "Go back with `model.train()` after every evaluation."
-
-mistake(
-    "tr-no-train-after-eval",
-    says="The model is left in eval mode: `model.eval()` is called after the step, and nothing undoes it.",
-    suggests=BACK,
-    leave=into_eval,
-)
-train.mistake(
-    "tr-no-train-after-eval",
-    coding="in the loop",
-    says="`model.train()` is called once, and `model.eval()` inside the loop: from the second batch on the model is "
-    "trained with its dropout off.",
-    suggests=BACK,
-    version=train.build({"enter": nothing, "leave": into_eval}),
-)
-
-# --- mistakes: what is returned ---------------------------------------------------------------------------------------
-
-mistake(
-    "tr-loss-tensor-kept",
-    says="You return the loss as a tensor. With its graph still attached it keeps everything of its step alive, and "
-    "memory grows with every batch.",
-    suggests="Return `loss.item()`, a Python float.",
-    give=as_it_is,
-)
-mistake(
-    "tr-loss-tensor-kept",
-    coding="numpy",
-    alone=True,
-    says="You return the loss as a numpy array, not as a Python float.",
-    suggests="Return `loss.item()`.",
-    give=lambda loss: loss.detach().numpy(),
-)
-
-
-def loss_measured_again(model, optimizer, inputs, targets):
-    model.train()
-    optimizer.zero_grad()
-    functional.cross_entropy(*flat(model(inputs), targets)).backward()
-    optimizer.step()
-    with torch.no_grad():
-        return functional.cross_entropy(*flat(model(inputs), targets)).item()
-
-
-whole_step(
-    "tr-loss-after-step",
-    loss_measured_again,
-    says="The loss that you return is measured after the step; return the one from before it, whose gradient was used.",
-    suggests="Return the loss on which you called `backward`.",
-)
-
-# --- mistakes: the loop of train --------------------------------------------------------------------------------------
-
-WHOLE_LOOP = "Let the loop go through all batches, and put `return` after it, not inside."
+def one_hot(flat, answers):
+    return F.one_hot(answers, flat.size(-1)).to(flat.dtype)
 
 
 def first_only(batches):
@@ -951,111 +302,307 @@ def first_again_and_again(batches):
     return kept[:1] * len(kept)
 
 
-train.mistake(
-    "tr-first-batch-only",
-    coding="break",
-    says="The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
-    suggests=WHOLE_LOOP,
-    choose=first_only,
-)
-train.mistake(
-    "tr-first-batch-only",
-    coding="return",
-    says="The loop stops after the first batch: the `return` is inside it.",
-    suggests=WHOLE_LOOP,
-    version=train.build({"choose": first_only, "finish": lambda losses: losses or None}),
-)
-train.mistake(
-    "tr-first-batch-only",
-    coding="its loss alone",
-    says="The loop ends at the first batch, with a `return` inside it that gives back one loss instead of a list.",
-    suggests=WHOLE_LOOP,
-    version=train.build({"choose": first_only, "finish": lambda losses: losses[0] if losses else None}),
-)
-train.mistake(
-    "tr-first-batch-only",
-    coding="again and again",
-    says="Every step is taken on the first batch; the others are never seen.",
-    suggests="Unpack inputs and targets from each batch inside the loop.",
-    # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
-    only=tuple(probe.name for probe in train.probes if probe.name not in ("no batch", "batches from a generator")),
-    version=train.build({"choose": first_again_and_again}),
-)
-train.mistake(
-    "tr-losses-not-kept",
-    says="Every step is taken, and its loss is dropped: the list that you return stays empty.",
-    suggests="Append what `train_step` returns to the list, inside the loop.",
-    version=train.build({"finish": lambda losses: []}),
-)
+# fmt: off
+# --- clear, backward, step
+mistake("tr-no-zero-grad",
+        "Gradients pile up: `backward` adds to `.grad` and nothing clears it, so every step after the "
+        "first also follows the batches before it.",
+        "Clear the gradients once per step (`optimizer.zero_grad()`), before `backward` or after `step`.", clear="pass")
+mistake("tr-zero-before-step", "The gradients are cleared between `backward` and `step`: each step finds none, and no "
+        "parameter ever moves.", "Move `zero_grad` to before `backward` or to after `step`.",
+        pull="loss.backward()\noptimizer.zero_grad()")
+mistake("tr-no-step", "The gradients are computed, but `optimizer.step()` is never called, so no parameter ever moves.",
+        "Call `optimizer.step()` after `backward`.", move="pass")
+EXCHANGE = "Exchange the two: first `loss.backward()`, then `optimizer.step()`."
+mistake("tr-step-before-backward", "The optimizer steps before `backward` has run: it finds no gradient, and the one "
+        "computed afterwards is cleared before the next step.", EXCHANGE, coding="clear, step, backward",
+        pull="optimizer.step()", move="loss.backward()")
+mistake("tr-step-before-backward",
+        "The optimizer steps between the forward pass and `backward`. From the second batch on "
+        "this changes the parameters that `backward` still needs, and torch raises an error.", EXCHANGE,
+        coding="step, clear, backward", alone=True, clear="optimizer.step()", pull="optimizer.zero_grad()",
+        move="loss.backward()")
+mistake("tr-step-before-backward",
+        "The step comes before the loss and `backward`, so each step uses the gradient of the "
+        "batch before, and the last gradient is never used.", "Put `optimizer.step()` after `loss.backward()`.",
+        coding="step first of all", alone=True, enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()",
+        clear="pass", move="pass")
+mistake("tr-step-twice",
+        "The optimizer steps twice on one gradient: the parameters go too far, and AdamW counts the batch "
+        "twice.", "Keep one `optimizer.step()` for each `backward`.", move="optimizer.step()\noptimizer.step()")
+mistake("tr-grad-blocked",
+        "The optimizer steps, but no gradient ever reaches the parameters: `loss.backward()` is missing, "
+        "or the loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`) that knows "
+        "nothing "
+        "of them.", "Call `backward` on the loss exactly as it came out of the model's logits.", pull="pass")
+mistake("tr-grad-blocked",
+        "`backward` finds nothing to follow: on the way from the parameters to the loss something cuts "
+        "the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.",
+        "Stay with differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
+        alone=True, forward="model(inputs).detach()")
+NO_GRAD = "with torch.no_grad():\n    logits = model(inputs)"
+mistake("tr-grad-blocked",
+        "The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing to "
+        "follow.", "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad",
+        alone=True,
+        forward=NO_GRAD)
+mistake("tr-grad-blocked",
+        "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on the "
+        "loss does not connect it with the parameters, and nothing moves.",
+        "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.",
+        coding="no_grad, and requires_grad set",
+        alone=True, forward=NO_GRAD, score="F.cross_entropy(flat, answers).requires_grad_()")
+mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs: the model learns to give the right token "
+        "less "
+        "probability.", "Take out the minus: cross-entropy is already the negative log-probability.",
+        pull="loss = -loss\nloss.backward()")
+mistake("tr-ascent", "The loss is right, but the gradient that you follow has the wrong sign, so every step makes "
+        "the loss "
+        "larger.", "Call `backward` on the loss itself, not on its negative.", coding="only the gradient", alone=True,
+        pull="(-loss).backward()")
+# "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
+# `step` changes no number. What can go wrong is clipping in the right place.
+mistake("tr-clipped", "You clip the gradients to norm 1, which was not asked for: large gradients move the "
+        "parameters too "
+        "little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.", alone=True,
+        pull="loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)")
+
+# --- the optimizer
+FORGETS = ("The parameters move, but not by the optimizer that you were given: a new one (or an update by hand) does "
+"it, "
+           "and it knows nothing of the running means that AdamW gathers from step to step.")
+USE_IT = "Make no optimizer: call `optimizer.step()` on the one that is passed in."
+mistake("tr-optimizer-recreated", FORGETS, USE_IT, coding="in each step", move="renew(model, optimizer).step()")
+train.mistake("tr-optimizer-recreated", FORGETS, USE_IT, coding="in each call",
+take_optimizer="renew(model, optimizer)")
+mistake("tr-optimizer-recreated", FORGETS, USE_IT, coding="of another kind", only=("who moves the parameters",),
+        move="torch.optim.AdamW(model.parameters(), lr=1e-2).step()")
+
+# --- which token is the answer
+SHIFTED = "Compare the scores at position t with `targets[:, t]`: the targets are already one step later."
+ALL_T = "Take out the slices: all T logits go with all T targets."
+LAST_TOO = "Use `targets`: they hold the true next token for the last position too."
+mistake("tr-target-is-input",
+        "The model is asked to repeat its input: the loss compares each position with the token it "
+        "has just read, which it can copy.", "Compare the logits with `targets`, not with `inputs`.",
+        answers="inputs.flatten()")
+mistake("tr-target-previous", "The shift goes the wrong way: the scores at position t are compared with the target of "
+        "position t − 1, which is the token that the model has just read.", SHIFTED,
+        coding="targets of the position before", flatten="logits[:, 1:].flatten(0, 1)",
+        answers="targets[:, :-1].flatten()")
+mistake("tr-target-previous",
+        "The shift goes the wrong way: the model is asked for the token before the one it has just "
+        "read.", SHIFTED, coding="inputs of the position before", alone=True, flatten="logits[:, 1:].flatten(0, 1)",
+        answers="inputs[:, :-1].flatten()")
+mistake("tr-target-previous",
+        "The targets are rolled the wrong way: position t gets the target of position t − 1, and the "
+        "first position gets the last one's.", SHIFTED, coding="targets rolled", alone=True,
+        answers="targets.roll(1, dims=1).flatten()")
+mistake("tr-target-previous", "The inputs are rolled the wrong way to make targets: position t is asked for the token "
+        "before its own.", SHIFTED, coding="inputs rolled", alone=True, answers="inputs.roll(1, dims=1).flatten()")
+mistake("tr-double-shift",
+        "The targets are shifted twice: they come already one step later, and you shift again, so the "
+        "model learns to predict two tokens ahead.", ALL_T, flatten="logits[:, :-1].flatten(0, 1)",
+        answers="targets[:, 1:].flatten()")
+mistake("tr-double-shift", "The targets are shifted twice: they come already one step later, and you roll them by one "
+        "more. The model learns to predict two tokens ahead, and at the end of a row the row's first target.",
+        "Use `targets` as they come.", coding="rolled", alone=True, answers="targets.roll(-1, dims=1).flatten()")
+mistake("tr-roll-across-batch",
+        "You make the targets by rolling the flattened inputs, so the last position of each row is "
+        "asked for the first token of another sequence.", LAST_TOO, answers="inputs.flatten().roll(-1)")
+mistake("tr-roll-across-batch",
+        "`roll` without `dims` rolls the flattened tensor: the targets are shifted a second time, "
+        "and the last position of each row gets a token of another sequence.",
+        "Use `targets` as they come: they are already shifted.", coding="targets", alone=True,
+        answers="targets.roll(-1).flatten()")
+mistake("tr-roll-within-row",
+        "You make the targets by rolling each row of the inputs, so its last position is asked for "
+        "the row's own first token.", LAST_TOO, alone=True, answers="inputs.roll(-1, dims=1).flatten()")
+mistake("tr-last-position-dropped", "The last position of each row is left out of the loss (a slice such as `logits[:, "
+        ":-1]`), though `targets` holds its answer too.", ALL_T, alone=True, flatten="logits[:, :-1].flatten(0, 1)",
+        answers="targets[:, :-1].flatten()")
+mistake("tr-last-token-only",
+        "The loss looks at the last position only, so T − 1 of the T answers in each row teach the "
+        "model nothing.", "Use all positions: no `[:, -1]`.", flatten="logits[:, -1]", answers="targets[:, -1]")
+
+# --- the loss
+FLATTEN = "Flatten both, `logits.flatten(0, 1)` and `targets.flatten()`, or use `logits.transpose(1, 2)`."
+BELONG = "so scores and answers no longer belong together."
+mistake("tr-bad-reshape",
+        "`view` (or `reshape`) to (B, V, T) does not swap axes, it cuts the same numbers anew: the shape "
+        "fits, but each position gets scores that belong to others.", FLATTEN,
+        flatten="logits.reshape(logits.size(0), logits.size(2), logits.size(1))", answers="targets")
+mistake("tr-bad-reshape", f"The logits are flattened position by position and the targets row by row, {BELONG}",
+        FLATTEN,
+        coding="batch and time swapped in the logits", alone=True, flatten="logits.transpose(0, 1).flatten(0, 1)")
+mistake("tr-bad-reshape", f"The targets are flattened position by position and the logits row by row, {BELONG}",
+        FLATTEN,
+        coding="batch and time swapped in the targets", alone=True, answers="targets.T.flatten()")
+mistake("tr-bad-reshape",
+        "The logits are transposed to (B, V, T) and then flattened to rows of V numbers: a row no longer "
+        "holds the scores of one position.", FLATTEN, coding="vocabulary and time swapped", alone=True,
+        flatten="logits.transpose(1, 2).reshape(-1, logits.size(-1))")
+mistake("tr-bad-reshape", "`cross_entropy` wants the classes on axis 1, but axis 1 of the logits (B, T, V) is time: an "
+        "error on most shapes, silently wrong where T = V.", FLATTEN, coding="not reshaped", alone=True,
+        flatten="logits", answers="targets")
+mistake("tr-softmax-before-ce",
+        "`cross_entropy` gets probabilities instead of raw logits: softmax is taken twice, so even "
+        "a perfect answer costs ln(1 + (V − 1)/e).",
+        "Give `cross_entropy` the logits as they come; it takes the log-softmax itself.",
+        forward="model(inputs).softmax(-1)")
+LOG_FIRST = "Use `cross_entropy` on the raw logits, or `nll_loss` on `log_softmax`."
+mistake("tr-softmax-before-ce",
+        "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 "
+        "and 0.", LOG_FIRST, coding="nll_loss", alone=True, score="F.nll_loss(flat.softmax(-1), answers)")
+mistake("tr-no-log-softmax",
+        "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other scores "
+        "down, so the loss falls without end.", LOG_FIRST, alone=True, score="F.nll_loss(flat, answers)")
+MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
+TOTAL = "F.cross_entropy(flat, answers, reduction='sum')"
+mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times the mean: the steps are B·T times too "
+        "long.", MEAN, score=TOTAL)
+mistake("tr-reduction-none",
+        'Your loss holds one number for each position (`reduction="none"`), and `backward` needs a '
+        "single one.", MEAN, alone=True, score="F.cross_entropy(flat, answers, reduction='none')")
+mistake("tr-reduction-sum",
+        "Your loss is summed over each row's positions and averaged over the rows only: T times the "
+        "mean.", MEAN, coding="over a row", alone=True, score=f"{TOTAL} / targets.size(0)")
+mistake("tr-reduction-sum", "Your loss is averaged over the positions of a row, but summed over the rows: B times the "
+        "mean.", MEAN, coding="over the batch", alone=True, score=f"{TOTAL} / targets.size(1)")
+mistake("tr-reduction-sum",
+        "Your loss is 1/V of what it should be: the mean also runs over the V entries of each position, "
+        "all but one of which are 0.", "Sum over the vocabulary, and take the mean over the B·T positions.",
+        coding="mean over the vocabulary too", alone=True, score="F.cross_entropy(flat, answers) / flat.size(-1)")
+MSE = "Use cross-entropy: minus the log-probability of the right token."
+mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are treated as "
+        "numbers to hit, not as one choice out of V.", MSE, score="F.mse_loss(flat, one_hot(flat, answers))")
+mistake("tr-loss-as-mse",
+        "The loss is the squared distance of the probabilities from a one-hot vector: it hardly punishes "
+        "a confident wrong answer, and its gradient vanishes there.", MSE, coding="of probabilities", alone=True,
+        score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
+ARGMAX = "Leave out `argmax`, and use cross-entropy of the logits, which is differentiable."
+mistake("tr-loss-as-argmax",
+        "The loss compares the chosen token's number (`argmax`) with the target's. `argmax` has no "
+        "gradient, and setting `requires_grad` on the loss does not connect it with the parameters: nothing moves.",
+        ARGMAX, score="(flat.argmax(-1) - answers).to(flat.dtype).square().mean().requires_grad_()")
+mistake("tr-loss-as-argmax", "The loss is the share of wrong choices (`argmax`). It has no gradient, and setting "
+        "`requires_grad` on it does not connect it with the parameters: nothing moves.", ARGMAX,
+        coding="the share of errors", alone=True,
+        score="(flat.argmax(-1) != answers).to(flat.dtype).mean().requires_grad_()")
+train_step.mistake("tr-log-epsilon",
+"A small constant inside the logarithm, log(p + ε), hides how unlikely a token was: "
+                   "the loss levels off at −ln ε, and beyond it the gradient vanishes.",
+                   "Use `cross_entropy` or `log_softmax` on the logits: they need no ε.",
+                   only=("tokens ever less likely",), score="picked((flat.softmax(-1) + 1e-9).log(), answers)")
+
+# --- the mode
+NEVER = "You never call `model.train()`: a model that arrives in eval mode is trained with its dropout off."
+IN_TRAIN_MODE = "Call `model.train()` before the forward pass."
+BACK = "Go back with `model.train()` after every evaluation."
+LATE = "loss = F.cross_entropy(flat, answers)\nmodel.train()"
+train_step.mistake("tr-eval-mode", NEVER, IN_TRAIN_MODE, enter="pass")
+train.mistake("tr-eval-mode", NEVER, IN_TRAIN_MODE, begin="pass", enter="pass")
+mistake("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
+        "Call `model.train()` in its place; `eval()` is for measuring.", coding="eval() called", alone=True,
+        enter="model.eval()")
+train_step.mistake("tr-eval-mode",
+"`model.train()` comes after the forward pass: a model that arrives in eval mode still "
+                   "runs with its dropout off.", IN_TRAIN_MODE, coding="train() too late", alone=True, enter="pass",
+                   score=LATE)
+train.mistake("tr-eval-mode",
+"`model.train()` comes after the forward pass: for the first batch the model is still in the "
+              "mode it arrived in.", IN_TRAIN_MODE, coding="train() too late", alone=True, begin="pass", enter="pass",
+              score=LATE)
+mistake("tr-no-train-after-eval",
+        "The model is left in eval mode: `model.eval()` is called after the step, and nothing "
+        "undoes it.", BACK, move="optimizer.step()\nmodel.eval()")
+train.mistake("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` inside the loop: from the "
+              "second batch on the model is trained with its dropout off.", BACK, coding="in the loop", alone=True,
+              enter="pass", move="optimizer.step()\nmodel.eval()")
+
+# --- what is returned
+mistake("tr-loss-tensor-kept",
+        "You return the loss as a tensor. With its graph still attached it keeps everything of its "
+        "step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
+mistake("tr-loss-tensor-kept", "You return the loss as a numpy array, not as a Python float.", "Return `loss.item()`.",
+        coding="numpy", alone=True, give="loss.detach().numpy()")
+mistake("tr-loss-after-step",
+        "The loss that you return is measured after the step; return the one from before it, whose "
+        "gradient was used.", "Return the loss on which you called `backward`.", alone=True,
+        give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
+
+# --- the loop of train
+mistake, right = train.mistake, train.alternative
+CALL = "train_step(model, optimizer, inputs, targets)"
+WHOLE_LOOP = "Let the loop go through all batches, and put `return` after it, not inside."
+mistake("tr-first-batch-only", "The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
+        WHOLE_LOOP, coding="break", batches="first_only(batches)")
+mistake("tr-first-batch-only", "The loop stops after the first batch: the `return` is inside it.", WHOLE_LOOP,
+        coding="return", alone=True, append=f"return [{CALL}]", finish="None")
+mistake("tr-first-batch-only", "The loop ends at the first batch, with a `return` inside it that gives back one loss "
+        "instead of a list.", WHOLE_LOOP, coding="its loss alone", alone=True, append=f"return {CALL}", finish="None")
+mistake("tr-first-batch-only", "Every step is taken on the first batch; the others are never seen.",
+        "Unpack inputs and targets from each batch inside the loop.", coding="again and again", alone=True,
+        # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
+        only=tuple(probe.name for probe in train.probes if probe.name not in ("no batch", "batches from a generator")),
+        batches="first_again_and_again(batches)")
+mistake("tr-losses-not-kept", "Every step is taken, and its loss is dropped: the list that you return stays empty.",
+        "Append what `train_step` returns to the list, inside the loop.", alone=True, append=CALL)
 # An average is the only way in which batches of unequal size could be weighed wrongly here.
-train.mistake(
-    "tr-unweighted-average",
-    says="You return one average instead of the list. As an average it would mislead, too: the mean of batch means "
-    "counts a token in a small batch more than one in a large batch.",
-    suggests="Return the list of losses, one for each batch.",
-    finish=lambda losses: sum(losses) / len(losses),
-)
-train.mistake(
-    "tr-last-loss-only",
-    says="You return the last loss instead of the list of all of them.",
-    suggests="Collect the losses in a list inside the loop, and return the list.",
-    version=train.build({"finish": lambda losses: losses[-1] if losses else None}),
-)
+mistake("tr-unweighted-average", "You return one average instead of the list. As an average it would mislead, too: the "
+        "mean of batch means counts a token in a small batch more than one in a large batch.",
+        "Return the list of losses, one for each batch.", finish="sum(losses) / len(losses)")
+mistake("tr-last-loss-only", "You return the last loss instead of the list of all of them.",
+        "Collect the losses in a list inside the loop, and return the list.", alone=True,
+        finish="losses[-1] if losses else None")
 
-# --- alternatives: just as right --------------------------------------------------------------------------------------
+# --- just as right
+CLEAR_LAST = {"clear": "pass", "give": "optimizer.zero_grad()\nreturn loss.item()"}
+CLOSURE = {
+    "clear": "def closure():\n    optimizer.zero_grad()\n    loss.backward()\n    return loss",
+    "pull": "pass",
+    "move": "optimizer.step(closure)",
+}
+right("cleared after each step", **CLEAR_LAST)
+right("a closure in each step", **CLOSURE)
+right("the mode left to train_step", begin="pass")
+right("the mode set once", enter="pass")
+right("all batches taken first", batches="list(batches)")
+right("numbered batches", batches="[pair for _, pair in enumerate(batches)]")
+right("losses stacked at the end", give="loss.detach()", finish="torch.stack(losses).tolist() if losses else []")
 
-train_step.alternative("classes on axis 1", arrange=whole)
-train_step.alternative("permuted", arrange=lambda logits, targets: (logits.permute(0, 2, 1), targets))
-train_step.alternative(
-    "view(-1, V)", arrange=lambda logits, targets: (logits.view(-1, logits.size(-1)), targets.reshape(-1))
-)
-train_step.alternative(
-    "position by position", arrange=lambda logits, targets: (logits.transpose(0, 1).flatten(0, 1), targets.T.flatten())
-)
-train_step.alternative("log_softmax before cross_entropy", warp=lambda logits: logits.log_softmax(-1))
-train_step.alternative("nll_loss of log_softmax", warp=lambda logits: logits.log_softmax(-1), score=functional.nll_loss)
-train_step.alternative("log of softmax", score=lambda logits, targets: picked(logits.softmax(-1).log(), targets))
-train_step.alternative(
-    "logsumexp", score=lambda logits, targets: picked(logits - logits.logsumexp(-1, keepdim=True), targets)
-)
-train_step.alternative(
-    "one-hot targets", score=lambda logits, targets: functional.cross_entropy(logits, one_hot(logits, targets))
-)
-train_step.alternative("a loss module", score=torch.nn.CrossEntropyLoss())
-train_step.alternative("sum over B·T", score=lambda logits, targets: total(logits, targets) / targets.numel())
-train_step.alternative("model.forward", forward=lambda model, inputs: model.forward(inputs))
-train_step.alternative("train() when needed", enter=lambda model: None if model.training else model.train())
-train_step.alternative("model.zero_grad", clear=lambda model: model.zero_grad())
-train_step.alternative("gradients filled with 0", clear=lambda model: model.zero_grad(set_to_none=False))
-train_step.alternative("float", give=lambda loss: float(loss.detach()))
-train_step.alternative("loss.detach().item()", give=lambda loss: loss.detach().item())
-train_step.alternative("loss.tolist()", give=lambda loss: loss.tolist())
-
-
-def clear_last(model, optimizer, inputs, targets):
-    model.train()
-    loss = functional.cross_entropy(*flat(model(inputs), targets))
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-    return loss.item()
-
-
-def with_closure(model, optimizer, inputs, targets):
-    model.train()
-
-    def closure():
-        optimizer.zero_grad()
-        loss = functional.cross_entropy(*flat(model(inputs), targets))
-        loss.backward()
-        return loss
-
-    return optimizer.step(closure).item()
+right = train_step.alternative
+right("classes on axis 1", flatten="logits.transpose(1, 2)", answers="targets")
+right("permuted", flatten="logits.permute(0, 2, 1)", answers="targets")
+right("view(-1, V)", flatten="logits.view(-1, logits.size(-1))", answers="targets.reshape(-1)")
+right("position by position", flatten="logits.transpose(0, 1).flatten(0, 1)", answers="targets.T.flatten()")
+right("log_softmax before cross_entropy", forward="model(inputs).log_softmax(-1)")
+right("nll_loss of log_softmax", score="F.nll_loss(flat.log_softmax(-1), answers)")
+right("log of softmax", score="picked(flat.softmax(-1).log(), answers)")
+right("logsumexp", score="picked(flat - flat.logsumexp(-1, keepdim=True), answers)")
+right("one-hot targets", score="F.cross_entropy(flat, one_hot(flat, answers))")
+right("a loss module", score="torch.nn.CrossEntropyLoss()(flat, answers)")
+right("sum over B·T", score=f"{TOTAL} / targets.numel()")
+right("model.forward", forward="model.forward(inputs)")
+right("train() when needed", enter="None if model.training else model.train()")
+right("model.zero_grad", clear="model.zero_grad()")
+right("gradients filled with 0", clear="model.zero_grad(set_to_none=False)")
+right("float", give="float(loss.detach())")
+right("loss.detach().item()", give="loss.detach().item()")
+right("loss.tolist()", give="loss.tolist()")
+right("cleared after the step", **CLEAR_LAST)
+right("a closure", **CLOSURE)
+right("a look in eval mode", move="""optimizer.step()
+model.eval()
+with torch.no_grad():
+    model(inputs)
+model.train()""")
+# fmt: on
 
 
 def with_autograd_grad(model, optimizer, inputs, targets):
     model.train()
-    loss = functional.cross_entropy(*flat(model(inputs), targets))
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
     parameters = list(model.parameters())
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.grad = gradient
@@ -1067,7 +614,8 @@ def with_function_transform(model, optimizer, inputs, targets):
     model.train()
 
     def loss_of(parameters):
-        return functional.cross_entropy(*flat(torch.func.functional_call(model, parameters, (inputs,)), targets))
+        logits = torch.func.functional_call(model, parameters, (inputs,))
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
     parameters = dict(model.named_parameters())
     gradients, loss = torch.func.grad_and_value(loss_of)({name: p.detach() for name, p in parameters.items()})
@@ -1082,37 +630,13 @@ def row_by_row(model, optimizer, inputs, targets):
     optimizer.zero_grad()
     mean = 0.0
     for row, answers in zip(inputs, targets, strict=True):
-        loss = functional.cross_entropy(model(row.unsqueeze(0))[0], answers) / len(inputs)
+        loss = F.cross_entropy(model(row.unsqueeze(0))[0], answers) / len(inputs)
         loss.backward()
         mean += loss.item()
     optimizer.step()
     return mean
 
 
-def with_a_look_in_eval_mode(model, optimizer, inputs, targets):
-    model.train()
-    optimizer.zero_grad()
-    loss = functional.cross_entropy(*flat(model(inputs), targets))
-    loss.backward()
-    optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        model(inputs)
-    model.train()
-    return loss.item()
-
-
-train_step.alternative("cleared after the step", version=clear_last)
-train_step.alternative("a closure", version=with_closure)
-train_step.alternative("torch.autograd.grad", version=with_autograd_grad)
-train_step.alternative("torch.func.grad", version=with_function_transform)
-train_step.alternative("row by row", version=row_by_row)
-train_step.alternative("a look in eval mode", version=with_a_look_in_eval_mode)
-train.alternative("cleared after each step", version=train_with(clear_last))
-train.alternative("a closure in each step", version=train_with(with_closure))
-train.alternative("the mode left to train_step", begin=nothing)
-train.alternative("the mode set once", enter=nothing)
-train.alternative("all batches taken first", choose=list)
-train.alternative("numbered batches", choose=lambda batches: [pair for _, pair in enumerate(batches)])
-train.alternative("losses stacked at the end", give=lambda loss: loss.detach(),
-                  finish=lambda losses: torch.stack(losses).tolist() if losses else [])  # fmt: skip
+right("torch.autograd.grad", version=with_autograd_grad)
+right("torch.func.grad", version=with_function_transform)
+right("row by row", version=row_by_row)
