@@ -12,12 +12,16 @@ JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond wh
 
 @dataclass(frozen=True)
 class Limits:
-    """What one worker may use; seconds are wall clock, and a call that takes longer is killed with its worker."""
+    """What one worker may use; seconds are wall clock, and a call that takes longer is killed with its worker.
+
+    `answer_kb` is what an answer may hold beside four times what was asked.
+    """
 
     call_seconds: float = 10.0
     total_seconds: float = 60.0
     memory_mb: int = 4096
     output_kb: int = 1024
+    answer_kb: int = 1024
 
     @property
     def probe_seconds(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from grader.worker.wire import ITEM_SIZES, REPLY, Array, Handle, Opaque
+from grader.worker.wire import ITEM_SIZES, REQUEST, Array, Bounds, Handle, Opaque, TooLarge
 
 MAX_REPR_CHARS = 200
 MAX_DEPTH = 12
@@ -16,27 +16,32 @@ SEQUENCES = (list, tuple)
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str, Handle, Opaque, Array})
 
 
-def pack(value: Any, depth: int = 0) -> Any:
-    """Replace every tensor and numpy array in *value* by an `Array`, and anything that cannot cross by an `Opaque`."""
+def pack(value: Any, bounds: Bounds = REQUEST, depth: int = 0) -> Any:
+    """Replace every tensor and numpy array in *value* by an `Array`, and anything that cannot cross by an `Opaque`.
+
+    What alone is beyond *bounds* is not copied first. Raises TooLarge for a list of too many values.
+    """
     if type(value) in PLAIN_TYPES:
         return value
     if isinstance(value, bool | int | float | str | Handle | Opaque | Array):
-        return _pack_subclass(value)
+        return _pack_subclass(value, bounds.body)
     if depth > MAX_DEPTH:
         return Opaque(type(value).__name__, "nested too deeply to send")
-    if isinstance(value, list):
-        return [pack(item, depth + 1) for item in value]
-    if isinstance(value, tuple):
-        return tuple([pack(item, depth + 1) for item in value])
-    if isinstance(value, dict):
-        return {str(key): pack(item, depth + 1) for key, item in value.items()}
-    return _pack_tensor(value) or _pack_numpy(value) or Opaque(type(value).__name__, _safe_repr(value))
+    if isinstance(value, list | tuple | dict):
+        if len(value) > bounds.items:
+            raise TooLarge(f"it has too many values to be sent ({len(value)})")
+        if isinstance(value, dict):
+            return {str(key): pack(item, bounds, depth + 1) for key, item in value.items()}
+        items = [pack(item, bounds, depth + 1) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    packed = _pack_tensor(value, bounds.body) or _pack_numpy(value, bounds.body)
+    return packed or Opaque(type(value).__name__, _safe_repr(value))
 
 
-def _pack_subclass(value: Any) -> Any:
+def _pack_subclass(value: Any, max_bytes: int) -> Any:
     """Turn a numpy scalar (numpy.float64 is a float) into an `Array`, and a learner's subclass into its plain type."""
     if type(value).__module__ == "numpy":
-        return _pack_numpy(value)
+        return _pack_numpy(value, max_bytes)
     for plain in (int, float, str):
         if isinstance(value, plain) and type(value) not in (plain, bool):
             return plain(value)
@@ -54,14 +59,14 @@ def _too_large(array: Any) -> Opaque:
     return Opaque(f"{type(array).__name__} of shape {tuple(array.shape)}, too large to be sent", "")
 
 
-def _pack_tensor(value: Any) -> Array | Opaque | None:
+def _pack_tensor(value: Any, max_bytes: int) -> Array | Opaque | None:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return None
     dtype = _dtype_names().get(value.dtype)
     if dtype is None or value.layout is not torch.strided or value.device.type == "meta":
         return None
-    if value.numel() * ITEM_SIZES[dtype] > REPLY.body:  # a view may show far more values than there is memory
+    if value.numel() * ITEM_SIZES[dtype] > max_bytes:  # a view may show far more values than there is memory
         return _too_large(value)
     if type(value) is torch.Tensor and value.is_cpu and dtype in NUMPY_DTYPES and not value.is_neg():
         return Array("torch", dtype, tuple(value.shape), value.detach().numpy().tobytes())
@@ -77,11 +82,11 @@ def _dtype_names() -> dict[Any, str]:
     return {getattr(torch, name): name for name in ITEM_SIZES}
 
 
-def _pack_numpy(value: Any) -> Array | Opaque | None:
+def _pack_numpy(value: Any, max_bytes: int) -> Array | Opaque | None:
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray | numpy.generic) or value.dtype.name not in ITEM_SIZES:
         return None
-    if value.size * value.dtype.itemsize > REPLY.body:
+    if value.size * value.dtype.itemsize > max_bytes:
         return _too_large(value)
     return Array("numpy", value.dtype.name, tuple(value.shape), numpy.ascontiguousarray(value).tobytes())
 

@@ -18,7 +18,6 @@ from grader.worker.process_state import is_unchanged, read_process_state
 RPC_FD = 3
 RULES_FD = 4
 MAX_FD = 65536
-MAX_FRAME_BYTES = wire.REPLY.body - (1 << 20)  # of the replies to all sequences of one message
 
 
 def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy) -> None:
@@ -87,6 +86,7 @@ def serve(sock: socket.socket) -> None:
     before = None
     while True:
         request = frames.receive(sock)
+        bounds = wire.reply_bounds(request["room"], frames.taken)
         if request["operation"] == "load":
             host.close()
             host, now = ModuleHost({}), read_process_state() if request["shared"] else {}
@@ -96,21 +96,21 @@ def serve(sock: socket.socket) -> None:
                 before = before or now
                 host, reply = _load(request)
                 if "found" in reply:
-                    reply["replies"] = _answer_sequences(host, request.get("sequences", []))
+                    reply["replies"] = _answer_sequences(host, request.get("sequences", []), bounds)
         elif request["operation"] == "batch":
-            reply = {"replies": _answer_sequences(host, request["sequences"])}
+            reply = {"replies": _answer_sequences(host, request["sequences"], bounds)}
         else:
-            reply = _answer(host, request)
+            reply = _answer(host, request, bounds)
         _flush()
-        _send(sock, {"id": request["id"], **reply}, host.files)
+        _send(sock, {"id": request["id"], **reply}, host.files, bounds)
 
 
-def _send(sock: socket.socket, reply: Reply, files: frozenset[str]) -> None:
+def _send(sock: socket.socket, reply: Reply, files: frozenset[str], bounds: wire.Bounds) -> None:
     """Send a reply; if it cannot be sent, for its size or its content, send that as the learner's error."""
     try:
-        pieces = wire.frame_pieces(reply, wire.REPLY)
+        pieces = wire.frame_pieces(reply, bounds)
     except Exception as error:
-        pieces = wire.frame_pieces({"id": reply["id"], "error": describe_error(error, files)}, wire.REPLY)
+        pieces = wire.frame_pieces({"id": reply["id"], "error": describe_error(error, files)}, bounds)
     for piece in pieces:
         sock.sendall(piece)
 
@@ -133,16 +133,16 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
     return host, host.perform({"operation": "names", "names": request["names"]})
 
 
-def _answer_sequences(host: ModuleHost, sequences: list[list[Request]]) -> list[wire.Array]:
+def _answer_sequences(host: ModuleHost, sequences: list[list[Request]], bounds: wire.Bounds) -> list[wire.Array]:
     """Answer sequences of requests; the replies to each are a frame, which the judge need not decode.
 
     A frame that cannot be sent is empty.
     """
-    frames, left = [], MAX_FRAME_BYTES
+    frames, left = [], bounds.body
     for requests in sequences:
-        replies = _answer_sequence(host, requests)
+        replies = _answer_sequence(host, requests, bounds)
         try:
-            frame = b"".join(wire.encode({"replies": replies}, wire.REPLY))
+            frame = b"".join(wire.encode({"replies": replies}, bounds))
         except Exception:  # as in `_send`
             frame = b""
         frame = frame if len(frame) <= left else b""
@@ -152,7 +152,7 @@ def _answer_sequences(host: ModuleHost, sequences: list[list[Request]]) -> list[
     return frames
 
 
-def _answer_sequence(host: ModuleHost, requests: list[Request]) -> list[Reply]:
+def _answer_sequence(host: ModuleHost, requests: list[Request], bounds: wire.Bounds) -> list[Reply]:
     """Answer requests that share the objects they make.
 
     After an error only questions about the objects are answered: a check seldom calls anything more then.
@@ -162,12 +162,12 @@ def _answer_sequence(host: ModuleHost, requests: list[Request]) -> list[Reply]:
     for request in requests:
         if request["operation"] in ("call", "build") and any("error" in reply for reply in replies):
             break
-        replies.append(_answer(host, request))
+        replies.append(_answer(host, request, bounds))
     return replies
 
 
-def _answer(host: ModuleHost, request: Request) -> Reply:
+def _answer(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
     try:
-        return pack(host.perform(unpack(request, request.get("device"))))  # type: ignore[no-any-return]
+        return pack(host.perform(unpack(request, request.get("device"))), bounds)  # type: ignore[no-any-return]
     except BaseException as error:  # packing touches objects that a learner made
         return {"error": describe_error(error, host.files)}

@@ -2,8 +2,8 @@
 
 One frame is `header length (u32, big endian) | body length (u64) | header | body`. The header is JSON; it describes
 arrays, whose bytes are in the body. Nothing is ever unpickled. What a worker sends is not trusted: `decode` accepts
-only the forms below and raises `ProtocolError` for everything else. A reply is bounded more tightly than a request
-(`REPLY`, `REQUEST`), so that no reply costs the judge more than about 150 MB.
+only the forms below and raises `ProtocolError` for everything else. A reply is bounded by what was asked
+(`reply_bounds`), and both sides know how far.
 
 Values that cross: None, bool, int, float (nan and inf too), str, list, tuple, dict with str keys, `Array`, `Handle`
 (an object that stays in the worker) and `Opaque` (something that cannot cross; its type and a short text can).
@@ -16,7 +16,7 @@ import math
 import socket
 import struct
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json.encoder import encode_basestring_ascii as quote
 from typing import Any
 
@@ -49,7 +49,13 @@ class Bounds:
 
 # A request holds a learner's sources: 2 MB, up to six times as much in JSON.
 REQUEST = Bounds(16 << 20, 64 << 20, 4 << 20, 200_000)
-REPLY = Bounds(1 << 20, 64 << 20, 64 << 10, 20_000)
+REPLY = Bounds(1 << 20, 64 << 20, 64 << 10, 20_000)  # the most that any reply may hold
+ANSWER_FACTOR = 4  # times what was asked, a reply may hold beside its room: gradients and arguments come back too
+
+
+def reply_bounds(room: int, asked: int) -> Bounds:
+    """Return the limits of the reply to a request of `asked` bytes, with `room` for an answer that outgrows it."""
+    return replace(REPLY, body=min(REPLY.body, room + ANSWER_FACTOR * asked))
 
 
 class ProtocolError(Exception):
@@ -102,7 +108,7 @@ def encode(message: dict[str, Any], bounds: Bounds = REQUEST) -> list[bytes]:
     header = encoder.encode(message, 0).encode("ascii")
     length = sum(map(len, encoder.body))
     if len(header) > bounds.header or length > bounds.body:
-        raise TooLarge(f"it is too large to be sent ({max(len(header), length) >> 20} MB)")
+        raise TooLarge(f"it is too large to be sent ({max(len(header), length) >> 10} kB)")
     return [PREFIX.pack(len(header), length), header, *encoder.body]
 
 
@@ -295,12 +301,16 @@ def read_frame(frame: bytes | memoryview, bounds: Bounds = REQUEST) -> dict[str,
 
 
 class FrameReader:
-    """Read frames from a socket. A small frame takes one system call."""
+    """Read frames from a socket. A small frame takes one system call.
+
+    Attributes:
+        bounds: The limits of the next frame.
+        taken: How many bytes the last one had.
+    """
 
     def __init__(self, bounds: Bounds = REQUEST) -> None:
-        self._bounds = bounds
-        self._pieces: list[bytes] = []  # joined only when a whole frame has arrived
-        self._length = 0
+        self.bounds, self.taken = bounds, 0
+        self._buffer = bytearray()
         self._needed = PREFIX.size
 
     def fill(self, sock: socket.socket) -> None:
@@ -308,25 +318,22 @@ class FrameReader:
         piece = sock.recv(MAX_RECV_BYTES)
         if not piece:
             raise EOFError
-        self._pieces.append(piece)
-        self._length += len(piece)
+        self._buffer += piece
 
     def take(self) -> dict[str, Any] | None:
         """Return the next whole frame as a message, None if it has not arrived yet."""
-        if self._length < self._needed:
+        if len(self._buffer) < self._needed:
             return None
-        buffer = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        header_length, body_length = PREFIX.unpack_from(buffer)
-        if header_length > self._bounds.header or body_length > self._bounds.body:
+        header_length, body_length = PREFIX.unpack_from(self._buffer)
+        if header_length > self.bounds.header or body_length > self.bounds.body:
             raise ProtocolError("a frame larger than any of ours")
         body_at = PREFIX.size + header_length
-        end = body_at + body_length
-        if self._length < end:
-            self._pieces, self._needed = [buffer], end
+        self._needed = end = body_at + body_length
+        if len(self._buffer) < end:
             return None
-        rest = buffer[end:]
-        self._pieces, self._length, self._needed = [rest] if rest else [], len(rest), PREFIX.size
-        return decode(buffer[PREFIX.size : body_at], memoryview(buffer)[body_at:end], self._bounds)
+        buffer, self._buffer = self._buffer, self._buffer[end:]
+        self._needed, self.taken = PREFIX.size, end
+        return decode(bytes(buffer[PREFIX.size : body_at]), memoryview(buffer)[body_at:end], self.bounds)
 
     def receive(self, sock: socket.socket, deadline: float | None = None) -> dict[str, Any]:
         """Wait for the next frame until *deadline*, in seconds of `time.monotonic()`. Raises TimeoutError."""

@@ -22,7 +22,7 @@ from grader.errors import WorkerCrashed, WorkerTimeout
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import RemoteModule, no_answer
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
-from grader.model import Submission
+from grader.model import Limits, Submission
 from grader.worker import wire
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=2.0, total_seconds=20.0, output_kb=64)
@@ -93,9 +93,9 @@ FRAMES = {
 }
 
 
-def asked(sent: tuple[bytes, ...]) -> dict[str, Any]:
+def asked(sent: tuple[bytes, ...], limits: Limits = LIMITS) -> dict[str, Any]:
     """What a check gets of a worker that sends this in the place of its second answer."""
-    worker = LyingWorker(WORK, LIMITS, lambda act, reply: reply if act == "load" else sent)
+    worker = LyingWorker(WORK, limits, lambda act, reply: reply if act == "load" else sent)
     try:
         worker.request("load", names=["f"])
         return RemoteModule(worker, {"f": "function"}).ask("call", **CALL)
@@ -264,11 +264,12 @@ def test_an_examination_of_a_liar_ends_in_a_verdict(lesson):
 
 
 HUNGRY = """
-import resource, sys, torch
+import dataclasses, resource, sys, torch
 sys.path[:0] = ["tests", "tests/judge", "."]
-from test_wire_fuzz import asked, frame, message
+from test_wire_fuzz import LIMITS, asked, frame, message
 from grader.judge.errors import LearnerError
 from grader.worker import wire
+limits = dataclasses.replace(LIMITS, answer_kb=int(sys.argv[1]))
 largest, zeros = wire.REPLY, bytes(wire.REPLY.body)
 sizes = f"[{largest.body // 4}]"
 frames = [
@@ -287,21 +288,21 @@ asked(message('["value",1.5],["after",[[],{"$dict":[]}]]'))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for hungry in frames:
     try:
-        asked(hungry())
+        asked(hungry(), limits)
     except LearnerError:
         pass
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
-def test_no_answer_costs_more_memory_than_the_bound():
-    """The largest frames there may be, of every kind, cost less than three times what one may hold."""
-    done = subprocess.run(
-        [sys.executable, "-c", HUNGRY], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True
-    )
-    grown_kb = int(done.stdout)
+@pytest.mark.parametrize(("answer_kb", "most_mb"), [(wire.REPLY.body >> 10, 192), (256, 64)])
+def test_no_answer_costs_more_memory_than_the_bound(answer_kb, most_mb):
+    """The largest frames there may be, of every kind, cost less than three times what one may hold; where an answer
+    has less room, what is larger is refused before it is read."""
+    command = [sys.executable, "-c", HUNGRY, str(answer_kb)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
 
-    assert grown_kb << 10 < 3 * wire.REPLY.body
+    assert int(done.stdout) >> 10 < most_mb
 
 
 def test_a_slow_reader_does_not_hold_us_up():

@@ -82,6 +82,36 @@ def _bent(value: Any, chance: random.Random) -> Any:
     return -value if isinstance(value, int | float) else value
 
 
+# Values of so many bytes, by their kind; first that of which Python's own objects would be largest.
+HUGE: dict[str, Callable[[int], Any]] = {
+    "bytes": lambda size: _array("int8", size),
+    "a list of many": lambda size: [_array("int8", size // 4000)] * 4000,
+    "a list of one": lambda size: [_array("int8", size)],
+    "half numbers": lambda size: _array("float16", size // 2),
+    "a row of numbers": lambda size: _array("float32", 1, size // 4),
+    "numbers of numpy": lambda size: _array("float32", size // 4, kind="numpy"),
+    "a list of numbers": lambda size: [0.5] * 19_000,
+    "a tuple": lambda size: (_array("int8", size // 2), [1.5] * 9_000),
+    "names": lambda size: {f"n{number}": 1 for number in range(1_900)},
+}
+
+
+def enlarged(reply: Any, make: Callable[[int], Any], room: int, keys: tuple[str, ...]) -> Any:
+    """Change a reply of the right form: what it holds under these keys becomes as large as there is room for."""
+    if not isinstance(reply, dict):
+        return reply
+    present = [key for key in keys if reply.get(key) and reply[key] != [[], {}]]
+    size = room // max(1, len(present))
+    wrong: dict[str, Any] = {key: make(size) for key in present if key == "value"}
+    for key in {"grads", "state"} & {*present}:
+        wrong[key] = {name: _array("int8", size // len(reply[key])) for name in reply[key]}
+    if "after" in present:
+        wrong["after"] = [[make(size // len(reply["after"][0])) for _ in reply["after"][0]], {}]
+    if "events" in present:
+        wrong["events"] = [["step", {"p": _array("int8", size // 20)}]] * 20
+    return reply | wrong
+
+
 class LooseWorker(Worker):
     """Our end of a line that no process is at the other end of; that end is `theirs`."""
 

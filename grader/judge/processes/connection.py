@@ -21,6 +21,7 @@ MAX_KEPT_OUTPUT_BYTES = 64 << 10  # bytes of what is printed in one lesson; the 
 NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
 NO_TIME_LEFT = "The time for this lesson was used up."
 CUT_MARK = b"\n[more was printed than is kept]\n"
+OBJECTS = ("build", "make")  # the operations that make one
 READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
 
 
@@ -59,7 +60,8 @@ class Worker:
         self._output_left = MAX_KEPT_OUTPUT_BYTES
         self._output_open = True
         self._next_id = 0
-        self._frames = wire.FrameReader(wire.REPLY)
+        self._room = 0
+        self._frames = wire.FrameReader(wire.reply_bounds(0, 0))
         # the line first: if an answer is there, what was printed before it is seen in the same look
         self._ready = select.poll()
         self._ready.register(rpc, select.POLLIN)
@@ -83,7 +85,7 @@ class Worker:
         try:
             self.greet()
             deadline = min(time.monotonic() + limit, self.until)
-            self._send({"id": self._next_id, "operation": operation, **content}, deadline)
+            self._send(self._frame(operation, content), deadline)
             reply = self._receive(deadline)
         except TimeoutError:
             frames = self._interrupt()
@@ -97,6 +99,18 @@ class Worker:
             self.kill()
             raise WorkerCrashed(NOT_AN_ANSWER)
         return reply
+
+    def _frame(self, operation: str, content: dict[str, Any]) -> list[bytes]:
+        """Encode a request, and set what its reply may hold."""
+        if operation == "load":
+            self._room = self.limits.answer_kb << 10
+        message = {"id": self._next_id, "operation": operation, "room": self._room, **content}
+        pieces = wire.frame_pieces(message)
+        asked = sum(map(len, pieces))
+        self._frames.bounds = wire.reply_bounds(self._room, asked)
+        if operation in OBJECTS:  # what is asked of an object later can hold what it is made of
+            self._room += wire.ANSWER_FACTOR * asked
+        return pieces
 
     def _interrupt(self) -> object:
         """Interrupt a call that does not end, as Ctrl-C would, and return the frames of its traceback."""
@@ -128,9 +142,9 @@ class Worker:
         self.layers = self._vet(tuple(layers))
         return self.layers
 
-    def _send(self, message: dict[str, Any], deadline: float) -> None:
+    def _send(self, pieces: list[bytes], deadline: float) -> None:
         """Send a frame to a worker that may read it slowly or not at all. Raises TimeoutError."""
-        for piece in wire.frame_pieces(message):
+        for piece in pieces:
             rest = memoryview(piece)
             while rest:
                 try:

@@ -233,11 +233,10 @@ def show(value: Any) -> str:
 
 def _as_typed(value: Any) -> str:
     if is_array(value):
-        array = to_numpy(value)
-        if array.size > (36 if array.dtype.kind == "b" else 24):
+        if math.prod(value.shape) > (36 if "bool" in str(value.dtype) else 24):
             return kind_of(value).removeprefix("a ")
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
-        return f"{name}({_format_nested(array.tolist())})"
+        return f"{name}({_format_nested(to_numpy(value).tolist())})"
     if isinstance(value, list | tuple):
         inside = ", ".join(show(item) for item in value[:MAX_SHOWN_CHARS])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
