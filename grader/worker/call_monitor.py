@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
-
-LIBRARIES = frozenset({"torch", "functorch", "numpy", "scipy"})
 
 
 class ForbiddenCall(BaseException):
@@ -58,10 +58,12 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[N
 
 @contextmanager
 def _profile(refuse: Callable[[str], None]) -> Iterator[None]:
+    installed = _packages_folder()
+
     def profile(frame: Any, event: str, called: Any) -> None:
         if event == "c_call":
             refuse(called.__name__)
-        elif event == "call" and str(frame.f_globals.get("__name__")).partition(".")[0] in LIBRARIES:
+        elif event == "call" and frame.f_code.co_filename.startswith(installed):
             refuse(frame.f_code.co_qualname)
 
     before = sys.getprofile()
@@ -97,19 +99,21 @@ class CallBlocker:
         return refuse
 
     def _block_operators(self) -> None:
-        """Register a refusal for two dispatch keys at which ordinary operators have no kernel.
+        """Register a refusal for the dispatch key that comes before a device is chosen, and for the CPU itself.
 
-        One comes before a device is chosen; the other before autograd takes a composite operator apart.
+        The first serves every device, the second also calls that begin at the CPU's own kernels.
         """
         import torch
 
+        _let_torch_warn()
         known = torch._C._dispatch_has_kernel_for_dispatch_key
         for entry in self.forbids:
             refusal = self._refusal(entry)
             for name in _operators_named(entry):
-                for key in ("BackendSelect", "AutogradCPU"):
-                    if not known(name, key):
-                        self._library(name.partition("::")[0]).impl(name, key, refusal)
+                library = self._library(name.partition("::")[0])
+                library.impl(name, "CPU", refusal)
+                if not known(name, "BackendSelect"):
+                    library.impl(name, "BackendSelect", refusal)
 
     def _library(self, namespace: str) -> Any:
         import torch
@@ -125,9 +129,35 @@ class CallBlocker:
             self._libraries.popitem()[1].reset()
 
 
+def prepare() -> None:
+    """Do once, in a process that is forked afterwards, what each process would do again."""
+    _packages_folder()
+    if "torch" in sys.modules:
+        _operator_names()
+        _let_torch_warn()
+
+
+@cache
+def _let_torch_warn() -> None:
+    """Have torch say that a kernel is replaced, which it says once, where nobody hears it."""
+    import torch
+
+    library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        library.impl("aten::_softmax", "CPU", _let_torch_warn)
+    library.reset()
+
+
+@cache
+def _packages_folder() -> str:
+    """Return the folder that holds numpy and torch; asked for before a learner's code could change the answer."""
+    return str(Path(str(sys.modules["numpy"].__file__)).parents[1])
+
+
 def _operators_named(entry: str) -> Iterator[str]:
     """Find the operators that `matches` finds for *entry* in one text of thousands, without a loop over them."""
-    names, words = operator_names()
+    names, words = _operator_names()
     word = _words(entry)
     at = words.find(word)
     while at >= 0:
@@ -137,7 +167,7 @@ def _operators_named(entry: str) -> Iterator[str]:
 
 
 @cache
-def operator_names() -> tuple[str, str]:
+def _operator_names() -> tuple[str, str]:
     """Return the names of torch's operators, one a line, and the same text as words."""
     import torch
 

@@ -29,10 +29,10 @@ def import_array_library(arrays: str) -> None:
         torch.manual_seed(SEED)  # as for numpy; starts no device
         with contextlib.suppress(ImportError):  # newer torch imports it at an optimizer's first step
             import torch.profiler._cupti_monitor
-        from grader.worker import call_monitor
-
-        call_monitor.operator_names()  # cached, 1 ms
         configure_torch()
+    from grader.worker import call_monitor
+
+    call_monitor.prepare()
 
 
 def configure_torch() -> None:
