@@ -42,6 +42,8 @@ HIDING_PLACES = frozenset({
     "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
     "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
 })
+LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
+MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
 
 
@@ -156,6 +158,7 @@ class _Module:
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(_own_attributes(nodes))
         self.harmless = _harmless(nodes)
+        self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.bindings: dict[str, list[ast.AST]] = {
             AT_IMPORT: [part for node in self.body for part in _run_at_import(node)]
         }
@@ -182,10 +185,11 @@ class _Module:
                 self.paths[local] = f"{module}.{alias.name}"
 
     def _note_alias(self, node: ast.AST) -> None:
-        """Note what is imported under a further name: `t = torch.nn`."""
+        """Note what an assignment gives a further name, `t = torch.nn`, or puts together, `n = "a" + "b"`."""
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            path = self._path(node.value)
-            if path:
+            if self._is_assembled(node.value):
+                self.assembled.add(node.targets[0].id)
+            elif path := self._path(node.value):
                 self.paths.setdefault(node.targets[0].id, path)
 
     def _path(self, node: ast.AST) -> str:
@@ -266,18 +270,24 @@ class _Module:
                 return next((found for path in paths if (found := _hiding_place(path))), "")
             case ast.Call(func=ast.Name(id=name)) if name in HIDING_CALLS and name not in self.functions:
                 return name
-            case ast.Call() | ast.Name(ctx=ast.Load()) if id(node) not in self.harmless and (path := self._path(node)):
-                # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
-                return "sys" if path == "sys" else _hiding_place(path)
-            case ast.Attribute(attr=name) if id(node) not in self.harmless and (
-                place := _hiding_place(self._path(node))
-            ):
+            case ast.Call(args=keys) if _last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
+                return _last_name(node)
+            case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
             case ast.Attribute(attr=name) | ast.Name(id=name):
                 pass
             case ast.Constant(value=str(name)):
                 pass
         return name if name in HIDING_NAMES else ""
+
+    def _is_assembled(self, node: ast.AST) -> bool:
+        """Return True for a name that is put together from nothing but constants, or stands for such a one."""
+        if isinstance(node, ast.Name):
+            return node.id in self.assembled
+        parts = nodes_in(node)
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        texts = [part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str | bytes)]
+        return len(parts) > 1 and bool(texts) and names <= MAKING_TEXT
 
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""
@@ -352,7 +362,7 @@ def _name_in_quotes(node: ast.AST) -> str | None:
     if isinstance(node, ast.Subscript):
         names = _last_name(node.value) in ("vars", "globals", "__dict__")
         return _text_of(node.slice) if names else None
-    if isinstance(node, ast.Call) and _last_name(node) in ("getattr", "__getattribute__", "attrgetter", "methodcaller"):
+    if isinstance(node, ast.Call) and _last_name(node) in LOOKUPS:
         return next((text.rpartition(".")[2] for argument in node.args if (text := _text_of(argument))), None)
     return None
 

@@ -54,6 +54,18 @@ HIDDEN = {
     "frames": "import sys\ndef softmax(x, dim=-1):\n    return sys._getframe().f_back\n",
     "C": "import ctypes as c\n",
     "our own modules": "from grader.worker import call_monitor\n",
+    "a private attribute": "import torch as t\nf = t._refs\n",
+    "the same in quotes, under an alias": "import torch\nt = torch\nf = getattr(t, '_refs')\n",
+    "a private module, imported": "from torch import _decomp\n",
+    "operators": "from torch import ops as o\n",
+    "loaded modules": "import sys as s\nfound = s.modules['x']\n",
+    "loaded modules, imported": "from sys import modules\n",
+    "the interpreter in other hands": "import sys\nfound = vars(sys)\n",
+    "the interpreter through another module": "import threading\nfound = threading._sys\nfound = threading.sys\n",
+    "a name put together": "f = getattr(object, '__sub' + 'classes__')\n",
+    "a name put together before": "N = ''.join(['__sub', 'classes__'])\nf = getattr(object, N)\n",
+    "a decorator": "import torch\n@torch._dynamo.disable\ndef h():\n    pass\n",
+    "a class's body": "import torch\nclass K:\n    f = torch.ops.aten\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
@@ -76,6 +88,21 @@ INNOCENT = {
     "collecting garbage": "import gc\ndef softmax(x, dim=-1):\n    gc.collect()\n    return x\n",
     "a compiler behind the guard": "def softmax(x, dim=-1):\n    return x\n"
     "if __name__ == '__main__':\n    exec('print(1)')\n",
+    "a look whether something is loaded": "import sys\nHERE = 'google.colab' in sys.modules\n"
+    "def softmax(x, dim=-1):\n    return x\n",
+    "where modules are looked for": "import sys\nsys.path.append('..')\ndef softmax(x, dim=-1):\n    return x\n",
+    "a comparison with torch's parts that nothing calls": "import torch\ndef see(x):\n"
+    "    return torch.ops.aten._softmax(x, 0, False)\ndef softmax(x, dim=-1):\n    return x\n",
+    "private attributes of one's own": "class A:\n    def f(self, x):\n        return self._mask, x._backward\n"
+    "def softmax(x, dim=-1):\n    return A().f(x)\n",
+    "a name that holds the word": "class A:\n    def my_softmax(self, x):\n        return x\n"
+    "def my_softmax(x):\n    return A().my_softmax(x)\na = A()\n"
+    "def softmax(x, dim=-1):\n    return my_softmax(a.my_softmax(x))\n",
+    "a layer by its number": "class A:\n    def f(self, x):\n        return [getattr(self, f'w{i}') for i in x]\n"
+    "def softmax(x, dim=-1):\n    return A().f(x)\n",
+    "a function by its constant name": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, 'exp')(x)\n",
+    "logsumexp": "import torch\ndef softmax(x, dim=-1):\n    return (x - torch.logsumexp(x, dim, True)).exp()\n",
+    "the version of torch": "import torch\nV = torch.__version__\ndef softmax(x, dim=-1):\n    return x\n",
     "too deep for any parser": f"x = {'-' * 50_000}1\ndef softmax(x, dim=-1):\n    return torch.softmax(x)\n",
     "a very long sum": f"x = 1{'+1' * 900}\ndef softmax(x, dim=-1):\n    return x\n",
     "a very long chain": "if 1:\n    pass\n" + "elif 1:\n    pass\n" * 900 + "def softmax(x, dim=-1):\n    return x\n",

@@ -3,7 +3,8 @@ tries = "to put a pytest of its own in the place of the real one, which reports 
 entry = "rebinding torch, numpy, pytest, builtins, __eq__, __torch_function__, tensor subclasses"
 lesson = "softmax"
 state = "graded"
-score = 1.6
+score = 1.0
+mistake = "forbidden-call"
 """
 
 import sys

