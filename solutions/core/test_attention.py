@@ -196,7 +196,7 @@ def test_masked_gradients(submission, reference, rand):
 # --- manners ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="hygiene", points=1)
+@pytest.mark.check(skill="hygiene", points=0.5)
 def test_inputs_unchanged(submission, rand):
     """Leaves q, k, v and the mask alone."""
     q, k, v = drawn(rand, SQUARE)
@@ -223,7 +223,7 @@ def test_dtype(submission, reference, rand):
     assert_matches(submission.scaled_dot_product_attention(q, k, v, mask=mask), expected)
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape")
 def test_device(submission, rand):
     """Runs on the device its inputs are on, with a mask and without."""
     q, k, v = drawn(rand, BATCH)

@@ -78,7 +78,7 @@ def listed(names):
 # --- names and shapes -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="shape", points=1, public=True)
+@pytest.mark.check(skill="shape", points=0.5, public=True)
 def test_names(submission, reference, rand):
     """Has every name of the statement in its state dict."""
     block = submission.TransformerBlock(D, H, F, state=numbers(reference, rand))
@@ -89,7 +89,7 @@ def test_names(submission, reference, rand):
         )
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_names")
 def test_no_other_names(submission, reference, rand):
     """Has no other names in its state dict."""
     others = submission.TransformerBlock(D, H, F, state=numbers(reference, rand)).missing
@@ -239,7 +239,7 @@ def test_post_gradients(submission, reference, rand):
     assert_gradients_match(*blocks, rand(2, 5, D), wrt=[0], weights=weights, atol=BOTH_SLOPES)
 
 
-@pytest.mark.check(skill="gradients", points=1, needs="test_names")
+@pytest.mark.check(skill="gradients", points=0.5, needs="test_names")
 def test_parameters(submission, reference):
     """Makes every weight a parameter, so that an optimizer finds it."""
     hidden = set(reference.TransformerBlock(D, H, F).state()["parameters"])
@@ -251,7 +251,7 @@ def test_parameters(submission, reference):
 # --- manners ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_names")
 def test_input_unchanged(submission, reference, rand):
     """Leaves its input alone."""
     state, x = numbers(reference, rand), rand(2, 5, D)
@@ -265,7 +265,7 @@ def test_repeatable(submission, reference, rand):
     assert_repeatable(built(submission, numbers(reference, rand)), rand(2, 5, D))
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_names")
 def test_device(submission, reference, rand):
     """Works on the device where its input and its parameters are."""
     assert_portable(built(submission, numbers(reference, rand)), rand(2, 5, D), mask=causal(5))

@@ -108,7 +108,7 @@ def test_one_after_another(submission, reference, rand):
         assert_matches(submission.causal_mask(seq_len), reference.causal_mask(seq_len))
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=0.4, needs="test_shape")
 def test_device(submission):
     """Names no device: the mask is where torch makes tensors by default."""
     observed = submission.causal_mask.observe(4)

@@ -119,7 +119,7 @@ def test_one_after_another(submission, reference):
         assert_equal(submission, reference, seq_len, d_model)
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape")
 def test_not_learned(submission):
     """Holds nothing that is learned: the table asks for no gradient."""
     encode = submission.sinusoidal_positional_encoding
@@ -132,7 +132,7 @@ def test_not_learned(submission):
         fail("The table asks for a gradient. Return a plain tensor: no nn.Parameter, no requires_grad=True.")
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape")
 def test_device(submission):
     """Names no device: the table is where torch makes tensors by default."""
     observed = submission.sinusoidal_positional_encoding.observe(4, 6)

@@ -160,7 +160,7 @@ def test_step_train_mode(submission, reference, rand):
     assert_matches(losses, expected, hint="The model has a dropout layer; it must be active while training.")
 
 
-@pytest.mark.check(skill="hygiene", points=1, function="train_step", needs="test_step_returns_the_loss")
+@pytest.mark.check(skill="hygiene", points=0.5, function="train_step", needs="test_step_returns_the_loss")
 def test_step_leaves_train_mode(submission, rand):
     """Leaves the model in train mode."""
     model, optimizer = learner(submission, weights(rand), training=False)
@@ -182,7 +182,7 @@ def test_step_float64(submission, reference, rand):
     compare(steps, submission, reference, weights(rand, torch.float64), text(rand, (3, 5)), dtype="float64")
 
 
-@pytest.mark.check(skill="hygiene", points=1, function="train_step", needs="test_step_returns_the_loss")
+@pytest.mark.check(skill="hygiene", points=0.5, function="train_step", needs="test_step_returns_the_loss")
 def test_step_tokens_unchanged(submission, rand):
     """Leaves inputs and targets alone."""
     model, optimizer = learner(submission, weights(rand))
@@ -289,7 +289,7 @@ def test_train_mode(submission, reference, rand):
     assert_matches(losses, expected, hint="The model has a dropout layer; it must be active while training.")
 
 
-@pytest.mark.check(skill="hygiene", points=1, function="train", needs="test_train_returns_a_list")
+@pytest.mark.check(skill="hygiene", points=0.5, function="train", needs="test_train_returns_a_list")
 def test_train_leaves_train_mode(submission, rand):
     """Leaves the model in train mode."""
     model, optimizer = learner(submission, weights(rand), training=False)
@@ -298,7 +298,7 @@ def test_train_leaves_train_mode(submission, rand):
         fail("The model is in eval mode after the training.")
 
 
-@pytest.mark.check(skill="hygiene", points=1, function="train", needs="test_train_returns_a_list")
+@pytest.mark.check(skill="hygiene", points=0.5, function="train", needs="test_train_returns_a_list")
 def test_train_batches_unchanged(submission, rand):
     """Leaves the batches alone."""
     model, optimizer = learner(submission, weights(rand))
