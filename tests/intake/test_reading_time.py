@@ -5,9 +5,11 @@ Each input is as large as a hand-in may hold; seconds are of the processor, and 
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import struct
+import tarfile
 import time
 import zipfile
 from collections.abc import Callable
@@ -82,6 +84,24 @@ def test_what_the_archives_of_a_folder_unpack_to_is_bounded_together(tmp_path):
     hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve", "folder")), 2.0)
 
     assert "its archives hold more than" in hand_in.notes[-1]
+
+
+def make_headers(content: bytes, kind: bytes, size: int) -> bytes:
+    """Return a .tar, cut off, with the same member again and again up to *size* bytes."""
+    member = tarfile.TarInfo("x")
+    member.size, member.type = len(content), kind
+    block = member.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % 512)
+    return block * (size // len(block))
+
+
+@pytest.mark.parametrize("content, kind", [(b"5 a=\n" * 10_000, tarfile.XHDTYPE), (b"", tarfile.DIRTYPE)])
+def test_headers_of_a_tar(tmp_path, content, kind):
+    """Nothing but headers, which pack to a hundredth of their size, cost no minutes."""
+    packed = gzip.compress(make_headers(content, kind, 128 << 20), 1)
+    (tmp_path / "eve.tar.gz").write_bytes(packed)
+    hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve.tar.gz", "tar")), 3.0)
+
+    assert hand_in.problem
 
 
 @pytest.mark.parametrize("line", [" " * 900_000, " \t" * 450_000 + "=", "a" * 900_000, "a " * 450_000, "a.?" * 300_000])

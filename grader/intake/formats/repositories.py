@@ -25,6 +25,7 @@ from grader.intake.limits import (
 LISTS = (".txt", ".csv", ".lst")
 MAX_LIST_BYTES = 8 << 20
 LFS = b"version https://git-lfs.github.com/spec/"
+MAX_LFS_BYTES = 1024  # of a pointer, by its specification
 LINK = "120000"
 FORM = "write one repository in a line: PATH, or ID,PATH, or ID,PATH,COMMIT"
 
@@ -107,7 +108,7 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
     for file, content in zip(files, git.contents([file.object for file in files], MAX_NOTEBOOK_BYTES), strict=True):
         if content is None:
             note(f"{file.path} was left out: its content is not in the repository.")
-        elif content.startswith(LFS):
+        elif len(content) < MAX_LFS_BYTES and content.startswith(LFS):
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])

@@ -12,10 +12,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from grader.intake.formats.zip_member import ArchiveError, Note, Spend, is_own, note_unread, parts_of, why_refused
+from grader.intake.formats.zip_member import (
+    BYTES_A_MEMBER,
+    ArchiveError,
+    Note,
+    Spend,
+    is_own,
+    note_unread,
+    parts_of,
+    why_refused,
+)
 from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_source, limit_for
 
 BLOCK = 512
+MAX_RECORDS = 200  # of an extended header
 MAX_HEADER_BYTES = 64 << 10  # of an extended header; names are far shorter
 FILES = (b"0", b"\0", b"7")
 FOLDER, LONG_NAME, LONG_LINK, EXTENDED, FOR_ALL, SPARSE = b"5", b"L", b"K", b"x", b"g", b"S"
@@ -49,7 +59,7 @@ class _Stream:
     """The unpacked archive, read forwards only, up to MAX_ARCHIVE_BYTES."""
 
     def __init__(self, file: BinaryIO, spend: Spend) -> None:
-        self._spend = spend
+        self.spend = spend
         file.seek(0)
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -61,7 +71,7 @@ class _Stream:
         self._left -= size
         if self._left < 0:
             raise ArchiveError(f"The archive unpacks to more than {MAX_ARCHIVE_BYTES >> 20} MB.")
-        self._spend(size)
+        self.spend(size)
         content = bytearray()
         while len(content) < size and (piece := self._file.read(size - len(content))):
             content += piece
@@ -117,6 +127,7 @@ def _members(stream: _Stream) -> Iterator[_Member]:
         if len(header) < BLOCK or not _is_header(header):
             raise ArchiveError(f"{NO_TAR}.")
         empty = False
+        stream.spend(BYTES_A_MEMBER)
         kind, size = header[156:157], _number(header[124:136])
         if kind in (LONG_NAME, LONG_LINK, EXTENDED, FOR_ALL):
             _extend(extended, kind, stream.take(size, min(size, MAX_HEADER_BYTES)))
@@ -175,19 +186,23 @@ def _extend(extended: dict[str, str], kind: bytes, content: bytes) -> None:
 
 def _parse_pax(content: bytes) -> Iterator[tuple[str, str]]:
     """Yield the records `LENGTH KEY=VALUE\\n` of a pax header that matter here. Raises ArchiveError."""
-    while content:
-        length, space, _ = content[:12].partition(b" ")
-        if not (space and length.isdigit() and len(length) < int(length) <= len(content)):
-            raise ArchiveError(f"{NO_TAR}.")
-        key, _, value = content[len(length) + 1 : int(length) - 1].partition(b"=")
+    start = 0
+    for _ in range(MAX_RECORDS):
+        if start == len(content):
+            return
+        length, space, _ = content[start : start + 12].partition(b" ")
+        if not (space and length.isdigit() and len(length) < int(length) <= len(content) - start):
+            break
+        key, _, value = content[start + len(length) + 1 : start + int(length) - 1].partition(b"=")
         name = key.decode("utf-8", "replace")
         if name == "path" or name.startswith("GNU.sparse."):
             yield name, value.decode("utf-8", "replace")
         elif name == "size":
             if not value.isdigit() or len(value) > 20:
-                raise ArchiveError(f"{NO_TAR}.")
+                break
             yield name, value.decode()
-        content = content[int(length) :]
+        start += int(length)
+    raise ArchiveError(f"{NO_TAR}.")
 
 
 def _skip_sparse_map(header: bytes, stream: _Stream) -> None:
