@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.learn_command import ROOT, TINY, learn
+from support.command_server import run_command
+from support.learn_command import ROOT, TINY, environment, learn
 
 from grader.authoring.release.record_answers import make_release, seeds_of
 from grader.course import load
@@ -32,8 +33,7 @@ LESSONS = list(load(ROOT).lessons)
 
 def grader(*arguments: object, course: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """What the instructor's command did."""
-    command = [sys.executable, "-m", "grader.cli.grader.group", *map(str, arguments), "--course", str(course)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=ROOT)
+    return run_command("grader", *arguments, "--course", course, cwd=ROOT, env=environment(course))
 
 
 @pytest.fixture(scope="module")
@@ -302,7 +302,8 @@ def hidden_and_public(path: Path) -> tuple[dict[str, str], str]:
 def secrets_of(course: Path) -> dict[str, set[tuple[str, ...]]]:
     """For each text that must stay hidden the runs of tokens that give it away: in no text that everybody may see."""
     hidden: dict[str, str] = {}
-    seen = [path.read_text() for part in ("lessons", "exercises") for path in (course / part).rglob("*.[mpt][dyo]*")]
+    open_files = [path for part in ("lessons", "exercises") for path in (course / part).rglob("*")]
+    seen = [path.read_text() for path in open_files if path.suffix in (".md", ".py", ".toml")]
     seen += [path.read_text() for path in (ROOT / "grader").rglob("*.py")]
     for path in sorted((course / "solutions").rglob("*.py")):
         more, public = hidden_and_public(path)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.command_server import run_command
 from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
 
 from grader.cli.grader.group import COMMANDS, grader
@@ -45,8 +46,8 @@ def typed(*arguments: object) -> list[str]:
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """What the command did."""
-    return subprocess.run(typed(*arguments), capture_output=True, text=True, timeout=SECONDS,
-                          env={**os.environ, "COLUMNS": "80", **environment})  # fmt: skip
+    environment = {**os.environ, "COLUMNS": "80", "SELFATTEND_COURSE": str(TINY), **environment}
+    return run_command("grader", *typed(*arguments)[3:], cwd=Path.cwd(), env=environment)
 
 
 def refused(*arguments: object) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.command_server import run_command
 from support.learn_command import ROOT, environment
 from support.quiz_workspace import Workspace
 from support.read_page import Page
@@ -62,11 +61,7 @@ def line(**changes) -> str:
 
 def items(*arguments: str, cwd):
     """`grader items ARGUMENTS`."""
-    start = "from grader.cli.grader.group import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", start, "items", *arguments], cwd=cwd, env=environment(ROOT), capture_output=True,
-        text=True, timeout=60, check=False,
-    )  # fmt: skip
+    return run_command("grader", "items", *arguments, cwd=cwd, env=environment(ROOT))
 
 
 # ---- what a learner hands in -----------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ import gzip
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.command_server import run_command
 from support.hand_ins import ON_TRUST
 from support.learn_command import TINY, answer, environment, learn
 from support.quiz_maker import write_bank
@@ -22,7 +22,6 @@ from grader.store import Store
 from grader.store.quiz_log import QuizLog
 
 FIXTURES = Path(__file__).parent / "fixtures"
-START = "from grader.cli.grader.group import main; main()"
 WORK = ("argmax_2d.py", "moving_average.py")
 SCORES = {"ada": 10.0, "ben": 5.5, "cyd": 6.4}
 
@@ -97,8 +96,7 @@ def test_old_open_answers_are_marked_on(workspace, course):
 
 def grader(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     """`grader ARGUMENTS` on the tiny course."""
-    command = [sys.executable, "-c", START, *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=60)
+    return run_command("grader", *arguments, cwd=cwd, env=environment())
 
 
 def scores(results: Path) -> dict[str, float]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.course import load
 from grader.workspace import create
+from support.command_server import run_command, start_command
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests/courses/tiny"
@@ -35,11 +36,7 @@ def learn(
     *arguments: str, cwd: Path, course: Path | None = TINY, stdin: str = "", **more: Any
 ) -> subprocess.CompletedProcess[str]:  # fmt: skip
     """`learn ARGUMENTS` in `cwd`, with what it printed; `more` goes into its environment."""
-    return subprocess.run(
-        [sys.executable, "-c", START, *arguments],
-        cwd=cwd, env=environment(course, **more), input=stdin, capture_output=True, text=True, timeout=SECONDS,
-        check=False,
-    )  # fmt: skip
+    return run_command("learn", *arguments, cwd=cwd, env=environment(course, **more), stdin=stdin, timeout=SECONDS)
 
 
 def start_workspace(folder: Path, course: Path = TINY) -> Path:
@@ -75,11 +72,7 @@ def in_a_terminal(
     """What `learn` prints where it has a terminal, and its exit code. `keys`: after the first, the second is typed."""
     ours, theirs = pty.openpty()
     variables = environment(**{"TERM": "xterm", "LINES": "200", **more}) | {"COLUMNS": str(columns)}
-    take_it = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    process = subprocess.Popen(
-        [sys.executable, "-c", take_it + START, *arguments],
-        cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-    )  # fmt: skip
+    process = start_command("learn", arguments, cwd, variables, (theirs, theirs, theirs), terminal=True)
     os.close(theirs)
     try:
         text = _typed(ours, keys)

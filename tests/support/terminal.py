@@ -10,15 +10,14 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
 
-from support.learn_command import START, environment
+from support.command_server import start_command
+from support.learn_command import environment
 
 SECONDS = 30
-TAKE_IT = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
 
 
 class Terminal:
@@ -29,10 +28,7 @@ class Terminal:
         self.resize(rows, columns)
         variables = environment(course, **{"TERM": "xterm", **more})
         del variables["COLUMNS"]  # the terminal itself knows
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", TAKE_IT + START, *arguments],
-            cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-        )  # fmt: skip
+        self.process = start_command("learn", arguments, cwd, variables, (theirs, theirs, theirs), terminal=True)
         os.close(theirs)
         self.text = ""  # all that was ever shown
         self._seen = 0
