@@ -32,7 +32,7 @@ def hand_in(folder: Path) -> None:
         archive.writestr("lovelaceada_1001_50001_softmax.py", softmax)
         archive.writestr("lovelaceada_1001_50002_attention.py", attention)
         archive.writestr("turingalan_1002_50003_softmax.py", softmax)
-        archive.writestr("turingalan_LATE_1002_50004_attention-1.py", attention.replace("d_k**0.5", "d_k"))
+        archive.writestr("turingalan_LATE_1002_50004_attention-1.py", attention.replace(" ** 0.5", ""))
         archive.writestr("noetheremmy_1003_50005_softmax.py", OVERFLOWS)
         archive.writestr("johnsonkatherine_1005_50006_softmax.py", softmax)
         archive.writestr("johnsonkatherine_1005_50007_attention.py", attention)
