@@ -22,7 +22,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
     """
     table = read_toml(path)
     _check_format(table)
-    table.only("format", "id", "title", "version", "arrays", "tracks", "limits")
+    table.only("format", "id", "title", "version", "arrays", "packages", "tracks", "limits")
     if table.text("arrays") not in ARRAYS:
         raise table.error(f'"arrays" must be one of {", ".join(ARRAYS)}', "arrays")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", table.text("id")):
@@ -37,6 +37,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
         tracks=tracks,
         lessons={},
         limits=_limits(table.table("limits")),
+        packages=table.texts("packages"),
     )
     return course, places
 

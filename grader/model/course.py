@@ -95,6 +95,7 @@ class Course:
     tracks: tuple[Track, ...]
     lessons: dict[str, Lesson]  # by name, in the order of the syllabus
     limits: Limits = field(default_factory=Limits)
+    packages: tuple[str, ...] = ()  # that learners' code may import, by pip's names, beside torch or numpy
 
     @property
     def has_solutions(self) -> bool:

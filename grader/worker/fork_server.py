@@ -108,6 +108,7 @@ class ForkServer:
         key = json.dumps(values)
         if key not in self.policies:
             policy = self.serve.read_policy(values)
+            self.serve.hide_unreadable(policy.readable)
             self.policies[key] = policy, self.isolation.prepare_policy(policy)
         return self.policies[key]
 

@@ -7,7 +7,7 @@ import importlib.machinery
 import linecache
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -80,3 +80,24 @@ class _Siblings(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         path, source = self.siblings[module.__name__]
         module.__file__ = path
         exec(_compile(path, source), module.__dict__)
+
+
+def hide_unreadable(readable: Iterable[str]) -> None:
+    """Let Python find no package but these: an import of another then fails as where it is not installed."""
+    _Shown.names = _Shown.names | {path.rpartition("/")[2].partition(".")[0] for path in readable}
+    finder = importlib.machinery.PathFinder
+    if finder in sys.meta_path:
+        sys.meta_path[sys.meta_path.index(finder)] = _Shown
+
+
+class _Shown(importlib.machinery.PathFinder):
+    """Finds top-level modules of the standard library, and of packages that may be read."""
+
+    names: frozenset[str] = sys.stdlib_module_names
+
+    @classmethod
+    def find_spec(
+        cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        shown = path is not None or fullname in cls.names
+        return super().find_spec(fullname, path, target) if shown else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
+from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state

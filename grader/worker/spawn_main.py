@@ -23,6 +23,7 @@ def main(rpc_fd: int, output_fd: int, arrays: str, policy_values: dict[str, obje
     sys.path.pop()
     sys.argv[:] = [""]
     policy = serve.read_policy(policy_values)
+    serve.hide_unreadable(policy.readable)
     serve.run_worker(rpc_fd, output_fd, policy, isolation.prepare_policy(policy))
 
 

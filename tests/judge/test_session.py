@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from support.factories import course as transformers
+from support.run_in_worker import launched, run
+from support.run_in_worker import tiny as patient_course
 
 from grader.course import load
-from grader.errors import UsageError
+from grader.errors import CourseError, UsageError
 from grader.judge import session
 from grader.judge.processes import isolation_policy
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import ForkServerLauncher, SpawnLauncher, start_launcher
-from grader.model import Submission
+from grader.model import Course, Submission
 
 TINY = Path(__file__).parents[1] / "courses/tiny"
 
@@ -104,50 +105,112 @@ def test_a_launcher_turns_to_the_gpu_before_its_first_worker(tiny):
             launcher.close()
 
 
-def test_a_worker_may_read_no_folder_that_holds_answers(tmp_path, monkeypatch):
+def install(site: Path, name: str, *entries: str, needs: tuple[str, ...] = (), record: bool = True) -> None:
+    """Put a package into a folder, as pip does; without a list of its files, as Debian does."""
+    about = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    about.mkdir(parents=True)
+    lines = [f"Name: {name}", "Version: 1.0", *(f"Requires-Dist: {need}" for need in needs)]
+    (about / "METADATA").write_text("\n".join(["Metadata-Version: 2.1", *lines, ""]))
+    for entry in entries:
+        (site / entry).mkdir() if "." not in entry or entry.endswith(".libs") else (site / entry).touch()
+    listed = [f"{entry}/__init__.py,," if "." not in entry else f"{entry},," for entry in entries]
+    (about / ("RECORD" if record else "top_level.txt")).write_text("\n".join(listed if record else entries))
+
+
+def test_a_worker_may_read_the_packages_of_its_course_and_what_they_need(tmp_path, monkeypatch, tiny):
+    """Derived from what each package says of itself, with its libraries; another package beside them is not shown."""
+    site, debian = tmp_path / "site-packages", tmp_path / "dist-packages"
+    install(site, "torch", "torch", "torchgen", needs=("Sym.Py>=1 ; python_version > '3'", "extra_one ; extra == 'x'"))
+    install(site, "sym-py", "sympy", needs=("mpmath (<2)", "torch"))
+    install(site, "extra-one", "extra_one")
+    install(site, "other-course", "other_course")
+    install(site, "scikit-learn", "sklearn", "scikit_learn.libs", "threads.py")
+    install(debian, "mpmath", "mpmath", record=False)
+    install(debian, "numpy", "numpy", record=False)
+    (debian / "numpy-1.0.dist-info/top_level.txt").unlink()
+    monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site), str(debian)])
+
+    def shown(course: Course) -> set[str]:
+        return {Path(path).name for path in policy_for(course, "cpu")["readable"] if path.startswith(str(tmp_path))}
+
+    assert shown(tiny) == {"numpy"}
+    assert shown(transformers()) == {"torch", "torchgen", "sympy", "mpmath", "numpy"}
+    more = dataclasses.replace(tiny, packages=("Scikit_Learn", "not-installed"))
+    assert shown(more) == {"numpy", "sklearn", "scikit_learn.libs", "threads.py"}
+
+
+def test_a_worker_may_read_no_folder_that_holds_answers(tmp_path, monkeypatch, tiny):
     """Neither the engine, nor the course, nor a folder above one of them is readable, wherever they are installed."""
     site = tmp_path / "site-packages"
-    ours = ("grader", "selfattend-0.1.0.dist-info", "__editable___selfattend_finder.py")
-    for name in ("torch", "numpy", "six.dist-info", *ours):
-        (site / name).mkdir(parents=True)
-    (site / "six.py").touch()
-    installed = dataclasses.replace(transformers(), root=site / "grader/_course")
+    install(site, "numpy", "numpy")
+    install(site, "selfattend", "grader")
     monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site)])
-    readable = policy_for(installed, "cpu")["readable"]
+    with pytest.raises(CourseError, match="not ours"):
+        policy_for(dataclasses.replace(tiny, packages=("selfattend",)), "cpu")
 
-    assert [Path(path).name for path in readable if path.startswith(str(site))] == ["numpy", "six.py", "torch"]
-
-    deep = dataclasses.replace(transformers(), root=site / "torch/deep/course")
-    assert str(site / "torch") not in policy_for(deep, "cpu")["readable"]
+    deep = dataclasses.replace(tiny, root=site / "numpy/deep/course")
+    assert str(site / "numpy") not in policy_for(deep, "cpu")["readable"]
 
     (tmp_path / "course/solutions").mkdir(parents=True)
+    install(site, "linked")
     (site / "linked").symlink_to(tmp_path / "course")
-    beside = dataclasses.replace(transformers(), root=tmp_path / "course")
+    beside = dataclasses.replace(tiny, root=tmp_path / "course", packages=("linked",))
     assert str(site / "linked") not in policy_for(beside, "cpu")["readable"]
 
 
-def test_packages_may_lie_in_the_folder_of_the_course(tmp_path, monkeypatch):
+def test_packages_may_lie_in_the_folder_of_the_course(tmp_path, monkeypatch, tiny):
     """A virtual environment in a checkout is readable all the same: only the answers there are not."""
     site = tmp_path / ".venv/lib/site-packages"
-    (site / "torch").mkdir(parents=True)
+    install(site, "numpy", "numpy")
     (tmp_path / "solutions").mkdir()
     monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site), str(tmp_path)])
-    readable = policy_for(dataclasses.replace(transformers(), root=tmp_path), "cpu")["readable"]
+    readable = policy_for(dataclasses.replace(tiny, root=tmp_path), "cpu")["readable"]
 
-    assert str(site / "torch") in readable
+    assert str(site / "numpy") in readable
     assert str(tmp_path / "solutions") not in readable
 
 
-def test_the_policy_fits_into_a_message(tmp_path, monkeypatch, tiny):
-    """With thousands of packages installed, the few that torch and numpy need are named instead of all."""
-    site = tmp_path / "site-packages"
-    for number in range(2000):
-        (site / f"a_package_with_a_long_name_{number}").mkdir(parents=True)
-    monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site)])
-    policy = policy_for(tiny, "cpu")
+def test_a_package_in_a_checkout_is_found_where_its_link_leads(tmp_path, monkeypatch, tiny):
+    """`pip install -e` lists a link alone: what it is called is looked for on the way that Python takes."""
+    site, checkout = tmp_path / "site-packages", tmp_path / "checkout"
+    install(site, "my-helper", "__editable__.my_helper-1.0.pth")
+    (checkout / "my_helper").mkdir(parents=True)
+    monkeypatch.setattr(isolation_policy, "library_paths", lambda: [str(site), str(checkout)])
+    course = dataclasses.replace(tiny, packages=("my-helper",))
 
-    assert len(json.dumps({"id": 1_000_000, "policy": policy})) < 1 << 16
-    assert any(path.endswith("/torch") for path in policy["readable"])
+    assert str(checkout / "my_helper") in policy_for(course, "cpu")["readable"]
+    assert str(checkout) not in policy_for(course, "cpu")["readable"]
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+def test_another_package_is_not_there_for_a_worker(arrays):
+    """Its import fails as where it is not installed, and its files cannot be read; what is needed is there."""
+    course = dataclasses.replace(patient_course(), arrays=arrays)
+    code = f"""
+import importlib, {arrays}
+
+def f(name, file):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        found = error.name
+    else:
+        found = "imported"
+    try:
+        return [found, len(open(file).read())]
+    except OSError as error:
+        return [found, type(error).__name__]
+"""
+    import pytest as other
+
+    with launched(course, sandbox=False) as launcher:
+        layers = launcher.greet()
+        found = run(launcher, code, "pytest", other.__file__)
+        assert found[0] == "pytest"
+        assert found[1] == "PermissionError" or "landlock" not in layers
+        assert run(launcher, code, "sqlite3", "/dev/null") == ["imported", 0]
+        if arrays == "torch":
+            assert run(launcher, code, "torch.fx.experimental.symbolic_shapes", "/dev/null") == ["imported", 0]
 
 
 def test_seeds_are_fresh_and_too_many_to_be_tried():

@@ -42,6 +42,7 @@ def _try(course: Course, for_class: bool) -> list[Finding]:
         found = [_layer(result) for result in selftest.try_each_layer()]
         found.append(Finding("device", "ok", describe_device(selftest.device, course.arrays)))
         found.append(_worker(selftest.try_learn_check(), ready))
+        found.append(_packages(course))
         found.append(_grader_run(selftest.try_grader_run, for_class))
     return found
 
@@ -62,6 +63,16 @@ def _worker(result: CombinedResult, seconds: float) -> Finding:
         return Finding("worker", "broken", f"it could do more than it should: {result.escapes}", "report this")
     within = ", ".join(result.layers) or "no isolation"
     return Finding("worker", "ok", f"ready after {seconds:.1f} s; `learn check` runs code within {within}")
+
+
+def _packages(course: Course) -> Finding:
+    """Report which of the installed packages a learner's code may import."""
+    from grader.judge.processes.isolation_policy import shown_packages
+
+    named = ", ".join(shown_packages(course))
+    return Finding(
+        "packages", "ok", f"a worker is shown {named} and what these need; `packages` in course.toml names more"
+    )
 
 
 def _memory() -> Finding:

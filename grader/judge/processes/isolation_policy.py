@@ -6,15 +6,14 @@ in `grader.worker.isolation` and in `bubblewrap.py`.
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.errors import IsolationError, UsageError
+from grader.errors import CourseError, IsolationError, UsageError
 from grader.judge.processes.launcher import Accept, accept_any, library_paths
 from grader.model import Course
 
@@ -100,17 +99,6 @@ NOT_WITH_CUDA = ("landlock", "seccomp")
 # Either of each will do.
 FILE_SYSTEM, NETWORK = ("landlock", "namespaces"), ("seccomp", "namespaces")
 
-MAX_POLICY_BYTES = 60_000  # the fork server reads a job of at most 64 kB
-
-# What torch and numpy import late; named one by one where there are too many packages to allow all.
-# fmt: off
-NEEDED_PACKAGES = (
-    "torch", "torchgen", "functorch", "triton", "nvidia", "numpy", "typing_extensions", "sympy", "mpmath", "networkx",
-    "jinja2", "markupsafe", "filelock", "fsspec", "setuptools", "packaging",
-)
-# fmt: on
-NO_CODE = (".dist-info", ".egg-info", ".pth", ".egg-link")  # what lies beside packages
-
 _TRUSTED = "--isolation process, if you trust the code"
 
 
@@ -136,7 +124,7 @@ def policy_for(course: Course, device: str, without: Iterable[str] = ()) -> dict
         "uid": drop_privileges.NOBODY if drop_privileges.is_root() else None,
         "layers": [layer for layer in isolation.LAYERS if layer not in gone],
     }
-    return policy | {"readable": _readable(course.root, room=MAX_POLICY_BYTES - len(json.dumps(policy)))}
+    return policy | {"readable": _readable(course)}
 
 
 def left_out_by(isolation: str) -> tuple[str, ...]:
@@ -217,33 +205,23 @@ def in_container() -> str:
 # --- what a worker may read -------------------------------------------------------------------------------------------
 
 
-def _readable(course_root: Path, room: int) -> list[str]:
-    """Return what a worker may read: the standard library and every installed package, one by one, except our own."""
+def shown_packages(course: Course) -> tuple[str, ...]:
+    """Return the packages that a worker may import, by the names that pip knows; beside them, what they need."""
+    return (*(("torch", "numpy") if course.arrays == "torch" else ("numpy",)), *course.packages)
+
+
+def _readable(course: Course) -> list[str]:
+    """Return what a worker may read; never a folder that also holds the answers. Raises CourseError."""
     from grader.worker.isolation.readable_paths import default_readable
 
-    wide = [*default_readable(()), *_find_packages(course_root)]
-    return wide if len(json.dumps(wide)) <= room else list(default_readable(NEEDED_PACKAGES))
-
-
-def _find_packages(course_root: Path) -> Iterator[str]:
-    """Return the path of each importable thing in the library folders; never a folder that also holds the answers."""
-    here = Path(os.__file__).parent  # the standard library, which is allowed already
+    try:
+        found = default_readable(shown_packages(course), library_paths())
+    except ValueError as error:
+        raise CourseError(str(error), where=str(course.root / "course.toml"), next_step='correct "packages"') from None
     # not the course's folder as a whole: in a checkout the virtual environment often lies in it
-    answers = ((course_root / "solutions").resolve(), Path(__file__).resolve().parents[2])
-    for folder in map(Path, library_paths()):
-        if folder == here or folder.parent == here or not folder.is_dir():
-            continue
-        # any other folder may hold more than packages
-        wanted = None if folder.name in ("site-packages", "dist-packages") else NEEDED_PACKAGES
-        for entry in sorted(folder.iterdir()):
-            known = wanted is None or entry.name.partition(".")[0] in wanted
-            if known and entry.suffix not in NO_CODE and not _is_ours(entry, answers):
-                yield str(entry)
+    answers = [os.path.realpath(folder) + os.sep for folder in (course.root / "solutions", Path(__file__).parents[2])]
+    return [path for path in found if not _holds_answers(os.path.realpath(path) + os.sep, answers)]
 
 
-def _is_ours(entry: Path, answers: tuple[Path, ...]) -> bool:
-    """Return True if *path* holds the engine or the course's answers, or lies in them; links are followed."""
-    if entry.name.lower().startswith(("grader", "selfattend", "__editable__")):
-        return True
-    real = entry.resolve()
-    return any(real.is_relative_to(folder) or folder.is_relative_to(real) for folder in answers)
+def _holds_answers(path: str, answers: list[str]) -> bool:
+    return any(path.startswith(folder) or folder.startswith(path) for folder in answers)

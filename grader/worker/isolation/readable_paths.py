@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 # Folders that hold all packages, this program and its courses too. Never allowed as a whole.
 _SHARED = ("site-packages", "dist-packages")
+
+_NO_CODE = (".dist-info", ".egg-info", ".pth", ".egg-link")  # what lies beside packages
 
 # What the C library, Python and PyTorch read about the machine and the time.
 _SYSTEM = (
@@ -37,17 +43,17 @@ _LINKED_PREFIXES = (
 # fmt: on
 
 
-def default_readable(packages: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths for a worker that imports the standard library and these top-level packages.
+def default_readable(packages: Iterable[str], folders: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths for a worker that imports the standard library and these packages, with all that they need.
 
-    Packages are allowed one by one, never the folder that they share; one that is not installed is skipped.
+    Args:
+        packages: Installed ones, by the names that pip knows. One that is not installed is skipped.
+        folders: Where packages are searched for. They are allowed one by one, never the folder that they share.
 
     Raises:
-        ValueError: A submodule, or this program's own package: the answers are beside it.
+        ValueError: It is this program's own package: the answers are beside it.
     """
-    found = [*_standard_library(), *_libraries(), *map(Path, _SYSTEM)]
-    for package in packages:
-        found += _package(package)
+    found = [*_standard_library(), *_libraries(), *map(Path, _SYSTEM), *_packages(packages, list(folders))]
     return tuple(dict.fromkeys(str(path) for path in found if path.exists()))
 
 
@@ -77,16 +83,44 @@ def _library_folders() -> Iterator[Path]:
     yield from (Path(prefix, "lib") for prefix in (sys.base_prefix, sys.prefix))
 
 
-def _package(name: str) -> Iterator[Path]:
-    """Yield a package's folders or its one file, and the libraries that its wheel put beside it."""
-    if "." in name or name == __name__.partition(".")[0]:
-        raise ValueError(f"a worker may not be given {name!r} to read: name a top-level package that is not ours")
-    spec = importlib.util.find_spec(name)
-    if spec is None:
-        return
-    if spec.submodule_search_locations is not None:
-        for folder in spec.submodule_search_locations:
-            yield Path(folder)
-            yield Path(f"{folder}.libs")
-    elif spec.has_location and spec.origin:
-        yield Path(spec.origin)
+def _packages(names: Iterable[str], folders: list[str]) -> Iterator[Path]:
+    """Yield what lies in *folders* of these packages, and of those that they say they need, and so on."""
+    from importlib.metadata import distributions  # here: a worker's parent starts without it
+
+    waiting, seen = [_normalized(name) for name in names], set[str]()
+    while waiting:
+        name = waiting.pop()
+        found = next(iter(distributions(name=name, path=folders)), None) if name not in seen else None
+        seen.add(name)
+        if found is not None:
+            yield from _contents(found, name, folders)
+            waiting += [_normalized(need) for need in _needs(found)]
+
+
+def _needs(package: Distribution) -> list[str]:
+    """Return the names of what a package says it needs, without what is needed for its extras only."""
+    about = package.read_text("METADATA")  # not with its own parser, which takes 3 ms for each package
+    if about is None:
+        lines = package.requires or []
+    else:
+        lines = re.findall(r"^Requires-Dist: (.*)$", about.partition("\n\n")[0], re.MULTILINE)
+    names = [re.match(r"[\w.-]+", line) for line in lines if not re.search(r"\bextra\s*==", line)]
+    return [name[0] for name in names if name]
+
+
+def _contents(package: Distribution, name: str, folders: list[str]) -> Iterator[Path]:
+    """Yield the folders and files that a package has put beside others, among them those of its shared libraries."""
+    record = package.read_text("RECORD") or ""
+    entries = {line.partition(",")[0].partition("/")[0] for line in record.splitlines()}
+    entries = {entry for entry in entries if not entry.endswith(_NO_CODE) and entry not in ("", "..", "__pycache__")}
+    # without a list (Debian), or with nothing on it but a link to a checkout
+    entries = entries or set((package.read_text("top_level.txt") or name.replace("-", "_")).split())
+    for entry in entries:
+        if entry.partition(".")[0] == __name__.partition(".")[0]:
+            raise ValueError(f"a worker may not be given {name!r} to read: name a package that is not ours")
+        places = [Path(folder, entry + end) for folder in folders for end in ("", ".py")]
+        yield from [place for place in places if place.exists()][:1]
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
