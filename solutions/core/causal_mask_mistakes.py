@@ -13,12 +13,15 @@ LARGE = 1000.0  # an additive mask blocks with minus infinity or with minus some
 FAILURES = ("AssertionError", "RuntimeError", "NotImplementedError", "AcceleratorError", "OutOfMemoryError")
 
 
-def form(value):
+def read(value):
     """What was returned, so that one form is one observation: a bool mask as it is; 0 and 1 of any dtype in float32;
     the additive form, whatever it blocks with, as what it allows; other numbers under that name."""
-    if not isinstance(value, torch.Tensor) or value.dtype == torch.bool:
+    if not isinstance(value, torch.Tensor):
         return value
-    value = value.cpu().float()
+    value = value.cpu()
+    if value.dtype == torch.bool:
+        return value
+    value = value.float()
     if ((value == 0) | (value == 1)).all():
         return value
     if ((value == 0) | (value < -LARGE)).all():
@@ -26,8 +29,8 @@ def form(value):
     return {"form": "other numbers", "values": value}
 
 
-# what is done to the mask, one after the other
-causal_mask = MistakeSet("causal_mask", globals(), after=("orient", "meaning", "write", "frame", "place"), read=form)
+AFTER = ("orient", "meaning", "write", "frame", "place")  # what is done to the mask, one after the other
+causal_mask = MistakeSet("causal_mask", globals(), from_checks=False, after=AFTER)
 mistake, right = causal_mask.mistake, causal_mask.alternative
 MISTAKE_SETS = [causal_mask]
 
@@ -35,8 +38,14 @@ for tokens in (1, 2, 3, 4, 5):
     causal_mask.example(tokens)
 
 
-@causal_mask.probe("the length", stage="in its size")
-def _(subject, rand):
+def places(subject, part):
+    """The entries of the mask for six tokens where `part(how far the key lies behind the query)` holds, as a row."""
+    positions = torch.arange(6)
+    mask = torch.as_tensor(subject.causal_mask(6))
+    return read(mask[part(positions.unsqueeze(1) - positions)])
+
+
+def kind_of_length(subject):
     """How the mask's size goes with the number of tokens, in words."""
     lengths = (3, 6, 130)
     sizes = [tuple(subject.causal_mask(seq_len).shape[-2:]) for seq_len in lengths]
@@ -47,8 +56,7 @@ def _(subject, rand):
     return "cut off" if sizes[:2] == [(3, 3), (6, 6)] and max(sizes[2]) < 130 else "otherwise"
 
 
-@causal_mask.probe("the device")
-def _(subject, rand):
+def device_of(subject):
     """Where the mask lies: "cpu" or "elsewhere". A device that is not there raises, and says which in many ways."""
     try:
         observed = subject.causal_mask.observe(5)
@@ -58,6 +66,49 @@ def _(subject, rand):
         raise
     devices = observed.devices or (observed.value.device.type,)
     return "cpu" if tuple(devices) == ("cpu",) else "elsewhere"
+
+
+# --- probes: equal on all of these is equal ---------------------------------------------------------------------------
+
+
+@causal_mask.probe("nine tokens", stage="with nine tokens")
+def _(subject, rand):
+    return read(subject.causal_mask(9))
+
+
+@causal_mask.probe("the diagonal", stage="on the diagonal")
+def _(subject, rand):
+    return places(subject, lambda behind: behind == 0)
+
+
+@causal_mask.probe("below the diagonal", stage="below the diagonal")
+def _(subject, rand):
+    return places(subject, lambda behind: behind > 0)
+
+
+@causal_mask.probe("above the diagonal", stage="above the diagonal")
+def _(subject, rand):
+    return places(subject, lambda behind: behind < 0)
+
+
+@causal_mask.probe("one token", stage="with one token")
+def _(subject, rand):
+    return read(subject.causal_mask(1))
+
+
+@causal_mask.probe("two tokens", stage="with two tokens")
+def _(subject, rand):
+    return read(subject.causal_mask(2))
+
+
+@causal_mask.probe("the length", stage="in its size")
+def _(subject, rand):
+    return kind_of_length(subject)
+
+
+@causal_mask.probe("the device")
+def _(subject, rand):
+    return device_of(subject)
 
 
 # fmt: off

@@ -28,7 +28,8 @@ class Check:
         needs = mark.kwargs.get("needs", ())
         self.needs = tuple(name.removeprefix("test_") for name in ((needs,) if isinstance(needs, str) else needs))
         self.function: str = mark.kwargs.get("function", "")
-        self.stage: str = mark.kwargs.get("stage", "")
+        callspec = getattr(item, "callspec", None)
+        self.stage: str = mark.kwargs.get("stage", "").format(**(callspec.params if callspec else {}))
         self.public = bool(mark.kwargs.get("public", False))
         self.says = (item.function.__doc__ or "").strip().splitlines()[0] if item.function.__doc__ else ""
         self.plain_arguments = _plain_arguments(item)

@@ -19,13 +19,16 @@ NOTHING = object()  # is told by a reply that only says that it was done
 
 
 def make_probe(check: str, stage: str, transcript: Transcript, mistake_set: MistakeSet) -> Probe:
-    """Return all that a check asks of a right submission as one probe."""
-    name = check.replace("_", " ").replace("[", " (").replace("]", ")")
+    """Return all that a check asks of a right submission as one probe.
+
+    It sees all of an answer; a check may look at a part of it, so only a stage that the check names is said to be right
+    or wrong.
+    """
 
     def run(subject: CallableModule, rand: Any) -> Any:
         return ask_again(subject, transcript.submission, mistake_set.read)
 
-    return Probe(check, run, mistake_set.tolerances.get(check, ATOL), stage or name)
+    return Probe(check, run, mistake_set.tolerances.get(check, ATOL), stage)
 
 
 def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Callable[[Any], Any]) -> Any:
@@ -84,7 +87,9 @@ def _observe(exchange: Exchange, answer: Mapping[str, Any], reply: Mapping[str, 
     if exchange.operation != "call":
         return NOTHING
     if "grad" in exchange.content:
-        return {"value": reply["value"], "grads": _only(reply["grads"], answer["grads"])}
+        # what is no tensor can have no gradient, and says nothing of one
+        grads = reply["grads"] if reply["is_tensor"] else answer["grads"]
+        return {"value": reply["value"], "grads": _only(grads, answer["grads"])}
     if exchange.content.get("after"):
         return {"value": reply["value"], "after": reply["after"]}
     return reply["value"]

@@ -40,6 +40,11 @@ class Probe:
     stage: str = ""
     nan_tells_nothing: bool = False
 
+    @property
+    def title(self) -> str:
+        """What it asks, in words."""
+        return self.stage or self.name.replace("_", " ")
+
 
 @dataclass(frozen=True)
 class Mistake:

@@ -116,7 +116,7 @@ def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckRes
     if diagnosis.first_wrong is None:
         return said
     probe, actual, expected = diagnosis.first_wrong
-    regular = [f"`{function}`, {probe.name}: {text}" for text in find_patterns(actual, expected)]
+    regular = [f"`{function}`, {probe.title}: {text}" for text in find_patterns(actual, expected)]
     return said + (regular or [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1])
 
 
