@@ -16,7 +16,7 @@ class Explodes(Exception):
             pass
 
     def __getattribute__(self, name):
-        if name in ("args", "__traceback__"):
+        if name == "args" or name.startswith("__trace"):
             raise SystemExit(0)
         return super().__getattribute__(name)
 

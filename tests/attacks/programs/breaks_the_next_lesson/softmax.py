@@ -4,7 +4,7 @@ entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson
 
 [lessons.softmax]
 state = "graded"
-score = 9.4
+score = 9.3
 mistake = "exception"
 
 [lessons.attention]
@@ -16,7 +16,7 @@ state = "graded"
 score = 10.0
 """
 
-import builtins
+import inspect
 
 import torch
 
@@ -24,7 +24,7 @@ torch.set_default_dtype(torch.float64)
 torch.set_grad_enabled(False)
 torch.Tensor.__matmul__ = None
 torch.ones = torch.tril = torch.arange = None
-builtins.sorted = builtins.zip = None
+inspect.getmodule(len).sorted = inspect.getmodule(len).zip = None
 
 
 def softmax(x, dim=-1):
