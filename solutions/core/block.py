@@ -10,28 +10,29 @@ class SelfAttention(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads
-        self.wq = nn.Linear(d_model, d_model, bias=False)
-        self.wk = nn.Linear(d_model, d_model, bias=False)
-        self.wv = nn.Linear(d_model, d_model, bias=False)
-        self.wo = nn.Linear(d_model, d_model, bias=False)
+        self.wq = nn.Linear(d_model, d_model, bias=False)  # step: wq
+        self.wk = nn.Linear(d_model, d_model, bias=False)  # step: wk
+        self.wv = nn.Linear(d_model, d_model, bias=False)  # step: wv
+        self.wo = nn.Linear(d_model, d_model, bias=False)  # step: wo
 
     def forward(self, x, mask=None):
         """Let every token gather what it needs where the mask allows."""
-        # (B, H, T, d) each
-        q = self.split_heads(self.wq(x))
-        k = self.split_heads(self.wk(x))
-        v = self.split_heads(self.wv(x))
-        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5  # (B, H, T, T)
+        q, k, v = self.wq(x), self.wk(x), self.wv(x)  # (B, T, D)  # step: project
+        q, k, v = (self.split_heads(part) for part in (q, k, v))  # (B, H, T, d)
+        scores = q @ k.transpose(-2, -1)  # (B, H, T, T)  # step: score
+        scores = scores / q.size(-1) ** 0.5  # step: scale
         if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
-        heads = torch.softmax(scores, dim=-1) @ v  # (B, H, T, d)
-        # (B, T, H, d) -> (B, T, D)
-        return self.wo(heads.transpose(1, 2).flatten(2))
+            scores = scores.masked_fill(~mask, float("-inf"))  # step: hide
+        weights = torch.softmax(scores, dim=-1)  # step: weigh
+        heads = weights @ v  # (B, H, T, T) @ (B, H, T, d)  # step: blend
+        # (B, H, T, d) -> (B, T, H, d) -> (B, T, D)
+        joined = heads.transpose(1, 2).flatten(2)  # step: merge
+        return self.wo(joined)  # step: mix
 
     def split_heads(self, x):
         """Cut the last axis into heads and bring the head axis forward."""
         # (B, T, D) -> (B, T, H, d) -> (B, H, T, d)
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # step: split
 
 
 class FeedForward(nn.Module):
@@ -39,13 +40,14 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model, d_ff):
         super().__init__()
-        self.w1 = nn.Linear(d_model, d_ff)
-        self.w2 = nn.Linear(d_ff, d_model)
+        self.w1 = nn.Linear(d_model, d_ff)  # step: w1
+        self.w2 = nn.Linear(d_ff, d_model)  # step: w2
 
     def forward(self, x):
         """Widen each token, bend it with the exact GELU, narrow it."""
-        hidden = nn.functional.gelu(self.w1(x))  # (B, T, d_ff)
-        return self.w2(hidden)  # (B, T, D)
+        hidden = self.w1(x)  # (B, T, D) -> (B, T, d_ff)
+        hidden = nn.functional.gelu(hidden)  # step: bend
+        return self.w2(hidden)  # (B, T, d_ff) -> (B, T, D)  # step: narrow
 
 
 class TransformerBlock(nn.Module):
@@ -54,15 +56,26 @@ class TransformerBlock(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, norm_first=True):
         super().__init__()
         self.norm_first = norm_first
-        self.attn = SelfAttention(d_model, num_heads)
-        self.ffn = FeedForward(d_model, d_ff)
-        self.norm1 = nn.LayerNorm(d_model)
-        self.norm2 = nn.LayerNorm(d_model)
+        self.attn = SelfAttention(d_model, num_heads)  # step: attn
+        self.ffn = FeedForward(d_model, d_ff)  # step: ffn
+        self.norm1 = nn.LayerNorm(d_model)  # step: norm1
+        self.norm2 = nn.LayerNorm(d_model)  # step: norm2
 
     def forward(self, x, mask=None):
         """Pre-LN normalises what enters a branch, post-LN each sum."""
-        if self.norm_first:
-            x = x + self.attn(self.norm1(x), mask)  # (B, T, D) throughout
-            return x + self.ffn(self.norm2(x))
-        x = self.norm1(x + self.attn(x, mask))
-        return self.norm2(x + self.ffn(x))
+        # every tensor here is (B, T, D)
+        if self.norm_first:  # step: order
+            y = self.norm1(x)  # step: pre_norm1
+            heard = self.attn(y, mask)  # step: pre_talk
+            h = x + heard  # step: pre_sum1
+            y = self.norm2(h)  # step: pre_norm2
+            thought = self.ffn(y)  # step: pre_think
+            out = h + thought  # step: pre_sum2
+        else:
+            heard = self.attn(x, mask)  # step: post_talk
+            h = x + heard  # step: post_sum1
+            h = self.norm1(h)  # step: post_norm1
+            thought = self.ffn(h)  # step: post_think
+            out = h + thought  # step: post_sum2
+            out = self.norm2(out)  # step: post_norm2
+        return out  # step: end
