@@ -28,7 +28,7 @@ def read_bounded(path: Path, limit: int, *, follow: bool = False) -> bytes:
     """Read at most *limit* bytes of an ordinary file, without waiting for a pipe. Raises OSError, for links too."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  Path.open knows no flags
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
         return file.read(limit)

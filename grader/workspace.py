@@ -110,7 +110,7 @@ def update(workspace: Workspace, course: Course) -> Changes:
         stub = read_file(lesson.exercise_path).encode()
         with _explain_os_errors(path):
             path.parent.mkdir(exist_ok=True)
-            _write(path, former.read_bytes() if former else stub)
+            _write(path, read_whole(former) if former else stub)
         written.append(path)
         carried += [path] if former else []
     with _explain_os_errors(root / STATE_FOLDER / WORKSPACE_FILE):

@@ -13,6 +13,7 @@ import click
 from grader.cli.options import COURSE
 from grader.course import aliases, find_lesson, load, locate, trust
 from grader.errors import StoreError, UntrustedCourse, WorkspaceError
+from grader.files import read_whole
 from grader.model import Course, Lesson, LessonProgress
 from grader.store import Store
 from grader.terminal.console import is_terminal, warn, wrap
@@ -83,7 +84,7 @@ class CourseContext:
             return 0.0
         path = self.workspace.exercise_path(lesson)
         try:
-            if path.read_bytes() == lesson.exercise_path.read_bytes():
+            if read_whole(path) == lesson.exercise_path.read_bytes():
                 return 0.0
             return path.stat().st_mtime
         except OSError:

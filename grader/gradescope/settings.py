@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from grader.files import read_whole
+
 FILE = "settings.json"
 
 
@@ -32,5 +34,5 @@ class BundleSettings:
     @classmethod
     def read(cls, folder: Path) -> BundleSettings:
         """Read the settings of the autograder in *folder*."""
-        values = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        values = json.loads(read_whole(folder / FILE))
         return cls(**{**values, "lessons": tuple(values["lessons"])})

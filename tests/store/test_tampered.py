@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 from support.class_results import made_class
+from support.course_maker import front, make_course
 from support.quiz_workspace import Workspace
 from support.repeat import repeat
 
 from grader.batch.outputs import Outputs
 from grader.batch.results import Results, read_results
 from grader.batch.results_folder import store_path
+from grader.cli.context import CourseContext
+from grader.cli.grader.export import _read_sheet as read_sheet
 from grader.cli.grader.group import grader
 from grader.cli.learn.group import learn
+from grader.cli.quiz.open.editor import _run_editor, recover_draft
+from grader.course import load
+from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError, StoreError, UsageError
+from grader.files import read_bounded
+from grader.judge.transcript.transcript_file import TranscriptFile
 from grader.record import Record
 from grader.reports.statistics.quiz_logs import read_logs
 from grader.store import Store
 from grader.store.class_store import Result
 from grader.store.quiz_log import QuizLog
+from grader.worker.wire import PREFIX
+from grader.workspace import create, find
 
 CANVAS = "Student,ID,SIS Login ID,Section,Softmax (7)\nKim,1,s1000,A,\n"
 READ_PROGRESS = ("list", "progress", "report --explain", "quiz log", "quiz open list", "quiz", "review --json")
@@ -82,6 +96,11 @@ def call(command, *words: object) -> str:
     return str(error)
 
 
+def in_use() -> int:
+    """The address space of this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
 def reads_of(path: Path) -> None:
     """Do with a class store all that reads one."""
     out, room = path.parent, path.parent.parent
@@ -125,6 +144,85 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(tmp_path, end):
     os.mkfifo(path.with_name(path.name + end))
     with pytest.raises(StoreError, match="no ordinary file"):
         Store.open(path)
+
+
+@pytest.fixture
+def learner(tmp_path):
+    """A learner's folder of a course without solutions, where one lesson had another name before."""
+    course = load(make_course(tmp_path / "course", {"lessons/core/mean.md": front("mean", aliases='"average"')}))
+    create(tmp_path / "work", course)
+    return CourseContext(course, find(tmp_path / "work"))
+
+
+def reset(learner: CourseContext) -> None:
+    learner.require_workspace().reset(learner.course.lessons["mean"])
+
+
+def carry(learner: CourseContext) -> None:
+    (learner.require_workspace().root / "core/mean.py").unlink(missing_ok=True)
+    create(learner.require_workspace().root, learner.course)
+
+
+READERS = {  # what reads a file, and the file
+    "which lesson is edited": ("work/core/mean.py", lambda here, _: here.edited_at(here.course.lessons["mean"])),
+    "learn reset": ("work/core/mean.py", lambda here, _: reset(here)),
+    "work under a former name": ("work/core/average.py", lambda here, _: carry(here)),
+    "an editor's draft": ("work/.selfattend/open-x.md", lambda _, path: recover_draft(path, "", lambda _: None)),
+    "a release": ("course/public/release.json", lambda here, _: release_of(here.course)),
+    "recorded answers": ("course/public/core/mean.answers", lambda _, path: TranscriptFile(path)),
+    "a gradebook": ("canvas.csv", lambda _, path: read_sheet(path)),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory is in use")
+@pytest.mark.parametrize("kind", ["pipe", "device", "large", "deep"])
+@pytest.mark.parametrize("reader", READERS)
+def test_no_reader_waits_or_reads_without_end(learner, tmp_path, reader, kind):
+    """A pipe, a device, a sparse TiB and 8 MB of open brackets are an error of ours, or as good as no file."""
+    name, read = READERS[reader]
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "large":
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    else:
+        header = b"[" * (8 << 20)
+        path.write_bytes(PREFIX.pack(len(header), 0) + header if path.suffix == ".answers" else header)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (in_use() + (1 << 30), limits[1]))
+    signal.alarm(20)  # its default action ends this process: better than to wait for good
+    try:
+        read(learner, path)
+    except SelfattendError as error:
+        assert error.next_step
+    finally:
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+def test_a_draft_is_written_through_no_link(tmp_path):
+    """An editor's draft in somebody else's folder does not lead to a new file elsewhere."""
+    draft, elsewhere = tmp_path / "open-x.md", tmp_path / "elsewhere"
+    draft.symlink_to(elsewhere)
+    shown: list[str] = []
+    prompter = SimpleNamespace(show=shown.extend)
+    assert _run_editor(prompter, "true", "Why?", "as before", draft) == "as before"
+    assert shown and not elsewhere.exists()
+
+
+def test_a_refused_folder_leaves_no_descriptor_open(tmp_path):
+    """Ten thousand folders in the place of files do not use up what a process may open."""
+    os.close(lowest := os.dup(0))
+    for _ in range(10):
+        with pytest.raises(OSError, match="directory"):
+            read_bounded(tmp_path, 1)
+    os.close(after := os.dup(0))
+    assert after == lowest
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import wrap_paragraphs
+from grader.files import MAX_FILE_BYTES, read_bounded
 from grader.quiz.open_answers import MIN_CHARACTERS
 from grader.terminal.console import MAX_COLUMNS, paint, width
 from grader.terminal.text import clean, plural
@@ -85,28 +86,36 @@ def _run_editor(prompter: Prompter, editor: str, asks: str, text: str, draft: Pa
 
     try:
         if not draft.exists():
-            draft.write_text(_add_question(asks, text), encoding="utf-8")
-        before = draft.read_bytes()
+            with draft.open("x", encoding="utf-8") as file:  # through no link
+                file.write(_add_question(asks, text))
+        before = _read_draft(draft, text)
         code = subprocess.run([*shlex.split(editor), str(draft)], check=False).returncode
     except (OSError, ValueError) as error:
         prompter.show(wrap_paragraphs(f"Your editor, `{editor}`, could not be started: {error}."))
         return text
     if code:
         prompter.show(wrap_paragraphs(f"Your editor ended with code {code}. What it saved is taken."))
-    elif draft.read_bytes() == before:
+    elif _read_draft(draft, text) == before:
         says = "Nothing was saved. An editor with a window of its own has to be told to wait, as `code --wait` is."
         prompter.show(wrap_paragraphs(says))
-    return _remove_question(draft.read_text(encoding="utf-8", errors="replace"))
+    return _read_draft(draft, text)
 
 
 def recover_draft(draft: Path, text: str, save: Save) -> str:
     """Return the text, or what an editor saved of it in a session that was stopped."""
-    if not draft.exists():
-        return text
-    saved = _remove_question(draft.read_text(encoding="utf-8", errors="replace"))
+    saved = _read_draft(draft, text)
     if saved and saved != text:
         save(saved)
     return saved or text
+
+
+def _read_draft(draft: Path, text: str) -> str:
+    """Return what stands below the question in the draft; *text* where it is no file that can be read."""
+    try:
+        content = read_bounded(draft, MAX_FILE_BYTES)
+    except OSError:
+        return text
+    return _remove_question(content.decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
 def _add_question(asks: str, text: str) -> str:
