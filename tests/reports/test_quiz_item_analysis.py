@@ -20,7 +20,7 @@ from grader.errors import UsageError
 from grader.reports.pages.quiz_items_page import quiz_items_page
 from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.reports.statistics.quiz_item_analysis import FLAGS, analyse
-from grader.reports.statistics.quiz_logs import FORMAT, LoggedAnswer, log_files, read_logs
+from grader.reports.statistics.quiz_logs import FORMAT, MAX_LOGS, LoggedAnswer, log_files, read_logs
 
 ITEMS = [f"heads.q{number}" for number in range(10)]
 
@@ -199,6 +199,14 @@ def test_what_is_no_ordinary_log_is_left_out_at_once(tmp_path, kind):
 
     assert len(found.answers) == 1
     assert found.left_out[0].where == str(path) and "cannot be read" in found.left_out[0].why
+
+
+def test_more_logs_than_a_class_has_are_refused(tmp_path):
+    """What is read in all has an end, however many files there are."""
+    for number in range(MAX_LOGS + 1):
+        (tmp_path / f"{number}.jsonl").touch()
+    with pytest.raises(UsageError, match="10001 logs"):
+        log_files([tmp_path])
 
 
 def test_files_that_are_no_text_empty_or_missing_are_refused(tmp_path):

@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -210,7 +211,7 @@ def test_a_draft_is_written_through_no_link(tmp_path):
     draft, elsewhere = tmp_path / "open-x.md", tmp_path / "elsewhere"
     draft.symlink_to(elsewhere)
     shown: list[str] = []
-    prompter = SimpleNamespace(show=shown.extend)
+    prompter: Any = SimpleNamespace(show=shown.extend)
     assert _run_editor(prompter, "true", "Why?", "as before", draft) == "as before"
     assert shown and not elsewhere.exists()
 

@@ -30,11 +30,12 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
     """Merge learners' logs of the quiz, and show how its questions do.
 
     LOGS are files that learners wrote with `learn quiz log --out FILE`, or folders of them. The first answer of each
-    learner to each question counts; a learner whose log is there twice is one. A file is the log of one learner: lines
-    that are no answer, or another learner's, are left out and named. For each question: how many had it
-    right, with a 95% interval; whether they do well on the rest too; which misconceptions showed; how often somebody
-    was sure and wrong; whether some drawn value makes it another question. The reliability of a form is shown if all
-    learners answered the same questions. Below 30 learners there are counts and nothing else. Nobody is ranked.
+    learner to each question counts; a learner whose log is there twice is one. A file is the log of one learner:
+    lines that are no answer, or another learner's, are left out and named (though who copies somebody's whole log
+    can add to it). For each question: how many had it right, with a 95% interval; whether they do well on the rest
+    too; which misconceptions showed; how often somebody was sure and wrong; whether some drawn value makes it
+    another question. The reliability of a form is shown if all learners answered the same questions. Below 30
+    learners there are counts and nothing else. Nobody is ranked.
 
     \b
     Example:

@@ -20,6 +20,7 @@ from grader.model.validate import parse_json
 
 T = TypeVar("T")
 FORMAT = "selfattend-quiz-log"
+MAX_LOGS = 10_000
 MAX_LINE_CHARS = 100_000
 MAX_ANSWERS = 20_000  # of one learner
 MAX_NAME_CHARS = 200
@@ -64,14 +65,18 @@ class Logs(NamedTuple):
 
 
 def log_files(paths: Sequence[Path]) -> list[Path]:
-    """List the files, and every `.jsonl` below the folders. Raises UsageError."""
+    """List the files, and every `.jsonl` below the folders: at most MAX_LOGS. Raises UsageError."""
     found: list[Path] = []
     for path in paths:
         inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
         if not inside:
             raise UsageError("there is no .jsonl file in this folder", where=str(path), next_step=NEXT_STEP)
         found += inside
-    return list(dict.fromkeys(found))
+    found = list(dict.fromkeys(found))
+    if len(found) > MAX_LOGS:
+        what = f"there are {len(found)} logs; {MAX_LOGS} are read at once"
+        raise UsageError(what, where=str(path), next_step="name the folder of one class")
+    return found
 
 
 def read_logs(files: Sequence[Path]) -> Logs:
