@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "intake": BASE | {"files", "source", "submission"},
     "similarity": BASE,
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
-    "gradescope": BASE | {"course", "judge", "authoring", "batch", "record", "reports"},
+    "gradescope": BASE | {"course", "files", "judge", "authoring", "batch", "record", "reports"},
     "cli": BASE
     | {
         "files",
