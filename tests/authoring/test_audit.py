@@ -84,8 +84,7 @@ def test_every_fault_in_a_lesson_is_found(copy):
     basics = copy / "solutions" / "basics"
     change(copy / "exercises/basics/moving_average.py", "moving_average(x, window):", "moving_average(x, window=2):")
     change(copy / "lessons/basics/moving_average.md", '    "Entry i is the mean of x[i : i + window].",\n', "")
-    change(basics / "moving_average_mistakes.py", "windows=lambda x, window: [x[: start + window] for start in",
-           "windows=lambda x, window: [x[start : start + window] for start in")  # fmt: skip
+    change(basics / "moving_average_mistakes.py", "[x[: start + window]", "[x[start : start + window]")
     change(basics / "moving_average_mistakes.py", "/ window).astype(x.dtype)\n\n\ndef by_shifted",
            "/ (window + 1)).astype(x.dtype)\n\n\ndef by_shifted")  # fmt: skip
     change(basics / "argmax_2d.py", "grid.shape[1]", "grid.shape[0]")

@@ -110,6 +110,7 @@ def test_steps_say_what_the_reference_has(path):
 def test_a_version_is_an_expression_of_the_parameters(path):
     """A whole version has the parameters and the defaults of the reference."""
     assert MarkedSource(path, "f", {}).build_version("x * times")(2.0) == 6.0
+    assert MarkedSource(path, "f", {}).build_version("x, times")(2.0) == (2.0, 3)
 
 
 @pytest.mark.parametrize("line", ["# step: alone", "x = 1  # step: twice\ny = 2  # step: twice"])

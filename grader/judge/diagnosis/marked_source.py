@@ -72,7 +72,7 @@ class MarkedSource:
         """Return a function of the target's parameters that returns an expression of them."""
         namespace = self._run(self._codes({}))
         signature = inspect.signature(namespace[self.target])
-        return eval(f"lambda {str(signature)[1:-1]}: {expression}", namespace)
+        return eval(f"lambda {str(signature)[1:-1]}: ({expression})", namespace)
 
     def build_watched(self, used: set[str]) -> Any:
         """Return the function or class; each step adds its name to `used` when it runs."""
@@ -208,4 +208,4 @@ def _is_expression(text: str) -> bool:
 
 
 def _expression(text: str, parameters: Sequence[str], names: Mapping[str, Any]) -> Callable[..., Any]:
-    return eval(f"lambda {', '.join(parameters)}: {text}", dict(names))  # type: ignore[no-any-return]
+    return eval(f"lambda {', '.join(parameters)}: ({text})", dict(names))  # type: ignore[no-any-return]

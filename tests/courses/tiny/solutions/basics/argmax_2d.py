@@ -3,5 +3,6 @@
 
 def argmax_2d(grid):
     """Row and column of the largest entry of `grid`."""
-    row, column = divmod(int(grid.argmax()), grid.shape[1])
-    return row, column
+    place = int(grid.argmax())  # step: pick
+    row, column = divmod(place, grid.shape[1])  # step: split
+    return row, column  # step: give

@@ -1,36 +1,8 @@
-"""What people get wrong in `argmax_2d`, executable; and other right ways to write it."""
+"""What people write in `argmax_2d` in place of the reference's lines; and other right ways to write it."""
 
 import numpy as np
 
 from grader.api.checks import MistakeSet
-
-
-def make_argmax_2d(*, measure, pick, split, give):
-    """The place of the largest entry from four steps: measure entries, pick a flat place, split it, give it back."""
-
-    def argmax_2d(grid):
-        return give(split(pick(measure(grid)), grid.shape))
-
-    return argmax_2d
-
-
-def as_it_is(value):
-    return value
-
-
-def first_largest(values):
-    return int(values.argmax())
-
-
-def by_columns(place, shape):
-    return divmod(place, shape[1])
-
-
-argmax_2d = MistakeSet(
-    "argmax_2d", make_argmax_2d, measure=as_it_is, pick=first_largest, split=by_columns, give=as_it_is
-)
-
-MISTAKE_SETS = [argmax_2d]
 
 
 def plain(answer):
@@ -41,108 +13,18 @@ def plain(answer):
     return int(answer) if is_number else answer
 
 
-# --- probes -----------------------------------------------------------------------------------------------------------
-
-GRIDS = {
-    "a single entry": [[7.0]],
-    "one row": [[1.0, 3.0, 2.0, 8.0, -9.0]],
-    "one column": [[1.0], [3.0], [-9.0], [8.0], [2.0]],
-    "a wide grid": [[1.0, 2.0, 3.0, 0.0, 4.0], [0.0, 9.0, 8.0, -20.0, -6.0], [1.0, 9.0, 5.0, 8.0, 7.0]],
-    "a square": [[2.0, 1.0, 0.0], [-5.0, 4.0, 6.0], [3.0, 5.0, 5.5]],
-    "all negative": [[-5.0, -3.0], [-4.0, -2.0], [-7.0, -6.0]],
-}
-
-
-def add_probe(name, values):
-    @argmax_2d.probe(name, stage=f"on {name}" if name != "all negative" else "where all are negative")
-    def _(subject, rand):
-        return plain(subject.argmax_2d(np.array(values)))
-
-
-for grid_name, grid_values in GRIDS.items():
-    add_probe(grid_name, grid_values)
-
-
-@argmax_2d.probe("the grid afterwards")
-def _(subject, rand):
-    return subject.argmax_2d.observe(rand(3, 4)).args
-
+argmax_2d = MistakeSet("argmax_2d", globals(), read=plain)
+mistake, right = argmax_2d.mistake, argmax_2d.alternative
+MISTAKE_SETS = [argmax_2d]
 
 argmax_2d.example(np.array([[1.0, 5.0, 2.0], [0.0, 3.0, 4.0]]))
 argmax_2d.example(np.array([[1.0, 5.0], [5.0, 0.0]]))
 argmax_2d.example(np.array([[-2.0, -1.0], [-4.0, -3.0]]))
 
-# --- mistakes ---------------------------------------------------------------------------------------------------------
-
-argmax_2d.mistake(
-    "am-flat-place",
-    says="You give back one number: the place in reading order.",
-    suggests="Split it with `divmod` by the number of columns.",
-    split=lambda place, shape: place,
-)
-argmax_2d.mistake(
-    "am-column-first",
-    says="Column and row are exchanged in what you give back.",
-    suggests="Give back the row first, then the column.",
-    give=lambda place: place[::-1],
-)
-argmax_2d.mistake(
-    "am-counted-from-one",
-    says="You count rows and columns from 1.",
-    suggests="Count from 0, as Python does.",
-    give=lambda place: (place[0] + 1, place[1] + 1),
-)
-argmax_2d.mistake(
-    "am-divided-by-rows",
-    says="You divide by the number of rows: right on a square, wrong on every other grid.",
-    suggests="Divide by the number of columns, `grid.shape[1]`.",
-    split=lambda place, shape: divmod(place, shape[0]),
-)
-argmax_2d.mistake(
-    "am-smallest",
-    says="You look for the smallest entry.",
-    suggests="Look for the largest: `argmax`, or `>` in your loop.",
-    pick=lambda values: int(values.argmin()),
-)
-argmax_2d.mistake(
-    "am-last-of-several",
-    says="Where the largest value stands in several places, you take the last.",
-    suggests="Take the first in reading order: replace an entry only by a larger one, `>` and not `>=`.",
-    pick=lambda values: values.size - 1 - int(values.ravel()[::-1].argmax()),
-)
-argmax_2d.mistake(
-    "am-farthest-from-zero",
-    says="You look for the entry farthest from zero: -9 wins over 8.",
-    suggests="Leave the signs as they are.",
-    measure=abs,
-)
-argmax_2d.mistake(
-    "am-begins-at-zero",
-    says="Your search begins with 0 as the largest so far, so it finds nothing where all are negative.",
-    suggests="Begin with the first entry.",
-    measure=lambda grid: np.maximum(grid, 0.0),
-)
-argmax_2d.mistake(
-    "am-sums",
-    says="You take the row and the column with the largest sums, which is not where the largest entry stands.",
-    suggests="Compare single entries.",
-    version=lambda grid: (int(grid.sum(axis=1).argmax()), int(grid.sum(axis=0).argmax())),
-)
-
 
 def scale_in_place(grid):
     grid /= abs(grid).max()
     return grid
-
-
-argmax_2d.mistake(
-    "am-in-place",
-    says="You change the caller's grid (`grid /= ...`).",
-    suggests="Make a new array, or leave the entries as they are: no scaling is needed.",
-    measure=scale_in_place,
-)
-
-# --- alternatives -----------------------------------------------------------------------------------------------------
 
 
 def by_two_loops(grid):
@@ -159,6 +41,32 @@ def by_best_of_each_row(grid):
     return row, grid[row].argmax()
 
 
-argmax_2d.alternative("unravel_index", version=lambda grid: np.unravel_index(np.argmax(grid), grid.shape))
-argmax_2d.alternative("two loops", version=by_two_loops)
-argmax_2d.alternative("the best of each row", version=by_best_of_each_row)
+# fmt: off
+mistake("am-flat-place", "You give back one number: the place in reading order.",
+        "Split it with `divmod` by the number of columns.", give="place")
+mistake("am-column-first", "Column and row are exchanged in what you give back.",
+        "Give back the row first, then the column.", give="column, row")
+mistake("am-counted-from-one", "You count rows and columns from 1.", "Count from 0, as Python does.",
+        give="row + 1, column + 1")
+mistake("am-divided-by-rows", "You divide by the number of rows: right on a square, wrong on every other grid.",
+        "Divide by the number of columns, `grid.shape[1]`.", split="divmod(place, grid.shape[0])")
+mistake("am-smallest", "You look for the smallest entry.", "Look for the largest: `argmax`, or `>` in your loop.",
+        pick="int(grid.argmin())")
+mistake("am-last-of-several", "Where the largest value stands in several places, you take the last.",
+        "Take the first in reading order: replace an entry only by a larger one, `>` and not `>=`.",
+        pick="grid.size - 1 - int(grid.ravel()[::-1].argmax())")
+mistake("am-farthest-from-zero", "You look for the entry farthest from zero: -9 wins over 8.",
+        "Leave the signs as they are.", take_grid="abs(grid)")
+mistake("am-begins-at-zero",
+        "Your search begins with 0 as the largest so far, so it finds nothing where all are negative.",
+        "Begin with the first entry.", take_grid="np.maximum(grid, 0.0)")
+mistake("am-sums",
+        "You take the row and the column with the largest sums, which is not where the largest entry stands.",
+        "Compare single entries.", version="int(grid.sum(axis=1).argmax()), int(grid.sum(axis=0).argmax())")
+mistake("am-in-place", "You change the caller's grid (`grid /= ...`).",
+        "Make a new array, or leave the entries as they are: no scaling is needed.", take_grid="scale_in_place(grid)")
+
+right("unravel_index", version=lambda grid: np.unravel_index(np.argmax(grid), grid.shape))
+right("two loops", version=by_two_loops)
+right("the best of each row", version=by_best_of_each_row)
+# fmt: on

@@ -5,5 +5,6 @@ import numpy as np
 
 def moving_average(x, window):
     """The mean of every run of `window` neighbours in `x`."""
-    windows = np.lib.stride_tricks.sliding_window_view(x, window)  # (n - window + 1, window), nothing copied
-    return windows.mean(axis=1)  # (n - window + 1,)
+    # (n - window + 1, window), nothing copied
+    windows = np.lib.stride_tricks.sliding_window_view(x, window)  # step: cut
+    return windows.mean(axis=1)  # (n - window + 1,)  # step: centre
