@@ -69,7 +69,7 @@ SOLUTION = '''\
 
 def {name}(x):
     """Say in one sentence what it gives back."""
-    return x
+    return x  # step: compute
 '''
 
 CHECKS = '''\
@@ -102,42 +102,22 @@ def test_input_unchanged(submission, rand):
 '''
 
 MISTAKES = '''\
-"""What people get wrong in `{name}`, executable; and other right ways to write it.
+"""What people write in `{name}` in place of the reference's lines; and other right ways to write it.
 
-Split the function into its steps; then each mistake is one step exchanged for a wrong one, and two mistakes at once
-can be recognised too:
+A line of {name}.py that ends in `# step: NAME` is a step. A mistake names steps and what people write there, so that
+two mistakes at once can be recognised too, by what the checks ask:
 
-    {name}.mistake("short-id", says="What the code does, and what follows.", suggests="The edit.", compute=wrong_step)
-    {name}.alternative("another right way", compute=other_step)
+    mistake("short-id", "What the code does, and what follows.", "The edit.", compute="x + 1")
+    right("another right way", compute="x.clone()")
     {name}.example(...)     arguments small enough to retype, smallest first
+    {name}.ask("with one row", ...)     what the checks do not ask
 """
 
 from grader.api.checks import MistakeSet
 
-
-def make_{name}(*, compute):
-    """`{name}` from its steps."""
-
-    def {name}(x):
-        return compute(x)
-
-    return {name}
-
-
-def right_step(x):
-    return x
-
-
-{name} = MistakeSet("{name}", make_{name}, compute=right_step)
-
+{name} = MistakeSet("{name}", globals())
+mistake, right = {name}.mistake, {name}.alternative
 MISTAKE_SETS = [{name}]
-
-# --- probes: equal on all of these is equal ---------------------------------------------------------------------------
-
-
-@{name}.probe("a 2-D input", stage="on a 2-D input")
-def _(subject, rand):
-    return subject.{name}(rand(3, 5))
 '''
 
 IMPORTS = {

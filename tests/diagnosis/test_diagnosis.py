@@ -85,18 +85,27 @@ def test_two_mistakes_at_once_are_both_named():
         assert named == {mistake.id for mistake in mistakes}, labels
 
 
-def tiny_mistake_set() -> MistakeSet:
-    """y = (x + a) * b, with wrong a and wrong b."""
-    mistake_set = MistakeSet("f", lambda *, a, b: lambda x: (x + a) * b, a=1.0, b=2.0)
+REFERENCE = """
+def f(x):
+    x = x + 1.0  # step: a
+    return x * 2.0  # step: b
+"""
+
+
+@pytest.fixture
+def mistake_set(tmp_path):
+    """y = (x + 1) * 2, with two mistakes."""
+    (tmp_path / "f.py").write_text(REFERENCE)
+    mistake_set = MistakeSet("f", {"__file__": tmp_path / "f_mistakes.py"})
     mistake_set.probe("some numbers", stage="on numbers")(lambda subject, rand: subject.f(rand(3)))
-    mistake_set.mistake("a-zero", says="a is 0", suggests="add 1", a=0.0)
-    mistake_set.mistake("b-one", says="b is 1", suggests="double", b=1.0)
+    mistake_set.mistake("a-zero", says="a is 0", suggests="add 1", a="x")
+    mistake_set.mistake("b-one", says="b is 1", suggests="double", b="x")
     return mistake_set
 
 
-def test_an_unknown_mistake_gets_no_name():
+def test_an_unknown_mistake_gets_no_name(mistake_set):
     """What no known version answers is not given a name; the stage and the probe are told instead."""
-    diagnostician = Diagnostician(tiny_mistake_set(), {"f": "function"}, "torch")
+    diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
     subject = diagnostician.outputs.subject_for(lambda x: x * 7)
 
     diagnosis = diagnostician.diagnose(subject)
@@ -106,13 +115,9 @@ def test_an_unknown_mistake_gets_no_name():
     assert diagnosis.first_wrong is not None
 
 
-def test_what_two_explanations_share_is_all_that_is_named():
+def test_what_two_explanations_share_is_all_that_is_named(mistake_set):
     """If pairs {a, c} and {a, d} both fit, only a is certain."""
-    mistake_set = MistakeSet("f", lambda *, a, b: lambda x: (x + a) * b, a=1.0, b=2.0)
-    mistake_set.probe("some numbers")(lambda subject, rand: subject.f(rand(3)))
-    mistake_set.mistake("a-zero", says="", suggests="", a=0.0)
-    mistake_set.mistake("b-one", says="", suggests="", b=1.0)
-    mistake_set.mistake("b-also-one", says="", suggests="", coding="the same", b=1.0)
+    mistake_set.mistake("b-also-one", says="", suggests="", coding="the same", b="x * 1.0")
     diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
 
     diagnosis = diagnostician.diagnose(diagnostician.outputs.subject_for(lambda x: x))
@@ -120,25 +125,23 @@ def test_what_two_explanations_share_is_all_that_is_named():
     assert [found.id for found in diagnosis.named] == ["a-zero"]
 
 
-def test_two_mistakes_that_answer_alike_are_not_named():
+def test_two_mistakes_that_answer_alike_are_not_named(mistake_set):
     """A fingerprint that fits two different ids names neither."""
-    mistake_set = tiny_mistake_set()
-    mistake_set.mistake("b-unit", says="", suggests="", coding="other words", b=1)
+    mistake_set.mistake("b-unit", says="", suggests="", coding="other words", b="x * 1.0")
     diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
 
     assert diagnostician.diagnose(diagnostician.outputs.subject_for(lambda x: x + 1)).named == []
 
 
-def test_a_mistake_set_refuses_what_cannot_be():
+def test_a_mistake_set_refuses_what_cannot_be(mistake_set):
     """Unknown steps, repeated labels and unknown probes are errors when the set is written."""
-    mistake_set = tiny_mistake_set()
     with pytest.raises(ValueError, match="no steps"):
-        mistake_set.mistake("x", says="", suggests="", wrong_step=1)
+        mistake_set.mistake("x", says="", suggests="", wrong_step="x")
     with pytest.raises(ValueError, match="two mistakes"):
-        mistake_set.mistake("a-zero", says="", suggests="", a=3.0)
+        mistake_set.mistake("a-zero", says="", suggests="", a="x + 3.0")
     with pytest.raises(ValueError, match="two probes"):
         mistake_set.probe("some numbers")
-    mistake_set.mistake("y", says="", suggests="", only=("nowhere",), a=3.0)
+    mistake_set.mistake("y", says="", suggests="", only=("nowhere",), a="x + 3.0")
     with pytest.raises(ValueError, match="unknown probes"):
         Diagnostician(mistake_set, {"f": "function"}, "torch")
 

@@ -88,35 +88,6 @@ class Example:
     kwargs: Mapping[str, Any]
 
 
-class Factory:
-    """Makes a function from steps that are functions."""
-
-    parameters: Sequence[str] = ()
-
-    def __init__(self, make: Callable[..., Any], steps: Mapping[str, Any]) -> None:
-        self.make, self.steps = make, dict(steps)
-
-    def build(self, changes: Mapping[str, Any]) -> Any:
-        """Make the function with these steps exchanged."""
-        return self.make(**{**self.steps, **changes})
-
-    def build_watched(self, used: set[str]) -> Any:
-        """Make the function; each step adds its name to `used` when it is called."""
-        # what is no plain function cannot be watched, and counts as run
-        used |= {name for name, step in self.steps.items() if isinstance(step, type) or not callable(step)}
-        return self.build({name: _watch(step, name, used) for name, step in self.steps.items() if name not in used})
-
-
-def _watch(step: Any, name: str, used: set[str]) -> Any:
-    """Return the step, which adds its name to `used` when it is called."""
-
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        used.add(name)
-        return step(*args, **kwargs)
-
-    return watched
-
-
 class MistakeSet:
     """The probes, mistakes and alternatives of one function or class.
 
@@ -139,7 +110,7 @@ class MistakeSet:
     def __init__(
         self,
         function: str,
-        names: Mapping[str, Any] | Callable[..., Any],
+        names: Mapping[str, Any],
         *,
         reference: Path | None = None,
         after: Sequence[str] = ("result",),
@@ -148,17 +119,11 @@ class MistakeSet:
         together: int = 2,
         tolerances: Mapping[str, float] | None = None,
         without: Sequence[str] = (),
-        **steps: Any,
     ) -> None:
-        self.function, self.together = function, together
-        self.source: Any
-        self.from_checks = from_checks and not callable(names)
-        if callable(names):
-            self.source = Factory(names, steps)
-        else:
-            self.path = Path(names["__file__"])
-            beside = self.path.with_name(self.path.name.replace("_mistakes", ""))
-            self.source = MarkedSource(reference or beside, function, names, after)
+        self.function, self.together, self.from_checks = function, together, from_checks
+        self.path = Path(names["__file__"])
+        beside = self.path.with_name(self.path.name.replace("_mistakes", ""))
+        self.source = MarkedSource(reference or beside, function, names, after)
         self.steps, self.parameters = self.source.steps, self.source.parameters
         self.read, self.tolerances, self.without = read, dict(tolerances or {}), frozenset(without)
         self.probes: list[Probe] = []
