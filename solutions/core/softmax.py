@@ -5,8 +5,8 @@ import torch
 
 def softmax(x, dim=-1):
     """Turn each slice of `x` along `dim` into weights that sum to 1."""
-    # size 1 along dim, so the peak broadcasts back over its slice; the shift
-    # cancels below
+    # size 1 along dim, so the peak broadcasts back over its slice; the
+    # shift cancels below
     shifted = x - x.amax(dim=dim, keepdim=True)  # step: shift
     # every entry in [0, 1], and at least one is 1
     powers = torch.exp(shifted)  # step: power

@@ -463,7 +463,7 @@ def test_every_option_of_a_run_is_in_its_group():
         "What is handed in": ["names", "roster", "attempts", "before"],
         "What is graded": ["course", "lessons", "only", "limit", "shard", "seed"],
         "Results that are there already": ["resume", "regrade"],
-        "Where it is graded": ["jobs", "engine", "device", "isolation"],
+        "Where it is graded": ["jobs", "engine", "device", "isolation", "as"],
         "What is written": ["out", "reveal", "json"],
         "Other options": ["help"],
     }

@@ -20,6 +20,8 @@ import pytest
 import torch
 from support.course_files import ROOT, load
 
+from grader.source.step_marks import strip_marks
+
 WORDS = range(600, 1501)
 RUNGS = (3, 4)
 FENCE_WIDTH = 76  # columns: what an 80-column terminal shows of a line of code without wrapping it
@@ -202,7 +204,7 @@ def test_code_that_is_shown_is_narrow(lesson: LessonFiles) -> None:
     beside = lesson.text_path.parent.glob(f"{lesson.name}_*.py")
     demos = [path for path in beside if not path.stem.endswith("_quiz")]  # that draws numbers; nobody is shown it
     for path in (lesson.exercise_path, lesson.solution_path, *demos):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(strip_marks(path.read_text(encoding="utf-8")).splitlines(), start=1):
             assert len(line) <= FENCE_WIDTH, f"{path}:{number}: {len(line)} columns, at most {FENCE_WIDTH}: {line}"
 
 

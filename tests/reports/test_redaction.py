@@ -415,6 +415,8 @@ def test_values(submission, rand, number):
 RAISE_ON = "    exec(compile('\\n' * ({}) + 'raise ValueError', 'moving_average.py', 'exec'))"
 CARRIERS = {
     **CHANNELS,
+    # whether an answer is too large to be sent is how a check ends, which is told
+    "a returned shape": "    return np.zeros((n % 9999 + 1, 1))",
     "a line far beyond the file": RAISE_ON.format("n - 1"),
     "one of a thousand empty lines": RAISE_ON.format("20 + n % 1000") + "\n" * 1200,
     "one of a thousand comments": RAISE_ON.format("20 + n % 1000") + "\n# ..." * 1200,
