@@ -9,12 +9,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from grader.authoring.derive_lesson import derive_texts
 from grader.course.find_course import COURSE_FILE
 from grader.course.find_lesson import aliases
 from grader.course.load_course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
-from grader.files import read_file
+from grader.files import at, read_file
 from grader.model import Course
 
 TEXT = """\
@@ -120,23 +121,70 @@ mistake, right = {name}.mistake, {name}.alternative
 MISTAKE_SETS = [{name}]
 '''
 
+SYLLABUS = """\
+format = 1
+id = "{id}"
+title = "{title}"
+version = "0.1.0"
+arrays = "torch"  # what the functions take and return: "torch" or "numpy"
+
+[[tracks]]
+name = "{track}"
+title = "{title}"
+lessons = []
+"""
+
 IMPORTS = {
     "torch": "import torch  # noqa: F401  the answer will need it",
     "numpy": "import numpy as np  # noqa: F401  the answer will need it",
 }
 
 
-def write_lesson(root: Path, name: str, track: str | None = None) -> list[Path]:
+def write_lesson(root: Path, name: str, track: str | None = None, solution: Path | None = None) -> list[Path]:
     """Write the files of a new lesson into the course at *root*, and add it to the end of its track.
 
-    Returns the files, the syllabus last. Nothing is overwritten, and nothing is left behind after a failure.
-    Raises UsageError, CourseError.
+    Where there is no course yet, one is begun. Nothing is overwritten, and nothing is left behind after a failure.
+
+    Args:
+        solution: A solution from which stub and reference are derived.
+
+    Returns:
+        The files, the syllabus last.
+
+    Raises:
+        UsageError: The name is taken or no name, or a file is in the way.
+        CourseError: The course, or the solution, cannot be read.
     """
     _check_location(root)
-    course = load(root)
+    begun = not os.path.lexists(root / COURSE_FILE)
+    if begun:
+        _begin_course(root, track or "core")
+    try:
+        return _write_lesson(load(root, may_be_empty=True), name, track, solution)
+    except BaseException:
+        if begun:
+            (root / COURSE_FILE).unlink()
+        raise
+
+
+def _begin_course(root: Path, track: str) -> None:
+    name = re.sub(r"[^a-z0-9]+", "-", root.resolve().name.lower()).strip("-") or "course"
+    text = SYLLABUS.format(id=name, title=name.replace("-", " ").capitalize(), track=track)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        (root / COURSE_FILE).write_text(text, encoding="utf-8")
+    except OSError as error:
+        what = f"no course can be begun here: {error.strerror or error}"
+        raise UsageError(what, where=str(root), next_step="name a folder of your own with --course DIR") from None
+
+
+def _write_lesson(course: Course, name: str, track: str | None, solution: Path | None) -> list[Path]:
+    root = course.root
     track = _choose_track(course, track)
     _check_name(course, name)
     texts = _texts(course, name, track)
+    if solution is not None:
+        texts.update(_derived(course, name, track, solution))
     there = [path for path in texts if os.path.lexists(path)]
     if there:
         what = f"there is a file already for a lesson {name}; nothing was written"
@@ -166,6 +214,21 @@ def _texts(course: Course, name: str, track: str) -> dict[Path, str]:
     title = name.replace("_", " ").capitalize()
     words = {"name": name, "track": track, "title": title, "import_line": IMPORTS[course.arrays]}
     return {path: template.format(**words) for path, template in templates.items()}
+
+
+def _derived(course: Course, name: str, track: str, solution: Path) -> dict[Path, str]:
+    """Return the files that come from a solution."""
+    title = name.replace("_", " ").capitalize()
+    heading = f"{title}.\n\nThe lesson: learn read {name}        Your work, checked: learn check {name}\n"
+    try:
+        derived = derive_texts(read_file(solution), heading)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", 0) or 0
+        what = f"no lesson can be made from this file: {getattr(error, 'msg', error)}"
+        raise CourseError(what, where=at(solution, line), next_step="give a file with the functions to write") from None
+    files = course.root / "exercises" / track, *[course.root / "solutions" / track] * 3
+    names = f"{name}.py", f"{name}.py", f"test_{name}.py", f"{name}_mistakes.py"
+    return {folder / file: text for folder, file, text in zip(files, names, derived, strict=True)}
 
 
 def _choose_track(course: Course, track: str | None) -> str:
@@ -225,7 +288,8 @@ def _append_to_array(text: str, opening: int, name: str) -> str:
         elif token[0] == ",":
             comma = True
         elif token[0] == "]":
-            return _insert(text, last, comma, opening + token.start(), name) if last else ""
+            closing = opening + token.start()
+            return _insert(text, last, comma, closing, name) if last else f'{text[:closing]}"{name}"{text[closing:]}'
     return ""
 
 

@@ -9,11 +9,12 @@ from grader.course.frontmatter import read_front_matter
 from grader.course.stubs import read_functions
 from grader.course.syllabus import check_name, read_syllabus
 from grader.course.tables import Table
+from grader.errors import CourseError
 from grader.files import is_file
 from grader.model import Course, Function, Lesson
 
 
-def load(root: Path) -> Course:
+def load(root: Path, may_be_empty: bool = False) -> Course:
     """Read the course in *root*; `solutions/` may be missing, as learners get the course without it.
 
     Raises CourseError with the file and, where it is known, the line.
@@ -25,6 +26,9 @@ def load(root: Path) -> Course:
             _check_files(course.root, track.name, name, places[name])
             heads[name] = read_front_matter(course.root / "lessons" / track.name / f"{name}.md")
             course.lessons[name] = _lesson(course.root, track.name, name, heads[name])
+    if not course.lessons and not may_be_empty:
+        what = "this course has no lessons yet"
+        raise CourseError(what, where=str(root / "course.toml"), next_step=f"grader new LESSON --course {root}")
     _check_aliases(course.lessons, heads)
     _check_needs(course.lessons, heads)
     return course

@@ -23,11 +23,16 @@ def read_functions(path: Path) -> tuple[Function, ...]:
     except SyntaxError as error:
         what = f"the exercise is not valid Python: {error.msg}"
         raise CourseError(what, where=at(path, error.lineno or 0), next_step=AUDIT) from None
-    written = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    found = tuple(_function(node) for node in written if not node.name.startswith("_"))
+    found = find_functions(tree)
     if not found:
         raise CourseError("the exercise has no function or class to write", where=str(path), next_step=AUDIT)
     return found
+
+
+def find_functions(tree: ast.Module) -> tuple[Function, ...]:
+    """Return the public functions and classes at the top level of a module, in order."""
+    written = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    return tuple(_function(node) for node in written if not node.name.startswith("_"))
 
 
 def _function(node: ast.FunctionDef | ast.ClassDef) -> Function:

@@ -75,8 +75,6 @@ def _tracks(tables: list[Table]) -> tuple[tuple[Track, ...], dict[str, Table]]:
 def _track(table: Table) -> Track:
     table.only("name", "title", "lessons")
     track = Track(table.text("name"), table.text("title"), table.texts("lessons"))
-    if not track.lessons:
-        raise table.error(f'the track "{track.name}" has no lessons', "lessons")
     check_name(table, "name", track.name)
     for lesson in track.lessons:
         check_name(table, "lessons", lesson)

@@ -20,6 +20,7 @@ from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
 from grader.judge.course_answers import load_mistake_sets
+from grader.source.step_marks import read_marks, strip_marks
 from grader.terminal.text import Signs
 
 SECONDS = 120
@@ -197,8 +198,87 @@ def test_the_syllabus_keeps_its_layout(copy, lessons):
     assert "\n".join(changed.splitlines()[:10]) == "\n".join(text.splitlines()[:10])
 
 
+@pytest.mark.parametrize("text", ["[[tracks]]\nlessons = []\n", "[[tracks]]\nlessons = [\n    # none yet\n]\n"])
+def test_an_empty_track_takes_a_lesson(copy, text):
+    """A track may begin empty."""
+    text = text.replace("[[tracks]]", '[[tracks]]\nname = "basics"')
+    changed = add_to_syllabus(TomlText(text, copy / "course.toml"), load(copy), "new", "basics")
+
+    assert tomllib.loads(changed)["tracks"][0]["lessons"] == ["new"]
+
+
+def test_a_course_is_begun_where_there_is_none(tmp_path):
+    """The first lesson makes the course; after a failure nothing is left of it."""
+    with pytest.raises(UsageError, match="no name"):
+        write_lesson(tmp_path / "My Course", "2d")
+    assert not (tmp_path / "My Course/course.toml").exists()
+
+    write_lesson(tmp_path / "My Course", "gate")
+    course = load(tmp_path / "My Course")
+
+    assert (course.id, list(course.lessons)) == ("my-course", ["gate"])
+
+
+SOLUTION = '''\
+import torch
+
+
+def gate(x, w):
+    """Multiply x by a gate."""
+    logits = x @ w.T  # (B, D)
+    return x * torch.sigmoid(logits)
+
+
+class Scale(torch.nn.Module):
+    """One number."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.w = torch.nn.Parameter(
+            torch.zeros(size))
+
+    def forward(self, x):
+        """Scale x."""
+        if x is None:
+            return None  # step: nothing
+        logits = x * self.w
+        return logits
+
+
+def _helper(x):
+    return x
+'''
+
+
+def test_a_lesson_is_derived_from_a_solution(tmp_path):
+    """The stub keeps imports, signatures and docstrings and no line of the answer; the reference's steps have names."""
+    (tmp_path / "mine.py").write_text(SOLUTION)
+    write_lesson(tmp_path / "course", "gate", solution=tmp_path / "mine.py")
+    lesson = load(tmp_path / "course").lessons["gate"]
+    stub, reference = lesson.exercise_path.read_text(), lesson.solution_path.read_text()
+
+    assert [(f.name, f.kind, f.signature, f.statement) for f in lesson.functions] == [
+        ("gate", "function", "(x, w)", "Multiply x by a gate."), ("Scale", "class", "(size)", "One number.")
+    ]  # fmt: skip
+    assert stub.count("NotImplementedError") == 3 and '"""Scale x."""' in stub
+    assert not {"sigmoid", "Parameter", "_helper", "step:"} & set(re.findall(r"\w+:?", stub))
+    names = ["logits", "give", "nothing", "logits_2", "give_3", "give_2"]
+    assert [name for _, name in read_marks(reference)] == names
+    assert strip_marks(reference) == strip_marks(SOLUTION)
+    assert [each.function for each in load_mistake_sets(lesson)] == ["gate", "Scale"]
+
+
+@pytest.mark.parametrize("text, said", [("def f(:\n", "invalid syntax"), ("x = 1\n", "no public function")])
+def test_what_is_no_solution_is_said_with_its_file(tmp_path, text, said):
+    """A file that is no Python, or has nothing to write in it, begins no lesson."""
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(CourseError, match=said) as caught:
+        write_lesson(tmp_path / "course", "gate", solution=tmp_path / "mine.py")
+    assert "mine.py" in caught.value.where and not (tmp_path / "course/course.toml").exists()
+
+
 def test_a_syllabus_that_is_not_understood_is_left_alone(copy):
     """Where the list is written in a way that cannot be extended safely, nothing is written."""
-    text = 'tracks = [{lessons = [], name = "basics", title = "Basics"}]\n'
+    text = '[[tracks]]\nname = "basics"\nlessons = ["\\"]", "b"]\n'
     with pytest.raises(CourseError, match="not understood"):
         add_to_syllabus(TomlText(text, copy / "course.toml"), load(copy), "new", "basics")

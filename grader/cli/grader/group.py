@@ -20,6 +20,7 @@ COMMANDS = {
     "items": "grader.cli.grader.items",
     "audit": "grader.cli.grader.audit",
     "new": "grader.cli.grader.new",
+    "show": "grader.cli.grader.show",
     "doctor": "grader.cli.doctor.doctor",
 }
 
