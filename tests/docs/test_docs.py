@@ -18,7 +18,7 @@ COMMANDS = {
         *("start", "list", "read", "check", "hint", "solution", "reset"),
         *("quiz", "review", "report", "progress", "demo", "doctor"),
     ],
-    "grader": ["run", "merge", "report", "export", "release", "bundle", "items", "audit", "new", "doctor"],
+    "grader": ["run", "merge", "report", "export", "release", "bundle", "items", "audit", "new", "show", "doctor"],
 }
 
 
