@@ -123,7 +123,8 @@ class MistakeOutputs:
     def _reached_by(self, probe: Probe) -> int:
         used: set[str] = set()
         observe(probe, self.subject_for(self.mistake_set.source.build_watched(used)), self.arrays)
-        return sum(1 << i for i, m in enumerate(self.mistake_set.mistakes) if not used.isdisjoint(m.changes))
+        mistakes = self.mistake_set.mistakes
+        return sum(1 << i for i, m in enumerate(mistakes) if m.version or not used.isdisjoint(m.changes))
 
     @cached_property
     def transcripts(self) -> dict[Probe, Transcript]:
@@ -188,14 +189,11 @@ class MistakeMatcher:
 
         A single mistake has to on the probes that recognise it, a combination on every probe.
         """
-        if mistakes.bit_count() == 1:
-            (mistake,) = self._outputs.members(mistakes)
-            probes = enumerate(self._outputs.probes)
-            return all(
-                self._agrees(i, mistakes) for i, probe in probes if probe.name in mistake.only or not mistake.only
-            )
+        only = self._outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
         open_questions = []
         for probe, (reached, agreed) in enumerate(zip(self._outputs.reached, self._agreed, strict=True)):
+            if only and self._outputs.probes[probe].name not in only:
+                continue
             known = agreed.get(mistakes & reached)
             if known is None:
                 open_questions.append((probe, mistakes & reached))
