@@ -56,11 +56,12 @@ def earlier_lessons() -> dict[str, tuple[str, str]]:
 
 
 def judge_answers(judge: Judge, lesson: str) -> dict[Path, LessonResult]:
-    """The verdict on every answer to one lesson."""
+    """The verdict on every answer to one lesson, each graded as a learner of a class is."""
     found = {}
     for path in sorted((ANSWERS / lesson).glob("*.py")):
         submission = Submission(lesson, path.name, path.read_text(encoding="utf-8"), earlier_lessons())
-        found[path] = judge.examine(course().lessons[lesson], submission, SEED)
+        with judge.workers.one_learner():
+            found[path] = judge.examine(course().lessons[lesson], submission, SEED)
     return found
 
 
