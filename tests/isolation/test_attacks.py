@@ -49,7 +49,7 @@ def attacked(ground) -> Iterator[Callable[[str], AttackedClass]]:
         yield get
 
 
-@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: f"{attack.course}/{attack.name}")
 def test_an_attack_is_answered_as_its_file_says(attack: Attack, attacked):
     """It gets the verdict that is due, no more points than that, and nothing and nobody else notices."""
     target = attacked(attack.course)

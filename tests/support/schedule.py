@@ -16,18 +16,20 @@ EACH_FOR_ITSELF = (
     "judge/test_wire_fuzz.py",
     "quiz/test_quiz_flow.py",
 )
-ANSWERS = "content/test_answers.py"  # all answers to one lesson are graded together
-LONGEST_FIRST = ("docs/", "authoring/test_release.py", "batch/test_resume.py", "isolation/", ANSWERS)
+# Files whose tests named `group/test` share what the group prepares: the answers to a lesson, the attacks on a course.
+IN_GROUPS = ("content/test_answers.py", "isolation/test_attacks.py")
+LONGEST_FIRST = ("docs/", "authoring/test_release.py", "batch/test_resume.py", "isolation/", "content/test_answers.py")
 
 
 class Scheduler(LoadScopeScheduling):
-    """Give each process a file, a test or a lesson's answers at a time, in the order of the collection."""
+    """Give each process a file, a group of tests or a test at a time, in the order of the collection."""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.removeprefix("tests/").partition("::")
-        if file == ANSWERS and "/" in test:
-            return f"{file}::{test.partition('[')[2].partition('/')[0]}"
-        return nodeid if file.startswith(EACH_FOR_ITSELF) else file
+        group, slash, _ = test.partition("[")[2].partition("/")
+        if slash and file in IN_GROUPS:
+            return f"{file}::{group}"
+        return nodeid if file.startswith((*EACH_FOR_ITSELF, *IN_GROUPS)) else file
 
 
 def sort_longest_first(items: list[pytest.Item]) -> None:
