@@ -43,7 +43,7 @@ def test_the_first_five_minutes_are_true(tmp_path):
             if command.startswith("cd "):
                 folder = folder / command[3:]
                 continue
-            done = shell(command, folder)
+            done = shell(command, folder, from_nothing=True)
             assert done.returncode in (0, 1), f"{command}\n{done.stdout}{done.stderr}"
             missing = first_missing(shown, done.stdout)
             assert not missing, f"{command} does not print\n{missing}\nbut\n{done.stdout}"

@@ -12,6 +12,7 @@ import importlib
 import io
 import json
 import os
+import random
 import select
 import signal
 import socket
@@ -84,7 +85,7 @@ class ForkedCommand:
 
 def start_command(
     program: str, arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int],
-    terminal: bool = False,
+    terminal: bool = False, one_core: bool = False,
 ) -> Command:  # fmt: skip
     """Start `learn` or `grader`, with standard input, output and errors; `terminal`: input is to be its own one."""
     if _needs_python(env):
@@ -92,10 +93,14 @@ def start_command(
         return subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             cwd=cwd, env=env, stdin=files[0], stdout=files[1], stderr=files[2], start_new_session=terminal,
+            preexec_fn=stay_on_one_core if one_core else None,
         )  # fmt: skip
     arrays = "numpy" if "courses/tiny" in env.get("SELFATTEND_COURSE", "") else "torch"
     told, tells = os.pipe()
-    request = {"program": program, "arguments": arguments, "cwd": str(cwd), "env": dict(env), "terminal": terminal}
+    request = {
+        "program": program, "arguments": arguments, "cwd": str(cwd), "env": dict(env), "terminal": terminal,
+        "one_core": one_core,
+    }  # fmt: skip
     try:
         socket.send_fds(_server(arrays), [json.dumps(request).encode()], [*files, tells])
     finally:
@@ -104,19 +109,28 @@ def start_command(
 
 
 def run_command(
-    program: str, *arguments: object, cwd: Path, env: Mapping[str, str], stdin: str = "", timeout: float = SECONDS
-) -> subprocess.CompletedProcess[str]:
+    program: str, *arguments: object, cwd: Path, env: Mapping[str, str], stdin: str = "", timeout: float = SECONDS,
+    one_core: bool = False,
+) -> subprocess.CompletedProcess[str]:  # fmt: skip
     """What a command printed, and its exit code."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
         typed = tuple(map(str, arguments))
-        command = start_command(program, typed, cwd, env, (given.fileno(), out.fileno(), err.fileno()))
+        command = start_command(
+            program, typed, cwd, env, (given.fileno(), out.fileno(), err.fileno()), one_core=one_core
+        )
         try:
             code = command.wait(timeout)
         finally:
             command.kill()
         return subprocess.CompletedProcess(typed, code, _text(out), _text(err))
+
+
+def stay_on_one_core() -> None:
+    """Let this process and what it starts see one core, whichever."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
 def _text(file: IO[bytes]) -> str:
@@ -201,6 +215,8 @@ def _become_command(request: dict[str, Any], files: list[int]) -> NoReturn:
     """Be what a new Python is before its first statement, then run the command; it ends the process itself."""
     if request["terminal"]:
         os.setsid()
+    if request["one_core"]:
+        stay_on_one_core()
     for number, file in enumerate(files):
         os.dup2(file, number)
     os.closerange(3, 256)

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import os
-import random
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+from support.command_server import run_command, stay_on_one_core
+
 BIN = Path(sys.executable).parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = 120
+FOR_A_SHELL = re.compile(r"[|&;<>$`*?~#(){}\n\\]")
 
 
-def shell(command: str, cwd: Path, *, one_core: bool = False) -> subprocess.CompletedProcess[str]:
+def shell(
+    command: str, cwd: Path, *, one_core: bool = False, from_nothing: bool = False
+) -> subprocess.CompletedProcess[str]:
     """Run a line as a shell would, with our commands on the path and 80 columns.
 
-    With `one_core` it sees a machine with one core: a class is graded in one process, not in one for each core.
+    With `one_core` it sees a machine with one core: a class is graded in one process, not in one for each core. A line
+    that is a command of ours alone is forked from a process that has its imports, unless it is to start `from_nothing`.
     """
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
+    words = shlex.split(command)
+    if words[0] in ("learn", "grader") and not (from_nothing or FOR_A_SHELL.search(command)):
+        return run_command(*words, cwd=cwd, env=environment, one_core=one_core)
     return subprocess.run(
         command, shell=True, cwd=cwd, env=environment, capture_output=True, text=True, timeout=SECONDS,
-        preexec_fn=_stay_on_one_core if one_core else None,
+        preexec_fn=stay_on_one_core if one_core else None,
     )  # fmt: skip
-
-
-def _stay_on_one_core() -> None:
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
 
 
 def sessions(text: str) -> list[tuple[str, str]]:
