@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -17,6 +18,8 @@ from grader.model import Limits
 from grader.worker.preload import configure_torch
 
 configure_torch()  # as the judge does: tests of diagnosis use its parts without it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a script starts what runs beside it; tests type Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
