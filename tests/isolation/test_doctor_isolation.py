@@ -127,9 +127,9 @@ def test_a_class_that_cannot_be_graded_is_the_instructor_s_trouble(monkeypatch, 
 
 
 def test_going_without_bubblewrap_is_said(monkeypatch):
-    """The line on `grader run` says why its second wall is not there."""
+    """The line on `grader run` says why its second wall is not there, and what only that would hide."""
     without = CombinedResult(("landlock", "seccomp"), no_sandbox="bubblewrap is not installed")
     assert (
-        "without bubblewrap: bubblewrap is not installed"
+        "without bubblewrap, so code can find out which paths exist: bubblewrap is not installed"
         in findings(monkeypatch, FakeSelftest(combined=without))["grader run"].says
     )

@@ -95,5 +95,6 @@ def _grader_run(run: Callable[[], CombinedResult], for_class: bool) -> Finding:
         return Finding("grader run", "broken" if for_class else "note", error.what, ON_TRUST)
     if result.escapes:
         return Finding("grader run", "broken", f"it could do more than it should: {result.escapes}", "report this")
-    without = f"; without bubblewrap: {result.no_sandbox}" if result.no_sandbox else ""
+    shows = "so code can find out which paths exist"  # no version of Landlock forbids that
+    without = f"; without bubblewrap, {shows}: {result.no_sandbox}" if result.no_sandbox else ""
     return Finding("grader run", "ok", f"isolated from files and network, within {', '.join(result.layers)}{without}")
