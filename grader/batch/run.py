@@ -19,7 +19,7 @@ from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
 from grader.intake.discover import Discovery, discover
 from grader.intake.formats.repositories import parse_deadline
-from grader.intake.learner import Learner
+from grader.intake.learner import STAMP, Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
 from grader.judge.session import random_seed
@@ -146,7 +146,9 @@ class Run:
 
     def _digest(self, learner: Learner, state: State) -> str:
         """Return the digest of a hand-in; if nothing would come of reading it, the one it was graded with."""
-        if state.digest in ("", learner.stamp):  # the grader failed on it, or it took too long and is still the same
+        if not state.digest:  # the grader failed on it
+            return ""
+        if state.digest.startswith(STAMP) and state.digest == learner.stamp:  # it took too long, and is still the same
             return state.digest
         return read_within_limits(learner, self.course.limits).digest
 

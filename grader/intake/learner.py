@@ -13,6 +13,7 @@ from grader.intake.formats.class_zip import open_class
 from grader.intake.limits import suffix_of
 
 MAX_SHOWN_CHARS = 300  # of a name or a note with names, which learners choose
+STAMP = "stamp:"  # before what stands in the place of a digest
 MAX_DATED_FILES = 1_000  # of a folder, to find when it was last changed
 
 
@@ -115,9 +116,9 @@ class Learner:
 
     @property
     def stamp(self) -> str:
-        """What tells it from a later hand-in without reading it, as far as names and times do."""
+        """What tells it from a later hand-in without reading it, as far as names and times do: no digest."""
         dated = [(one.name, one.inside, one.modified_at()) for one in self.entries]
-        return hashlib.sha256(repr(dated).encode("utf-8", "replace")).hexdigest()
+        return STAMP + hashlib.sha256(repr(dated).encode("utf-8", "replace")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for another process; `from_dict` reads it back."""
