@@ -72,7 +72,7 @@ def head_of(store: ClassStore) -> dict[str, Any]:
     """Return results.json without its submissions. Raises as `facts_of`."""
     facts = facts_of(store)
     settings, found = facts["settings"], facts["found"]
-    unfinished = _count_unfinished(facts["expected"], store.states())
+    unfinished = len(set(facts["expected"]) - store.current())
     return {
         "schema": SCHEMA,
         "course": {**settings["course"], "title": facts["titles"]["course"]},
@@ -91,12 +91,6 @@ def head_of(store: ClassStore) -> dict[str, Any]:
         "finished": facts.get("finished"),
         "similar": facts.get("similar") or [],
     }
-
-
-def _count_unfinished(expected: Collection[str], states: Mapping[str, State]) -> int:
-    """Count the hand-ins without a result, or waiting for a new one."""
-    done = {name for name, state in states.items() if state.listed and not state.again}
-    return len(set(expected) - done)
 
 
 class Results:
@@ -245,8 +239,8 @@ class Results:
 
     def count_unfinished(self) -> tuple[int, int]:
         """Return how many hand-ins are not graded yet, and how many there are."""
-        expected = facts_of(self.store)["expected"]
-        return _count_unfinished(expected, self.store.states()), len(set(expected))
+        expected = set(facts_of(self.store)["expected"])
+        return len(expected - self.store.current()), len(expected)
 
     def write_learners(self, *, missing_only: bool = False) -> None:
         """Rewrite every learner's files, or only those that were removed when the learner was not listed."""

@@ -62,8 +62,12 @@ def _test(hint: Any) -> Test:
 
 def _test_fields(kind: type[Any]) -> Test:
     tests = [(name, _test(hint)) for name, hint in get_type_hints(kind).items()]
-    if is_dataclass(kind):
-        return lambda value: type(value) is kind and all(test(vars(value)[name]) for name, test in tests)
+    if is_dataclass(kind):  # most fields of a summary have their default, which is quick to see
+        given = [(name, test, vars(kind).get(name, ...)) for name, test in tests]
+        return lambda value: (
+            type(value) is kind
+            and all([test(it) for name, test, default in given if (it := vars(value)[name]) is not default])
+        )
     needed: frozenset[str] = vars(kind)["__required_keys__"]
     return lambda value: (
         type(value) is dict

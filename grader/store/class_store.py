@@ -180,9 +180,15 @@ class ClassStore:
         query = "SELECT id, settings, digest, feedback, at, listed, again FROM results"
         return dict(self._database.read(_to_state, query, ()))
 
+    def current(self) -> set[str]:
+        """Return the ids of the hand-ins with a result that is listed and does not wait for a new one."""
+        query = "SELECT id FROM results WHERE listed AND NOT again"
+        return set(self._database.read(lambda row: str(row[0]), query, ()))
+
     def list_only(self, hand_ins: Collection[str]) -> None:
         """List only these in the class files. The others are kept, and count again once they are listed."""
-        wrong = [name for name, state in self.states().items() if state.listed != (name in hand_ins)]
+        listed = dict(self._database.read(lambda row: (str(row[0]), row[1]), "SELECT id, listed FROM results", ()))
+        wrong = [name for name, known in listed.items() if bool(known) != (name in hand_ins)]
         changes = [("UPDATE results SET listed = ? WHERE id = ?", (name in hand_ins, name)) for name in wrong]
         if changes:
             self._database.write_all([*changes, (FACT, (CHANGED, json.dumps(True)))])
