@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Protocol
 
 from grader.batch.make_record import GradedHandIn
 from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.settings import Settings
+from grader.course.course_files import digest
 from grader.errors import UsageError
 from grader.intake.learner import Learner
 from grader.model import Course, Limits
@@ -43,6 +45,7 @@ def make_executor(where: str, course: Course, settings: Settings, jobs: int | No
     It grades *jobs* submissions at the same time, None for one a processor; *learners* are the most that are useful.
     Raises UsageError if there is no such executor, or it cannot be used.
     """
+    settings = replace(settings, files=digest(course))  # not before: what resumes with nothing to do needs none
     if where == LOCAL:
         return LocalExecutor(settings, course.limits, min(jobs or usable_cores(), max(1, learners)))
     scheme, _, address = where.partition("://")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.course.course_files import digest
 from grader.model import SCHEMA, Course, Lesson
 
 
@@ -29,7 +28,7 @@ class Settings:
     seed: int
     device: str
     isolation: str = "available"
-    files: str = ""  # digest of all files of the course, which may not change during the run
+    files: str = ""  # digest of all files of the course, which may not change while it is graded
 
     def to_header(self) -> dict[str, Any]:
         """Return what verdicts depend on: neither the course's folder nor the isolation."""
@@ -77,9 +76,7 @@ def make_settings(
     """Make the settings of a run over these lessons."""
     chosen = [lesson for lesson in course.lessons.values() if lesson in lessons]
     content, names = _digest(course, chosen), tuple(lesson.name for lesson in chosen)
-    return Settings(
-        str(course.root), course.id, course.version, content, engine, names, seed, device, isolation, digest(course)
-    )
+    return Settings(str(course.root), course.id, course.version, content, engine, names, seed, device, isolation)
 
 
 def _digest(course: Course, lessons: Iterable[Lesson]) -> str:

@@ -19,6 +19,7 @@ from support.course_files import ROOT
 
 from grader.batch.settings import make_settings
 from grader.course import load
+from grader.course.course_files import digest
 from grader.intake.discover import discover
 from grader.judge.processes.isolation_policy import ON_TRUST
 
@@ -64,7 +65,11 @@ class AttackedClass:
         lessons = [self.course.lessons[lesson] for lesson in LESSONS[name]]
         settings = make_settings(self.course, lessons, SEED, "cpu", "test", isolation)
         self.process = GradingProcess(
-            asdict(settings), without, watched, SECRET_OF_THE_JUDGE=canaries.secret, **environment
+            asdict(settings) | {"files": digest(self.course)},
+            without,
+            watched,
+            SECRET_OF_THE_JUDGE=canaries.secret,
+            **environment,
         )
 
     def begin(self) -> None:

@@ -27,6 +27,7 @@ from grader.batch.run import Plan, Run
 from grader.batch.settings import make_settings
 from grader.batch.shards import Shard
 from grader.course import load
+from grader.course.course_files import digest
 from grader.errors import CourseError, StoreError, UsageError
 from grader.intake.learner import Entry, Learner
 from grader.model import LessonResult, Limits
@@ -433,7 +434,8 @@ def test_another_version_of_the_course_is_graded_anew(course, class_folder, tmp_
 
 @pytest.fixture
 def grader(course):
-    made = ProcessPool(make_settings(course, list(course.lessons.values()), 5, "cpu", "1"), course.limits)
+    settings = make_settings(course, list(course.lessons.values()), 5, "cpu", "1")
+    made = ProcessPool(replace(settings, files=digest(course)), course.limits)
     yield made
     made.close()
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def test_a_change_during_a_run_ends_it(tmp_path, course, changed):
 def test_a_grading_process_does_not_start_with_other_files(tmp_path, course):
     """Where one has died, the one in its place looks before it loads a check."""
     made = load(course)
-    pool = ProcessPool(make_settings(made, [made.lessons["argmax_2d"]], 1, "cpu", "1", "available"), made.limits)
+    settings = make_settings(made, [made.lessons["argmax_2d"]], 1, "cpu", "1", "available")
+    pool = ProcessPool(replace(settings, files=digest(made)), made.limits)
     write(tmp_path / "in", {"ada/argmax_2d.py": WRONG, "ben/argmax_2d.py": ANSWERS["argmax_2d"]})
     ada, ben = discover(tmp_path / "in").learners
     try:
