@@ -1,7 +1,7 @@
 """Find every callable of torch that does a whole exercise, by calling each on random input in the plausible ways.
 
-python -m support.equal_calls softmax|attention: prints an expression for each, and how it was called. Run it where it
-can do no harm: it calls what it finds.
+python -m support.equal_calls softmax|attention [EVERY]: prints an expression for each, and how it was called. Run it
+where it can do no harm: it calls what it finds.
 """
 
 from __future__ import annotations
@@ -86,12 +86,13 @@ def make_inputs(exercise: str) -> dict[str, Any]:
     return names
 
 
-def find_calls(exercise: str) -> list[str]:
-    """Return an expression for each callable that does the exercise."""
+def find_calls(exercise: str, every: int = 1) -> list[str]:
+    """Return an expression for each callable that does the exercise, of every so many-th that there is."""
     names = make_inputs(exercise)
     wanted = [eval(text, names) for text in EXERCISES[exercise][2]]
     return [
-        f"{expression}|{way}" for expression, way in _try_all(list(_callables()), EXERCISES[exercise][1], names, wanted)
+        f"{expression}|{way}"
+        for expression, way in _try_all(list(_callables())[::every], EXERCISES[exercise][1], names, wanted)
     ]
 
 
@@ -211,4 +212,4 @@ def _is_equal(value: Any, want: Any) -> bool:
 
 
 if __name__ == "__main__":
-    print("\n".join(find_calls(sys.argv[1])))
+    print("\n".join(find_calls(sys.argv[1], *map(int, sys.argv[2:]))))
