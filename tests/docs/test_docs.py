@@ -107,6 +107,25 @@ def test_links_lead_somewhere(name):
         assert (ROOT / target).exists(), target
 
 
+def test_every_promise_names_tests_that_exist():
+    """SECURITY.md promises nothing without a test behind it."""
+    promises = (ROOT / "SECURITY.md").read_text().partition("## What is promised")[2].partition("\n## ")[0]
+    for promise in promises.split("\n- ")[1:]:
+        named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", promise)
+        assert named, promise
+        for path, name in named:
+            assert f"def {name or 'test_'}" in (ROOT / path).read_text(), (path, name)
+
+
+def test_no_command_speaks_to_the_internet():
+    """No module of the engine knows a socket of the internet or a client of HTTP, but those that try the isolation."""
+    for path in (ROOT / "grader").rglob("*.py"):
+        if path.parent.name not in ("isolation_selftest", "isolation"):
+            assert not re.search(r"AF_INET|create_connection|urlopen|http\.client|import requests", path.read_text()), (
+                path
+            )
+
+
 def test_the_documents_speak_of_the_product_alone():
     """No machine's paths and no words of how the work was done."""
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("lessons/**/*.md")]:
