@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -14,23 +15,32 @@ from grader.files import is_file
 from grader.model import Course, Function, Lesson
 
 
-def load(root: Path, may_be_empty: bool = False) -> Course:
+def load(root: Path, may_be_empty: bool = False, faults: dict[str, CourseError] | None = None) -> Course:
     """Read the course in *root*; `solutions/` may be missing, as learners get the course without it.
 
-    Raises CourseError with the file and, where it is known, the line.
+    Args:
+        faults: Takes, by name, why a lesson cannot be read; the course is without that lesson then.
+
+    Raises:
+        CourseError: With the file and, where it is known, the line.
     """
     course, places = read_syllabus(root.absolute() / "course.toml")
     heads: dict[str, Table] = {}
     for track in course.tracks:
         for name in track.lessons:
-            _check_files(course.root, track.name, name, places[name])
-            heads[name] = read_front_matter(course.root / "lessons" / track.name / f"{name}.md")
-            course.lessons[name] = _lesson(course.root, track.name, name, heads[name])
-    if not course.lessons and not may_be_empty:
+            try:
+                _check_files(course.root, track.name, name, places[name])
+                heads[name] = read_front_matter(course.root / "lessons" / track.name / f"{name}.md")
+                course.lessons[name] = _lesson(course.root, track.name, name, heads[name])
+            except CourseError as error:
+                if faults is None:
+                    raise
+                faults[name] = error
+    if not course.lessons and not faults and not may_be_empty:
         what = "this course has no lessons yet"
         raise CourseError(what, where=str(root / "course.toml"), next_step=f"grader new LESSON --course {root}")
     _check_aliases(course.lessons, heads)
-    _check_needs(course.lessons, heads)
+    _check_needs(course.lessons, heads, faults or {})
     return course
 
 
@@ -82,10 +92,10 @@ def _check_aliases(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
             taken[alias] = f'an alias of "{lesson.name}"'
 
 
-def _check_needs(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
+def _check_needs(lessons: dict[str, Lesson], heads: dict[str, Table], faults: Container[str]) -> None:
     for lesson in lessons.values():
         for need in lesson.needs:
-            if need not in lessons:
+            if need not in lessons and need not in faults:
                 what = f'"{lesson.name}" needs "{need}", which is no lesson of this course'
                 raise heads[lesson.name].error(what, "needs", need)
     try:

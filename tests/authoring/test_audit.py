@@ -15,7 +15,7 @@ import pytest
 from support.hand_ins import TINY
 
 from grader.authoring.lesson_template import add_to_syllabus, write_lesson
-from grader.cli.grader.audit import conclusion, head, lesson_column, row
+from grader.cli.grader.audit import conclusion, head, lesson_column, matrix_table, row
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
@@ -31,9 +31,10 @@ def copy(tmp_path):
     return shutil.copytree(TINY, tmp_path / "course")
 
 
-def audited(root: Path, *lessons: str) -> tuple[int, dict[str, dict]]:
+def audited(root: Path, *lessons: str, seeds: int = 2, matrix: bool = False) -> tuple[int, dict[str, dict]]:
     """The exit status and each lesson's object of `grader audit --json`, in a process of its own."""
-    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", str(root), "--json"]
+    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", str(root), "--json", "--seeds", str(seeds)]
+    command += ["--matrix"] if matrix else []
     command += ["--lessons", ",".join(lessons)] if lessons else []
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode in (0, 1), done.stderr
@@ -102,8 +103,8 @@ def test_every_fault_in_a_lesson_is_found(copy):
     assert "alternative “differences of a running total” is rejected" in said
     assert lessons["moving_average"]["alternatives"] == [2, 3]
     said = "\n".join(lessons["argmax_2d"]["problems"])
-    assert "solutions/basics/argmax_2d_mistakes.py is missing" in said
-    assert "The reference scores" in said
+    assert "solutions/basics/argmax_2d_mistakes.py: This file is missing." in said
+    assert "test_argmax_2d.py:46: The reference does not pass on seed 1: every_corner[0-4] failed: It returned" in said
     assert "no family of known mistakes" in said
 
 
@@ -125,8 +126,157 @@ def test_checks_that_cannot_be_used_are_a_problem_of_their_lesson(copy):
     code, lessons = audited(copy)
 
     assert code == 1
-    assert "nothing_of_that_name" in lessons["moving_average"]["problems"][0]
+    (said,) = lessons["moving_average"]["problems"]
+    assert said.startswith("solutions/basics/test_moving_average.py:1: ") and "nothing_of_that_name" in said
     assert lessons["argmax_2d"]["problems"] == []
+
+
+def line_of(path: Path, text: str) -> int:
+    """The number of the first line that holds a text."""
+    return next(number for number, line in enumerate(path.read_text().splitlines(), 1) if text in line)
+
+
+def problems_with(copy: Path, path: str, old: str, new: str, lesson: str = "moving_average", **options) -> list[str]:
+    """What the audit finds wrong once a piece of one of the course's files is another."""
+    change(copy / path, old, new)
+    code, lessons = audited(copy, lesson, **options)
+    assert code == 1
+    return lessons[lesson]["problems"]
+
+
+CHECKS = "solutions/basics/test_moving_average.py"
+MISTAKES = "solutions/basics/moving_average_mistakes.py"
+REPEATABLE = "    assert_repeatable(submission.moving_average, rand(9), 4)\n"
+
+
+def test_a_check_that_crashes_on_the_reference_is_told_with_its_line(copy):
+    """The grader's own error costs no points; a reference must pass every check all the same."""
+    said = problems_with(copy, CHECKS, REPEATABLE, REPEATABLE + "    rand(9).no_such_thing()\n")
+
+    assert len(said) == 1, said
+    line = line_of(copy / CHECKS, "no_such_thing")
+    assert said[0].startswith(f"{CHECKS}:{line}: The reference does not pass on seed 1: repeatable grader-error: ")
+    assert "no_such_thing" in said[0]
+
+
+def test_a_check_that_fails_an_alternative_is_told_with_both_lines(copy):
+    """A right answer that is rejected is told with its own line and the check's."""
+    new = "version=lambda x, window: by_shifted_copies(x, window) if len(x) != 8 else 1 / 0"
+    said = problems_with(copy, MISTAKES, "version=by_shifted_copies", new)
+
+    line, check = line_of(copy / MISTAKES, "len(x) != 8"), line_of(copy / CHECKS, "atol=1e-3")
+    assert said == [f"{MISTAKES}:{line}: moving_average, alternative “shifted copies added” is rejected on seed 1: "
+                    f"a_level_far_from_zero raised (test_moving_average.py:{check}): "
+                    "ZeroDivisionError: division by zero"]  # fmt: skip
+
+
+def test_a_check_that_nothing_fails_is_refused(copy):
+    """Cases of one test count together; a check that is skipped has failed nothing."""
+    idle = '''
+
+@pytest.mark.check(skill="values", points=1, needs="test_shape")
+@pytest.mark.parametrize("size", [4, 5])
+def test_idle(submission, reference, rand, size):
+    """Asserts nothing."""
+    submission.moving_average(rand(size), 1)
+'''
+    said = problems_with(copy, CHECKS, REPEATABLE, REPEATABLE + idle)
+
+    line = line_of(copy / CHECKS, "def test_idle") - 2
+    assert said == [f"{CHECKS}:{line}: test_idle fails neither the stub nor any known mistake: add the one that it is "
+                    "there for."]  # fmt: skip
+
+
+@pytest.mark.parametrize("need", ["test_shapes", "test_dtype", "test_any_window"])
+def test_a_needed_check_must_stand_before(copy, need):
+    """`needs` of a name that there is not, of a later check or of a parametrized one had no effect."""
+    old = 'points=1, needs="test_shape")\ndef test_a_level'
+    said = problems_with(copy, CHECKS, old, old.replace("test_shape", need))
+
+    assert said == [
+        f"{CHECKS}:38: no check before test_a_level_far_from_zero is called {need}: `needs` is to name one."
+    ]
+
+
+def test_an_example_must_be_what_the_reference_gives(copy):
+    """Every `>>>` of a stub is run on the reference."""
+    path = "exercises/basics/moving_average.py"
+    text = (copy / path).read_text()
+    example = next(line for line in text.splitlines() if ">>> " in line)
+    line = text.splitlines().index(example) + 1
+    said = problems_with(copy, path, example, f"{example.partition('>>>')[0]}>>> 1 + 1\n    3\n{example}")
+
+    assert said == [f"{path}:{line}: The example `1 + 1` says 3; the reference gives 2."]
+
+
+def test_a_lesson_that_cannot_be_read_keeps_no_other_from_its_audit(copy):
+    """An unknown key in front matter is told with its line, and the other lesson is proved."""
+    change(copy / "lessons/basics/argmax_2d.md", "+++\ntitle", "+++\nforbid = []\ntitle")
+    code, lessons = audited(copy)
+
+    assert code == 1 and lessons["moving_average"]["problems"] == []
+    (said,) = lessons["argmax_2d"]["problems"]
+    assert said.startswith('lessons/basics/argmax_2d.md:2: "forbid" is not a key')
+    assert list(audited(copy, "moving_average")[1]) == ["moving_average"]
+    assert list(audited(copy, "argmax_2d")[1]) == ["argmax_2d"]
+
+
+def test_a_mistake_must_be_rejected_on_every_seed(copy):
+    """A mistake that shows with some inputs only passes for some learners."""
+    mistake = """
+moving_average.mistake(
+    "ma-luck", says="It is wrong now and then.", suggests="Be right.",
+    take=lambda x: x if len(x) != 9 or x[0] > 0 else x + 1.0,
+    only=("a window of three",),
+)
+"""
+    old = "# --- alternatives"
+    said = problems_with(copy, MISTAKES, old, mistake + old, seeds=8)
+
+    passed = next(each for each in said if "passes every check" in each)
+    assert re.match(rf"{MISTAKES}:\d+: ma-luck passes every check on seed [\d, ]+ of 8", passed)
+
+
+@pytest.mark.parametrize("path, old, new", [
+    ("solutions/basics/moving_average.py", "import numpy as np", "import numpy as np\nnp.no_such_thing"),
+    ("solutions/basics/moving_average.py", "windows.mean(axis=1)", "windows mean"),
+    (CHECKS, 'skill="shape", points=1', 'skill="shape", points="many"'),
+    (CHECKS, 'skill="shape", points=1', 'skill="shapes", points=1'),
+    (CHECKS, 'skill="shape", points=1', 'skill="shape", points=1, stage="{n}"'),
+    (CHECKS, "    assert_shape(", "    assert_shape(("),
+    (MISTAKES, "moving_average.example(np.array([1.0, 2.0, 6.0]), 1)", "moving_average.mistake('a', 'b', 'c', d=max)"),
+    (MISTAKES, "rand(5), 1)", "rand(5), window)"),
+    (MISTAKES, "np.array([1.0, 2.0, 6.0]), 1", "np.array([1.0, 2.0, 6.0]), 9"),
+])  # fmt: skip
+def test_an_authors_error_has_its_file_and_line(copy, path, old, new):
+    """Whatever an author writes wrong is told where it stands, and is never our fault."""
+    said = problems_with(copy, path, old, new)
+
+    line = line_of(copy / path, new.splitlines()[-1])
+    assert said[0].startswith(f"{path}:{line}: "), said
+
+
+def test_a_step_that_is_not_python_has_its_line(copy):
+    """What stands in the place of a marked line is compiled when it is read."""
+    reference = copy / "solutions/basics/moving_average.py"
+    change(reference, "window)  # (n", "window)  # step: cut  # (n")
+    marked = "from grader.api.checks import MistakeSet\n\nmarked = MistakeSet('moving_average', globals())\n"
+    rows = "marked.mistake('ma-a', 'It is.', 'Do.', cut='x[')\nMISTAKE_SETS = [marked]\n"
+    (copy / MISTAKES).write_text(marked + rows)
+    _, lessons = audited(copy, "moving_average")
+
+    assert any(each.startswith(f"{MISTAKES}:4: ") for each in lessons["moving_average"]["problems"]), lessons
+
+
+def test_the_matrix_says_which_checks_catch_which_mistake():
+    """By function and mistake in the object; on the terminal in 80 columns, with a letter for a check."""
+    _, lessons = audited(TINY, "moving_average", matrix=True)
+    caught = lessons["moving_average"]["matrix"]["moving_average"]
+    assert caught["ma-last-window-lost"] == ["shape"] and "dtype" in caught["ma-sum"]
+
+    lines = matrix_table({"a" * 90: [f"check_{i}" for i in range(50)], "b": ["check_49"]})
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "  a  check_0" and lines[-1].startswith("  b ") and lines[-1].endswith("·X")
 
 
 def test_the_table_says_how_many_of_how_many():
@@ -153,12 +303,28 @@ def test_the_audit_says_what_a_new_lesson_lacks(copy):
 
     assert code == 1 and len(written) == 6
     assert lessons["running_max"]["problems"] == [
-        "running_max: the docstring of the stub is no complete statement.",
-        "running_max: 0 hints; a ladder has three or four.",
-        "running_max: 3 checks; at least 8 are needed.",
-        "running_max: its family has no mistake yet; nothing is proved without.",
-        "running_max: its family has no correct alternative yet; nothing is proved without.",
+        *(f"lessons/basics/running_max.md:{number}: This line is the template's: “{text}”" for number, text in LEFT),
+        "exercises/basics/running_max.py:10: This line is the template's: “State here what it computes: the formula, "
+        "every argument's shape, what is returned.”",
+        "solutions/basics/running_max.py:5: This line is the template's: “Say in one sentence what it gives back.”",
+        "exercises/basics/running_max.py:9: running_max: the docstring of the stub is no complete statement.",
+        "lessons/basics/running_max.md: running_max: 0 hints; a ladder has three or four.",
+        "solutions/basics/test_running_max.py: running_max: 3 checks; at least 8 are needed.",
+        "solutions/basics/running_max_mistakes.py: running_max: its family has no mistake yet; "
+        "nothing is proved without.",
+        "solutions/basics/running_max_mistakes.py: running_max: its family has no correct alternative yet; "
+        "nothing is proved without.",
+        "solutions/basics/test_running_max.py:15: test_values fails neither the stub nor any known mistake: "
+        "add the one that it is there for.",
     ]
+
+
+LEFT = (
+    (13, "Say here why anybody needs this: what cannot be done without it."),
+    (17, "Give the formula in a fenced block, then the shapes that go through it."),
+    (21, "Compute one small example step by step, in numbers that fit on paper."),
+    (25, "Describe what people really get wrong here, and what one sees when it happens."),
+)
 
 
 def test_a_new_lesson_overwrites_nothing(copy):

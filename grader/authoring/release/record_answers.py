@@ -85,8 +85,8 @@ def _write_lesson(
     def drive(judge: Judge) -> None:
         transcripts = record(judge, lesson, seeds)
         checks = judge.checks_of(lesson)
-        public = {check.item.originalname for check in checks if check.public}
-        counts.append((len(public), len({check.item.originalname for check in checks})))
+        public = {check.test for check in checks if check.public}
+        counts.append((len(public), len({check.test for check in checks})))
         path = public_checks(folder, lesson)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = excerpt(read_file(lesson.checks_path), public, DOCSTRING.format(lesson.name))
@@ -108,14 +108,14 @@ def record(judge: Judge, lesson: Lesson, seeds: Sequence[int]) -> dict[Key, Tran
     return {(check.item.name, seed): _record(judge, lesson, check, seed, reference) for check, seed in runs}
 
 
-def unrecordable(judge: Judge, lesson: Lesson) -> Iterator[str]:
+def unrecordable(judge: Judge, lesson: Lesson) -> Iterator[CourseError]:
     """Yield what is wrong with the marks of a lesson's public checks, if it has any."""
     if any(check.public for check in judge.checks_of(lesson)):
         try:
             with tempfile.TemporaryDirectory(prefix="selfattend-") as folder:
                 write_transcripts(Path(folder, "answers"), record(judge, lesson, seeds_of(judge.course, 1)))
         except CourseError as error:
-            yield error.what
+            yield error
 
 
 def _record(judge: Judge, lesson: Lesson, check: Check, seed: int, reference: dict[str, Any]) -> Transcript:
@@ -146,6 +146,6 @@ def _forget_earlier_runs(check: Check) -> None:
 def _cannot_be_public(check: Check, why: str) -> CourseError:
     return CourseError(
         f"{check.item.name} cannot be public: {why}",
-        where=at(Path(check.item.path), (check.item.location[1] or 0) + 1),
+        where=at(check.path, check.line),
         next_step=NOT_PUBLIC,
     )

@@ -2,85 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import string
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import load_course
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import COURSE, course_option, json_option
 from grader.cli.output import put_json
+from grader.course import load, locate
+from grader.errors import CourseError
 from grader.model import SCHEMA, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.spinner import Spinner
 from grader.terminal.text import Signs, plural
 
 if TYPE_CHECKING:
-    from grader.authoring.audit import LessonAudit
+    from grader.authoring.audit.lesson_audit import LessonAudit
     from grader.quiz.bank.lint import BankAudit
 
 COLUMNS = ("checks", "mistakes rejected", "named", "alternatives passed")
 MIN_LESSON_COLUMN = len("lesson")
+MAX_SEEDS = 1000
+MATRIX_COLUMNS = 80
+MAX_LETTERS = 36  # of checks side by side
+LETTERS = string.ascii_letters + string.digits + "".join(map(chr, range(0xC0, 0x250)))
 
 
 @click.command("audit")
 @click.argument("folder", metavar="[COURSE]", required=False, type=click.Path(path_type=Path))
 @lessons_option
+@click.option("--seeds", type=click.IntRange(1, MAX_SEEDS), default=5, show_default=True, help="Seeds to prove on.")
+@click.option("--matrix", is_flag=True, help="Show which mistake is caught by which checks.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, folder: Path | None, lessons: str | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, folder: Path | None, lessons: str | None, seeds: int, matrix: bool, as_json: bool
+) -> None:
     """Grade the grader: prove that a course's checks do their work.
 
     COURSE is a folder; without it, the course in use.
 
-    For every lesson: its files are there, the stub fails, the reference scores 10.0, every known mistake is rejected
-    and named as itself, every correct alternative passes. For the quiz, unless --lessons is given: 200 variants of each
-    question are as they must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if not.
+    For every lesson: its files are there; the stub fails, and what its examples show is what the reference gives; on
+    each of several seeds the reference and every correct alternative pass every check, and every known mistake is
+    rejected; each mistake is named as itself, and each check fails something. For the quiz, unless --lessons is given:
+    200 variants of each question are as they must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if
+    not; what is wrong is told with its file and line.
 
     \b
     Example:
       grader audit
       grader audit my-course --lessons softmax,attention
+      grader audit --lessons softmax --matrix
     """
     if folder is not None:
         ctx.meta[COURSE] = folder
-    the_course = load_course(ctx)
-    chosen = choose_lessons(the_course, lessons)
-    clean = _print_json(the_course, chosen, not lessons) if as_json else _print_table(the_course, chosen, not lessons)
-    ctx.exit(0 if clean else 1)
+    faults: dict[str, CourseError] = {}
+    course = load(locate(ctx.meta.get(COURSE)), faults)
+    only = {name for name in (lessons or "").split(",") if name in faults}
+    rest = ",".join(name for name in (lessons or "").split(",") if name not in faults)
+    chosen = [] if only and not rest else choose_lessons(course, rest or None)
+    shown = {name: error for name, error in faults.items() if name in only or not lessons}
+    audits = _audit(course, chosen, shown, seeds)
+    names = [*shown, *(lesson.name for lesson in chosen)]
+    done = list(audits) if as_json else list(_print_rows(audits, lesson_column(names)))
+    questions = None if lessons else _questions(course)
+    if as_json:
+        put_json(to_object(done, questions, matrix))
+    else:
+        _print_findings(done, questions, matrix)
+    ctx.exit(0 if _is_clean(done, questions) else 1)
 
 
-def _print_json(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
-    """Print the object; return True if all is clean. `whole`: audit the questions too."""
-    audits = list(_audit(course, lessons))
-    questions = _questions(course) if whole else None
-    put_json(to_object(audits, questions))
-    return _is_clean(audits, questions)
-
-
-def _print_table(course: Course, lessons: Sequence[Lesson], whole: bool) -> bool:
-    """Print a line as each lesson is done, then the problems, and the questions if `whole`; return True if clean."""
-    width = lesson_column([lesson.name for lesson in lessons])
+def _print_rows(audits: Iterator[LessonAudit], width: int) -> Iterator[LessonAudit]:
+    """Print a line as each lesson is done."""
     put(paint(head(width), "strong"))
-    audits = []
-    for report in _audit(course, lessons):
+    for report in audits:
         put(paint(row(report, width, signs()), "good" if report.clean else "bad"))
-        audits.append(report)
+        yield report
     put()
+
+
+def _print_findings(audits: Sequence[LessonAudit], questions: BankAudit | None, with_matrix: bool) -> None:
+    """Print the problems, what was found of the questions, and which check caught what."""
+    for report in audits if with_matrix else []:
+        for function, caught in report.matrix.items():
+            put(paint(f"{report.lesson}, {function}:", "strong"))
+            put("\n".join(matrix_table(caught)) + "\n")
     for report in audits:
         if not report.clean:
             put(f"In {paint(report.lesson, 'strong')}:")
             _list_problems(report.problems)
     put(paint(conclusion(audits), "strong"))
-    questions = _questions(course) if whole else None
     if questions:
         put(paint(quiz_conclusion(questions), "strong"))
         _list_problems(questions.problems)
-    return _is_clean(audits, questions)
 
 
 def _list_problems(problems: Sequence[str]) -> None:
@@ -95,15 +115,22 @@ def _questions(course: Course) -> BankAudit | None:
         return audit_bank(course.root / "lessons")
 
 
-def _audit(course: Course, lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
+def _audit(
+    course: Course, lessons: Sequence[Lesson], faults: Mapping[str, CourseError], seeds: int
+) -> Iterator[LessonAudit]:
+    from grader.authoring.audit.lesson_audit import LessonAudit
     from grader.judge.session import with_workers
 
+    for name, error in faults.items():
+        report = LessonAudit(name, course.root)
+        report.add_error(error)
+        yield report
     with with_workers(course, "cpu") as (launcher, _):
-        from grader.authoring.audit import audit  # not before the launcher has started: it imports pytest
+        from grader.authoring.audit.audit_lessons import audit  # not before the launcher has started: it imports pytest
 
         for lesson in lessons:
             with Spinner(f"Auditing {lesson.name}"):
-                reports = list(audit(course, [lesson], launcher))
+                reports = list(audit(course, [lesson], launcher, seeds))
             yield from reports
 
 
@@ -144,9 +171,27 @@ def quiz_conclusion(questions: BankAudit) -> str:
     return f"{counts}, {generated}: {wrong}."
 
 
-def to_object(audits: Sequence[LessonAudit], questions: BankAudit | None) -> dict[str, Any]:
+def matrix_table(caught: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return lines that show which of the checks fail each mistake.
+
+    A letter stands for a check; the letters of those that fail a mistake stand beside it, each in its column.
+    """
+    checks = list(dict.fromkeys(check for failed in caught.values() for check in failed))
+    lines = [f"  {letter}  {check}" for letter, check in zip(LETTERS, checks, strict=False)]
+    for first in range(0, len(checks), MAX_LETTERS):
+        block = checks[first : first + MAX_LETTERS]
+        letters = LETTERS[first : first + MAX_LETTERS]
+        room = MATRIX_COLUMNS - len(block) - 4
+        for mistake, failed in caught.items():
+            cells = "".join(letter if check in failed else "·" for letter, check in zip(letters, block, strict=False))
+            shown = mistake if len(mistake) <= room else f"{mistake[: room - 1]}…"
+            lines.append(f"  {shown.ljust(room)}  {cells}")
+    return lines
+
+
+def to_object(audits: Sequence[LessonAudit], questions: BankAudit | None, matrix: bool = False) -> dict[str, Any]:
     """Return the documented object of `grader audit --json`; each pair is [proved, of how many]."""
-    keys = ("checks", "rejected", "named", "alternatives", "problems")
+    keys = ("checks", "rejected", "named", "alternatives", "problems") + ("matrix",) * matrix
     return {
         "schema": SCHEMA,
         "clean": _is_clean(audits, questions),

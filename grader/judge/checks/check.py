@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader.errors import CourseError
+from grader.files import at
 from grader.model import SKILLS, CheckResult, Lesson
 
 OUR_FIXTURES = ("submission", "reference", "rand")
@@ -18,10 +19,11 @@ class Check:
 
     def __init__(self, item: pytest.Function) -> None:
         mark = item.get_closest_marker("check")
-        where = f"{item.path}:{item.location[1] or 0}"
+        self.path, self.line = item.path, (item.location[1] or 0) + 1
+        where = at(self.path, self.line)
         if mark is None:
             raise CourseError(f"{item.name} has no @pytest.mark.check(skill=..., points=...).", where=where)
-        self.item = item
+        self.item, self.test = item, item.originalname
         self.name = item.name.removeprefix("test_")
         self.skill: str = mark.kwargs.get("skill", "")
         self.points = float(mark.kwargs.get("points", 1))

@@ -13,8 +13,10 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from grader.errors import CourseError, GraderError
+from grader.files import AUDIT, at
 from grader.judge.checks import pytest_plugin
 from grader.judge.checks.check import Check
+from grader.judge.course_files import line_in
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.random_inputs import Rand
 
@@ -81,28 +83,41 @@ class _Driver:
         self.runner = CheckRunner()
         self.drive = drive
         self.error: BaseException | None = None
-        self.broken: list[str] = []
+        self.broken: BaseException | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.pluginmanager.register(self.runner, pytest_plugin.RUNNER)
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.broken.append(str(report.longrepr))
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
+        if self.broken is None and isinstance(node, pytest.Collector) and call.excinfo is not None:
+            self.broken, self.broken_file = call.excinfo.value, Path(node.path)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         try:
-            if self.broken:
-                lines = self.broken[0].strip().splitlines() or [""]
-                what = f"A file of hidden checks cannot be used: {lines[-1]}"
-                raise CourseError(what, where=lines[0], next_step="grader audit")
+            if self.broken is not None:
+                raise _cannot_be_used(self.broken_file, self.broken)
             for item in session.items:
                 assert isinstance(item, pytest.Function)
-                self.runner.checks.setdefault(Path(item.path), []).append(Check(item))
+                self.runner.checks.setdefault(Path(item.path), []).append(_make_check(item))
             self.drive(self.runner)
         except BaseException as error:  # pytest would swallow or print it: it is the caller's
             self.error = error
         return True
+
+
+def _make_check(item: pytest.Function) -> Check:
+    try:
+        return Check(item)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # of what its mark holds
+        what = f"the mark of {item.name} cannot be used: {type(error).__name__}: {error}"
+        raise CourseError(what, where=at(item.path, (item.location[1] or 0) + 1), next_step=AUDIT) from error
+
+
+def _cannot_be_used(path: Path, error: BaseException) -> CourseError:
+    """Return the error for a file of checks that pytest could not collect."""
+    cause = error.__cause__ or error  # pytest wraps what an import raises
+    what = f"{path.name} cannot be used: {type(cause).__name__}: {cause}"
+    return CourseError(what, where=at(path, line_in(cause, path)), next_step=AUDIT)
 
 
 def collect_and_drive(root: Path, files: Iterable[Path], drive: Callable[[CheckRunner], None]) -> None:

@@ -14,6 +14,7 @@ What recognises a mistake is what the checks of the function ask of it. `ask` an
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,7 @@ class Mistake:
         coding: Which way of making the mistake this is, where there are several.
         only: The names of the probes that recognise it, where others are random or do not matter; empty means all.
         alone: It is not looked for beside other mistakes.
+        line: Where it stands in its file.
     """
 
     id: str
@@ -64,6 +66,7 @@ class Mistake:
     coding: str = ""
     only: tuple[str, ...] = ()
     alone: bool = False
+    line: int = 0
 
     @property
     def label(self) -> str:
@@ -78,6 +81,7 @@ class Alternative:
     name: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     version: Any = None
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Example:
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    line: int = 0
 
 
 class MistakeSet:
@@ -172,7 +177,7 @@ class MistakeSet:
             ValueError: It names steps that there are not, or is registered already.
         """
         self._require_steps(changes)
-        found = Mistake(id, says, suggests, changes, self._version(version), coding, only, alone)
+        found = Mistake(id, says, suggests, changes, self._version(version), coding, only, alone, _author_line())
         if any(other.label == found.label for other in self.mistakes):
             raise ValueError(f"two mistakes labelled {found.label!r}")
         self.mistakes.append(found)
@@ -180,7 +185,7 @@ class MistakeSet:
     def alternative(self, name: str, *, version: Any = None, **changes: Any) -> None:
         """Register a correct alternative: other steps by name, or a whole `version`."""
         self._require_steps(changes)
-        self.alternatives.append(Alternative(name, changes, self._version(version)))
+        self.alternatives.append(Alternative(name, changes, self._version(version), _author_line()))
 
     def common(self, prefix: str, *names: str, **own: tuple[str, str]) -> None:
         """Register mistakes that any function can have, by their names in `common_mistakes`.
@@ -210,7 +215,7 @@ class MistakeSet:
 
     def example(self, *args: Any, **kwargs: Any) -> None:
         """Register arguments small enough to retype; smallest first."""
-        self.examples.append(Example(args, kwargs))
+        self.examples.append(Example(args, kwargs, _author_line()))
 
     def build(self, changes: Mapping[str, Any], version: Any = None) -> Any:
         """Make the function (or class) with these steps exchanged."""
@@ -223,3 +228,15 @@ class MistakeSet:
         unknown = set(changes) - set(self.steps)
         if unknown:
             raise ValueError(f"{self.function} has no steps {sorted(unknown)}; it has {sorted(self.steps)}")
+        try:
+            self.source.build(changes)
+        except SyntaxError as error:
+            raise ValueError(f"what stands in the place of {', '.join(changes)} is not Python: {error.msg}") from None
+
+
+def _author_line() -> int:
+    """Return the line of the course's file that is being loaded."""
+    frame = sys._getframe()
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_lineno

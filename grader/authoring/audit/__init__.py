@@ -1,0 +1,1 @@
+"""Grade the grader."""

@@ -1,0 +1,273 @@
+"""What an audit proves by running a lesson's checks: on the stub, the reference, alternatives and known mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.authoring.audit.lesson_audit import LessonAudit
+from grader.authoring.release.record_answers import unrecordable
+from grader.files import read_file
+from grader.judge.checks.check import Check
+from grader.judge.checks.lesson_checks import LessonChecks
+from grader.judge.checks.loaded_submission import OwnFunctions
+from grader.judge.checks.run_checks import Outcome, run_checks
+from grader.judge.course_files import line_in, load_file
+from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
+from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
+from grader.judge.diagnosis.name_mistake import Diagnostician
+from grader.judge.errors import LearnerError
+from grader.judge.examination import Judge
+from grader.judge.processes.remote_module import LocalModule
+from grader.judge.values.compare import largest_error
+from grader.judge.values.random_inputs import Rand, derive
+from grader.model import Lesson, LessonResult, Submission
+
+MIN_MARGIN = 10.0  # in tolerances of the probe
+MIN_CHECKS = 8  # for each function to write
+NOT_FAILED = ("passed", "skipped", "grader-error")
+
+
+class Proof:
+    """Puts one lesson to the proof on the seeds 1, 2, 3 ...; what is wrong goes into its audit."""
+
+    def __init__(self, judge: Judge, lesson: Lesson, report: LessonAudit, seeds: int) -> None:
+        self.judge, self.lesson, self.report = judge, lesson, report
+        self.on_seed = {seed: LessonChecks(judge.runner, judge.answers, lesson, seed) for seed in range(1, seeds + 1)}
+        self.checks = judge.checks_of(lesson)
+        self.unsound: set[str] = set()  # checks that the reference does not pass
+        self.failed: set[str] = set()  # names of tests that failed something
+
+    def run(self) -> None:
+        """Carry out every proof."""
+        self.report.checks = len(self.checks)
+        self._check_needs()
+        self.base = dict(vars(load_file(self.lesson.solution_path)))
+        diagnosticians = self.judge.diagnosticians(self.lesson)
+        self._prove_reference()
+        if not all([self._prove_questions(each) for each in diagnosticians.values()]):
+            return  # no mistake can be named
+        self._prove_stub()
+        for function in self.lesson.functions:
+            mine = [check for check in self.checks if check.function_in(self.lesson) == function.name]
+            if len(mine) < MIN_CHECKS:
+                what = f"{function.name}: {len(mine)} checks; at least {MIN_CHECKS} are needed."
+                self.report.add(what, self.lesson.checks_path)
+            if function.name not in diagnosticians:
+                self.report.add(f"{function.name}: no family of known mistakes.", self.lesson.mistakes_path)
+        for error in unrecordable(self.judge, self.lesson):
+            self.report.add_error(error)
+        for diagnostician in diagnosticians.values():
+            self._prove_mistake_set(diagnostician)
+        self._prove_checks()
+
+    # --- checks -------------------------------------------------------------------------------------------------------
+
+    def _check_needs(self) -> None:
+        known: set[str] = set()
+        for check in self.checks:
+            for need in check.needs:
+                if need not in known:
+                    what = f"no check before {check.test} is called test_{need}: `needs` is to name one."
+                    self._add_once(what, check.path, check.line)
+            known.add(check.name)
+
+    def _prove_checks(self) -> None:
+        """Note the checks that nothing failed: the cases of a parametrized one count together."""
+        for check in self.checks:
+            if check.test not in self.failed and check.name not in self.unsound:
+                what = f"{check.test} fails neither the stub nor any known mistake: add the one that it is there for."
+                self._add_once(what, check.path, check.line)
+
+    def _add_once(self, what: str, path: Path, line: int) -> None:
+        before = list(self.report.problems)
+        self.report.add(what, path, line)
+        if self.report.problems[-1] in before:
+            self.report.problems.pop()
+
+    # --- right versions -----------------------------------------------------------------------------------------------
+
+    def _prove_reference(self) -> None:
+        """Let the reference pass every check in a worker, and in this process on every seed."""
+        seeds = list(self.on_seed)
+        own = [(f" on seed {seed}", self._outcomes(self.base, seed)) for seed in seeds]
+        for where, outcomes in own:
+            for outcome in outcomes:
+                if outcome.kind != "passed" and outcome.check.name not in self.unsound:
+                    self.unsound.add(outcome.check.name)
+                    self._add_failure(f"The reference does not pass{where}", self.base, outcome.check, outcome.kind)
+        in_worker = self._examine_file(self.lesson.solution_path)
+        if not in_worker.passed and not self.unsound:
+            bad = next((check for check in in_worker.checks if not check.passed), None)
+            why = f"{bad.id} {bad.outcome}: {_first_line(bad.message)}" if bad else in_worker.state
+            self.report.add(f"The reference does not pass in a worker: {why}", self.lesson.solution_path)
+
+    def _prove_right(self, name: str, mistake_set: MistakeSet, namespace: Mapping[str, Any], line: int) -> bool:
+        """Return True if a right version passes on every seed every check that the reference passes."""
+        for seed in self.on_seed:
+            for outcome in self._outcomes(namespace, seed):
+                if outcome.kind != "passed" and outcome.check.name not in self.unsound:
+                    what = f"{mistake_set.function}, {name} is rejected on seed {seed}"
+                    self._add_failure(what, namespace, outcome.check, outcome.kind, (self.lesson.mistakes_path, line))
+                    return False
+        return not self.unsound
+
+    def _add_failure(
+        self,
+        what: str,
+        namespace: Mapping[str, Any],
+        check: Check,
+        kind: str,
+        place: tuple[Path, int] | None = None,
+    ) -> None:
+        """Note that a right version failed a check, with the line at which it does."""
+        error = self._error_of(check, namespace)
+        if isinstance(error, LearnerError):
+            said = f"{error.type_name}: {error.text}" if error.type_name else error.text
+        else:
+            said = (f"{type(error).__name__}: " if kind == "grader-error" else "") + str(error or "")
+        line = (line_in(error, check.path) if error else 0) or check.line
+        path, number = place or (check.path, line)
+        where = f" ({check.path.name}:{line})" if place else ""
+        self.report.add(f"{what}: {check.name} {kind}{where}: {_first_line(said)}", path, number)
+
+    def _error_of(self, check: Check, namespace: Mapping[str, Any]) -> BaseException | None:
+        """Run a check once more, for its traceback."""
+        for checks in self.on_seed.values():
+            error = checks.run(check, LocalModule(namespace, self.lesson.kinds))
+            if error is not None:
+                return error
+        return None
+
+    # --- wrong versions -----------------------------------------------------------------------------------------------
+
+    def _prove_stub(self) -> None:
+        stub = self._examine_file(self.lesson.exercise_path)
+        self._note_failed(stub)
+        if stub.passed or {mistake.id for mistake in stub.mistakes} != {"stub"}:
+            named = ", ".join(mistake.id for mistake in stub.mistakes) or "nothing"
+            what = f"The stub must fail as `stub`; it scored {stub.score} and was named {named}."
+            self.report.add(what, self.lesson.exercise_path)
+
+    def _prove_mistake_set(self, diagnostician: Diagnostician) -> None:
+        mistake_set, path = diagnostician.mistake_set, self.lesson.mistakes_path
+        function = mistake_set.function
+        for what, known in (("mistake", mistake_set.mistakes), ("correct alternative", mistake_set.alternatives)):
+            if not known:
+                self.report.add(f"{function}: its family has no {what} yet; nothing is proved without.", path)
+        self.report.matrix[function] = {}
+        for mistake in mistake_set.mistakes:
+            self._prove_mistake(diagnostician, mistake)
+        for alternative in mistake_set.alternatives:
+            namespace = self._with(mistake_set, alternative.changes, alternative.version)
+            good = self._prove_right(f"alternative “{alternative.name}”", mistake_set, namespace, alternative.line)
+            self.report.alternatives = _add_to(self.report.alternatives, good)
+
+    def _prove_questions(self, diagnostician: Diagnostician) -> bool:
+        """Return True if the reference answers every probe and example of a mistake set without an error."""
+        mistake_set, problems = diagnostician.mistake_set, len(self.report.problems)
+        reference = diagnostician.outputs.subject_with(())
+        for probe in mistake_set.probes:
+            error = _error_on(probe, reference, diagnostician.arrays)
+            if error is not None:
+                code = probe.run.__code__
+                line = line_in(error, self.lesson.mistakes_path) or code.co_firstlineno
+                what = f"the probe “{probe.name}” ends with {type(error).__name__}: {error}"
+                self.report.add(f"{mistake_set.function}: {what}", self.lesson.mistakes_path, line)
+        for example in mistake_set.examples:
+            try:
+                getattr(self.judge.answers.load(self.lesson), mistake_set.function)(*example.args, **example.kwargs)
+            except LearnerError as error:
+                what = f"{mistake_set.function}: on this example the reference raises {error}"
+                self.report.add(what, self.lesson.mistakes_path, example.line)
+        return len(self.report.problems) == problems
+
+    def _prove_mistake(self, diagnostician: Diagnostician, mistake: Mistake) -> None:
+        namespace = self._with(diagnostician.mistake_set, mistake.changes, mistake.version)
+        first, *others = self.on_seed
+        result = self.judge.examine_own(self.lesson, namespace, first)
+        caught = self._note_failed(result)
+        self.report.matrix[diagnostician.mistake_set.function][mistake.label] = caught
+        passed = [seed for seed in (first, *others) if not self._is_rejected(namespace, seed, caught)]
+        ids = [found.id for found in result.mistakes]
+        self.report.rejected = _add_to(self.report.rejected, not passed)
+        self.report.named = _add_to(self.report.named, ids == [mistake.id])
+        if passed:
+            seeds = f" on seed {', '.join(map(str, passed))} of {len(self.on_seed)}"
+            some = "" if len(passed) == len(self.on_seed) else seeds
+            self._add_mistake(f"{mistake.label} passes every check{some}.", mistake)
+        if ids != [mistake.id]:
+            self._add_mistake(f"{mistake.label} is named {', '.join(ids) or 'nothing'}.", mistake)
+        margin = _margin(diagnostician, mistake)
+        if margin < MIN_MARGIN:
+            what = f"{mistake.label}: its margin is {margin:.1f} tolerances; {MIN_MARGIN:g} are needed."
+            self._add_mistake(what, mistake)
+
+    def _add_mistake(self, what: str, mistake: Mistake) -> None:
+        self.report.add(what, self.lesson.mistakes_path, mistake.line)
+
+    def _is_rejected(self, namespace: Mapping[str, Any], seed: int, caught: Sequence[str]) -> bool:
+        """Return True if a check fails a wrong version: those that `caught` it on the first seed are asked first."""
+        if seed == min(self.on_seed):
+            return bool(caught)
+        likely = [check for check in self.checks if check.name in caught]
+        return any(
+            outcome.kind not in NOT_FAILED
+            for checks in (likely, None)
+            for outcome in self._run(namespace, seed, checks)
+        )
+
+    def _note_failed(self, result: LessonResult) -> list[str]:
+        """Return the names of the checks that a wrong version failed, and remember that they failed something."""
+        prefix = f"{self.lesson.name}."
+        names = {check.id.removeprefix(prefix) for check in result.checks if check.outcome not in NOT_FAILED}
+        self.failed |= {check.test for check in self.checks if check.name in names}
+        return [check.name for check in self.checks if check.name in names]
+
+    # --- runs ---------------------------------------------------------------------------------------------------------
+
+    def _with(self, mistake_set: MistakeSet, changes: Mapping[str, Any], version: Any = None) -> dict[str, Any]:
+        return {**self.base, mistake_set.function: mistake_set.build(changes, version)}
+
+    def _examine_file(self, path: Path) -> LessonResult:
+        return self.judge.examine(self.lesson, Submission(self.lesson.name, str(path), read_file(path)), 1)
+
+    def _outcomes(self, namespace: Mapping[str, Any], seed: int) -> list[Outcome]:
+        return list(self._run(namespace, seed))
+
+    def _run(self, namespace: Mapping[str, Any], seed: int, checks: Sequence[Check] | None = None) -> Iterator[Outcome]:
+        """Run the checks on the course's own functions."""
+        loaded = OwnFunctions(self.on_seed[seed], namespace)
+        loaded.load()
+        yield from run_checks(self.on_seed[seed], Submission(self.lesson.name, "", ""), loaded, checks)
+
+
+def _error_on(probe: Probe, subject: LocalModule, arrays: str) -> Exception | None:
+    """Return what a probe raises on the reference."""
+    try:
+        probe.run(subject, Rand(derive(PROBE_SEED, probe.name), arrays))
+    except Exception as error:
+        return error
+    finally:
+        subject.release()
+    return None
+
+
+def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
+    """Return the largest distance from the reference on any probe, in tolerances of that probe."""
+    outputs = diagnostician.outputs
+    number = 1 << diagnostician.mistake_set.mistakes.index(mistake)
+    distances = [
+        largest_error(outputs.answer(index, number), outputs.answer(index, 0)) / probe.atol
+        for index, probe in enumerate(diagnostician.probes)
+    ]
+    return max([0.0, *distances])
+
+
+def _add_to(count: tuple[int, int], good: bool) -> tuple[int, int]:
+    return count[0] + good, count[1] + 1
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0] if text else "it is not repeated: it does not fail each time"
