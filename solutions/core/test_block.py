@@ -177,7 +177,7 @@ def test_future_hidden(submission, reference, rand):
         assert_matches(after[:, :3], before[:, :3], hint="Token 3 was changed, and tokens before it noticed.")
 
 
-@pytest.mark.check(skill="masking", points=1, needs="test_pre_mask", stage="with a mask for each sequence")
+@pytest.mark.check(skill="masking", points=1, needs="test_pre_several_tokens", stage="with a mask for each sequence")
 @pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, H, 5, 5)], ids=["padding", "head"])
 def test_mask_of_each(submission, reference, rand, shape):
     """Takes a mask for each sequence, and for each head."""
@@ -265,7 +265,7 @@ def test_repeatable(submission, reference, rand):
     assert_repeatable(built(submission, numbers(reference, rand)), rand(2, 5, D))
 
 
-@pytest.mark.check(skill="hygiene", points=0.5, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.5)
 def test_device(submission, reference, rand):
     """Works on the device where its input and its parameters are."""
     assert_portable(built(submission, numbers(reference, rand)), rand(2, 5, D), mask=causal(5))

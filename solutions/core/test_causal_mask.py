@@ -87,7 +87,7 @@ def test_one_token(submission, reference):
     assert_matches(submission.causal_mask(1), reference.causal_mask(1))
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_values")
+@pytest.mark.check(skill="generality", points=1, needs="test_bool")
 @pytest.mark.parametrize("seq_len", [2, 3, 17])
 def test_any_length(submission, reference, seq_len):
     """Follows the number of tokens."""
@@ -100,7 +100,7 @@ def test_long(submission, reference):
     assert_matches(submission.causal_mask(130), reference.causal_mask(130))
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_values")
+@pytest.mark.check(skill="generality", points=1, needs="test_bool")
 def test_one_after_another(submission, reference, rand):
     """Remembers nothing from one call to the next."""
     short, long = rand.sizes(2)

@@ -81,7 +81,7 @@ def test_more_columns(submission, reference, rand):
     assert_equal(submission, reference, seq_len, 2 * pairs, FORMULA)
 
 
-@pytest.mark.check(skill="stability", points=2, needs="test_values")
+@pytest.mark.check(skill="stability", points=2, needs="test_float32")
 def test_far_from_the_start(submission, reference):
     """Stays exact far from the start, at positions up to 127."""
     assert_equal(submission, reference, 128, 32, "Compute the angles in float32 or better.")
@@ -99,7 +99,7 @@ def test_one_pair(submission, reference):
     assert_equal(submission, reference, 5, 2)
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_values")
+@pytest.mark.check(skill="generality", points=1, needs="test_float32")
 @pytest.mark.parametrize(("seq_len", "d_model"), [(8, 8), (3, 10), (50, 16)])
 def test_any_size(submission, reference, seq_len, d_model):
     """Follows the number of positions and the width: as many of one as of the other, fewer, more."""
@@ -112,7 +112,7 @@ def test_longer_table(submission):
     assert_matches(table(submission, 12, 6)[:5], table(submission, 5, 6), ATOL)
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_values")
+@pytest.mark.check(skill="generality", points=1, needs="test_float32")
 def test_one_after_another(submission, reference):
     """Remembers nothing from one call to the next."""
     for seq_len, d_model in ((6, 4), (4, 6), (6, 4)):
@@ -132,7 +132,7 @@ def test_not_learned(submission):
         fail("The table asks for a gradient. Return a plain tensor: no nn.Parameter, no requires_grad=True.")
 
 
-@pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape")
+@pytest.mark.check(skill="hygiene", points=0.5)
 def test_device(submission):
     """Names no device: the table is where torch makes tensors by default."""
     observed = submission.sinusoidal_positional_encoding.observe(4, 6)

@@ -53,7 +53,7 @@ def test_any_rank(submission, reference, rand):
     assert_matches(submission.softmax(four, dim=2), reference.softmax(four, dim=2))
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_last_axis", stage="on a square")
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="on a square")
 def test_square(submission, reference, rand):
     """Is right on a square too, where a wrong broadcast goes unnoticed."""
     x = rand(4, 4)

@@ -94,6 +94,16 @@ def compare(run, submission, reference, start, batches, *how, **more):
     assert_moved(parameters, moved, start)
 
 
+def steep():
+    """Weights where all scores are 0, and the gradient has a norm of nearly 200 on a single position, whichever."""
+    return {"embedding": torch.full((V, D), 100.0), "head": torch.zeros(V, D), "bias": torch.zeros(V)}
+
+
+def repeated(token):
+    """A batch in which the same token always follows."""
+    return torch.zeros(2, 3, dtype=torch.int64), torch.full((2, 3), token)
+
+
 # --- train_step -------------------------------------------------------------------------------------------------------
 
 
@@ -132,7 +142,7 @@ def test_step_parameters(submission, reference, rand):
 STEP_IS_RIGHT = ("test_step_loss", "test_step_parameters")
 
 
-@pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.check(skill="generality", points=1, function="train_step", needs="test_step_returns_the_loss")
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, V)], ids=["single position", "single row", "T is V"])
 def test_step_sizes(submission, reference, rand, shape):
     """Is right for other sizes: a single position, a single row, rows as long as the vocabulary."""
@@ -160,6 +170,12 @@ def test_step_train_mode(submission, reference, rand):
     assert_matches(losses, expected, hint="The model has a dropout layer; it must be active while training.")
 
 
+@pytest.mark.check(skill="training", points=1, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_large_gradient(submission, reference, rand):
+    """Uses the gradient as it is, however large."""
+    compare(steps, submission, reference, steep(), text(rand, (1, 1)))
+
+
 @pytest.mark.check(skill="hygiene", points=0.5, function="train_step", needs="test_step_returns_the_loss")
 def test_step_leaves_train_mode(submission, rand):
     """Leaves the model in train mode."""
@@ -176,13 +192,13 @@ def test_step_unlikely_tokens(submission, reference, rand):
     compare(steps, submission, reference, start, text(rand, (3, 5)))
 
 
-@pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.check(skill="generality", points=1, function="train_step", needs="test_step_returns_the_loss")
 def test_step_float64(submission, reference, rand):
     """Trains a float64 model in float64."""
     compare(steps, submission, reference, weights(rand, torch.float64), text(rand, (3, 5)), dtype="float64")
 
 
-@pytest.mark.check(skill="hygiene", points=0.5, function="train_step", needs="test_step_returns_the_loss")
+@pytest.mark.check(skill="hygiene", points=0.5, function="train_step")
 def test_step_tokens_unchanged(submission, rand):
     """Leaves inputs and targets alone."""
     model, optimizer = learner(submission, weights(rand))
@@ -237,6 +253,19 @@ def test_train_parameters(submission, reference, rand):
 TRAINING_IS_RIGHT = ("test_train_losses", "test_train_parameters")
 
 
+@pytest.mark.check(skill="training", points=1, function="train", needs=TRAINING_IS_RIGHT)
+def test_train_large_gradient(submission, reference, rand):
+    """Uses the gradient as it is, however large."""
+    compare(training, submission, reference, steep(), text(rand, (1, 1)))
+
+
+@pytest.mark.check(skill="training", points=1, function="train", needs="test_train_returns_a_list")
+def test_train_to_the_end(submission, reference, rand):
+    """Takes every batch, though the loss is tiny at first and rises later."""
+    start = weights(rand) | {"bias": torch.tensor([20.0] + [0.0] * (V - 1))}
+    compare(training, submission, reference, start, [repeated(token) for token in (0, 0, 1, 0, 1)])
+
+
 @pytest.mark.check(skill="generality", points=2, function="train", needs=TRAINING_IS_RIGHT)
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
 def test_train_ragged(submission, reference, rand, optimizer):
@@ -271,7 +300,7 @@ def test_train_generator(submission, reference, rand):
     assert_matches(from_generator(submission), from_generator(reference))
 
 
-@pytest.mark.check(skill="generality", points=1, function="train", needs="test_train_returns_a_list")
+@pytest.mark.check(skill="generality", points=1, function="train")
 def test_train_no_batch(submission, rand):
     """Returns an empty list when there is no batch, and moves nothing."""
     start = weights(rand)
@@ -298,7 +327,7 @@ def test_train_leaves_train_mode(submission, rand):
         fail("The model is in eval mode after the training.")
 
 
-@pytest.mark.check(skill="hygiene", points=0.5, function="train", needs="test_train_returns_a_list")
+@pytest.mark.check(skill="hygiene", points=0.5, function="train")
 def test_train_batches_unchanged(submission, rand):
     """Leaves the batches alone."""
     model, optimizer = learner(submission, weights(rand))

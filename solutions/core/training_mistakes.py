@@ -14,6 +14,9 @@ V, D = 7, 4  # vocabulary and width; batches are (3, 5): all sizes differ
 SGD = {"lr": 0.5}
 # a large eps: rounding in a tiny gradient must not flip its sign; no decay: it would move what has no gradient
 ADAMW = {"lr": 0.05, "eps": 1e-3, "weight_decay": 0.0}
+# all scores are 0, and the gradient of a single position has a norm of nearly 200
+STEEP = {"layers.0.weight": torch.full((V, D), 100.0), "layers.1.weight": torch.zeros(V, D),
+         "layers.1.bias": torch.zeros(V)}  # fmt: skip
 
 train_step = MistakeSet("train_step", globals(), from_checks=False)
 train = MistakeSet("train", globals(), from_checks=False)
@@ -196,6 +199,11 @@ def _(subject, rand):
     return {"likely": losses[0], "levels off": bool(losses[2] - losses[1] < 1.0)}
 
 
+@train_step.probe("a large gradient", stage="with a large gradient", atol=1e-3)
+def _(subject, rand):
+    return watch_steps(subject, rand, [(1, 1)], state=STEEP)
+
+
 @train_step.probe("a float64 model", stage="with a float64 model")
 def _(subject, rand):
     return watch_steps(subject, rand, [(3, 5)], state=weights(rand, dtype=torch.float64), dtype="float64")
@@ -255,6 +263,23 @@ def _(subject, rand):
     optimizer = subject.make_optimizer(model, "sgd", **SGD)
     stream = subject.make_model([], kind="iterator", items=[a_batch(rand), a_batch(rand)])
     return watch(subject, model, state, lambda: subject.train(model, optimizer, stream))
+
+
+@train.probe("a large gradient", stage="with a large gradient", atol=1e-3)
+def _(subject, rand):
+    model = a_model(subject, STEEP)
+    optimizer = subject.make_optimizer(model, "sgd", **SGD)
+    return watch(subject, model, STEEP, lambda: subject.train(model, optimizer, [a_batch(rand, 1, 1)]))
+
+
+@train.probe("a loss that rises", stage="while the loss is tiny, and when it rises", atol=1e-3)
+def _(subject, rand):
+    state = weights(rand) | {"layers.1.bias": torch.tensor([20.0] + [0.0] * (V - 1))}
+    model = a_model(subject, state)
+    optimizer = subject.make_optimizer(model, "sgd", **SGD)
+    inputs = torch.zeros(2, 3, dtype=torch.int64)
+    batches = [(inputs, torch.full((2, 3), token)) for token in (0, 0, 1, 0, 1)]
+    return watch(subject, model, state, lambda: subject.train(model, optimizer, batches))
 
 
 @train.probe("no batch", stage="without a batch")
@@ -370,6 +395,11 @@ mistake("tr-clipped", "You clip the gradients to norm 1, which was not asked for
         "parameters too "
         "little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.", alone=True,
         pull="loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)")
+for norm in (5.0, 10.0):
+    mistake("tr-clipped", f"You clip the gradients to norm {norm:g}, which was not asked for: larger ones move the "
+            "parameters too little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.",
+            coding=f"to {norm:g}", alone=True,
+            pull=f"loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), {norm})")
 
 # --- the optimizer
 FORGETS = ("The parameters move, but not by the optimizer that you were given: a new one (or an update by hand) does "
@@ -550,6 +580,10 @@ mistake("tr-first-batch-only", "Every step is taken on the first batch; the othe
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
         only=tuple(probe.name for probe in train.probes if probe.name not in ("no batch", "batches from a generator")),
         batches="first_again_and_again(batches)")
+for when, stop in (("rises", "len(losses) > 1 and losses[-1] > losses[-2]"), ("is small", "losses[-1] < 0.1")):
+    mistake("tr-early-stop", f"The loop ends before the last batch: it stops when the loss {when}.",
+            "Take out the `break`: every batch has its step, whatever its loss.", coding=f"when the loss {when}",
+            alone=True, append=f"losses.append({CALL})\nif {stop}:\n    break")
 mistake("tr-losses-not-kept", "Every step is taken, and its loss is dropped: the list that you return stays empty.",
         "Append what `train_step` returns to the list, inside the loop.", alone=True, append=CALL)
 # An average is the only way in which batches of unequal size could be weighed wrongly here.

@@ -62,7 +62,7 @@ def command(
     if folder is not None:
         ctx.meta[COURSE] = folder
     faults: dict[str, CourseError] = {}
-    course = load(locate(ctx.meta.get(COURSE)), faults)
+    course = load(locate(ctx.meta.get(COURSE)), faults=faults)
     only = {name for name in (lessons or "").split(",") if name in faults}
     rest = ",".join(name for name in (lessons or "").split(",") if name not in faults)
     chosen = [] if only and not rest else choose_lessons(course, rest or None)
