@@ -78,13 +78,16 @@ def _lines(prints: Prints, weights: Mapping[int, float]) -> dict[int, set[int]]:
 
 def _largest_passage(prints: Prints, weights: Mapping[int, float]) -> tuple[tuple[int, int], dict[int, float]]:
     """Return the first and last line of the passage with most of these prints, and the prints."""
-    best: tuple[int, tuple[int, int], set[int]] = (0, (0, 0), set())
+    lines = _lines(prints, weights)
+    best: tuple[int, tuple[int, int]] = (0, (0, 0))
     current: set[int] = set()
     start = before = None
-    for line, found in _lines(prints, weights).items():
+    for line, found in lines.items():
         if start is None or before is None or line > before + MAX_GAP_LINES + 1:
             start, current = line, set()
-        before, current = line, current | found
+        before = line
+        current |= found  # in place: a copy for each line would cost its square
         if len(current) > best[0]:
-            best = (len(current), (start, line), current)
-    return best[1], {gram: weights[gram] for gram in best[2]}
+            best = (len(current), (start, line))
+    first, last = best[1]
+    return best[1], {gram: weights[gram] for line, found in lines.items() if first <= line <= last for gram in found}
