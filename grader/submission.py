@@ -14,7 +14,7 @@ from grader.files import at, is_file
 from grader.model import Course, Lesson, Submission
 from grader.source.parse import nodes_in, parse
 
-MAX_BYTES = 1_000_000  # for the file, and for all the files together that it imports
+MAX_BYTES = 250_000  # for the file, and for all that it imports; read in far less than the judge's 10 s
 
 NAME_IT = "learn check LESSON --file FILE.py"
 START = "learn start (it adds the files that are missing, and keeps yours)"
@@ -74,7 +74,7 @@ def _read_bytes(path: Path, if_missing: str) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise _make_error(f"the file cannot be read: {reason}", path, "make it readable for yourself") from None
     if len(raw) > MAX_BYTES:
-        raise _make_error("the file is larger than 1 MB", path, "hand in your own code only, without data in it")
+        raise _make_error("the file is larger than 250 kB", path, "hand in your own code only, without data in it")
     return raw
 
 
@@ -157,7 +157,7 @@ class _Siblings:
             return ""
         self._chars_left -= len(source)
         if self._chars_left < 0:
-            self._note(f"{file.name} is left out: the files that yours imports are larger than 1 MB together")
+            self._note(f"{file.name} is left out: the files that yours imports are larger than 250 kB together")
             return ""
         self.found[name] = (str(file), source)
         return source

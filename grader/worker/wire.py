@@ -47,7 +47,7 @@ class Bounds:
     items: int
 
 
-# A request holds a learner's sources: 2 MB, up to six times as much in JSON.
+# A request holds a learner's sources: 500 kB, up to six times as much in JSON.
 REQUEST = Bounds(16 << 20, 64 << 20, 4 << 20, 200_000)
 REPLY = Bounds(1 << 20, 64 << 20, 64 << 10, 20_000)  # the most that any reply may hold
 ANSWER_FACTOR = 4  # times what was asked, a reply may hold beside its room: gradients and arguments come back too

@@ -346,7 +346,7 @@ def test_one_bad_submission_never_stops_the_rest(course, class_folder, tmp_path)
     assert states(found["dan"]) == [("missing", None)] * 2 and "no .zip" in found["dan"]["problem"]
     assert states(found["eve"]) == [("would-not-import", 1.0)] * 2 and found["eve"]["score"] == 1.0
     says = [lesson["mistakes"][0]["says"] for lesson in found["eve"]["lessons"].values()]
-    assert "not UTF-8" in says[0] and "larger than 1 MB" in says[1]
+    assert "not UTF-8" in says[0] and "larger than 250 kB" in says[1]
     assert found["fay"]["score"] is None and "no Python file" in found["fay"]["problem"]
     assert [m["id"] for m in found["gus"]["lessons"]["moving_average"]["mistakes"]] == ["returned-none"]
     assert [m["id"] for m in found["kim"]["lessons"]["moving_average"]["mistakes"]] == ["forbidden-call"]

@@ -379,7 +379,7 @@ def test_a_declared_encoding_of_an_old_editor_is_followed(work):
         ("x = 1\n".encode("utf-16"), "UTF-16", ""),
         (b"# coding: punycode\nx\n", "declares the encoding punycode", ""),
         (b"x = 1\n# coding: punycode\n\xff", "byte 0xff at offset 25", ":3"),
-        (b"#" * 1_000_001, "larger than 1 MB", ""),
+        (b"#" * 250_001, "larger than 250 kB", ""),
     ],
 )
 def test_a_file_that_is_no_text_says_where(work, root, content, says, line):
@@ -507,13 +507,13 @@ def test_a_link_out_of_the_workspace_is_not_followed(work, root, tmp_path):
 
 
 def test_imported_files_have_a_limit_together(work):
-    """Files that are larger than 1 MB together do not all come along, and the learner is told."""
+    """Files that are larger than 250 kB together do not all come along, and the learner is told."""
     submission = work(
-        {"core/mean_square.py": "import a, b", "core/a.py": "#" * 600_000, "core/b.py": "#" * 600_000},
+        {"core/mean_square.py": "import a, b", "core/a.py": "#" * 150_000, "core/b.py": "#" * 150_000},
     )
 
     assert set(submission.siblings) == {"a"}
-    assert submission.notes == ("b.py is left out: the files that yours imports are larger than 1 MB together",)
+    assert submission.notes == ("b.py is left out: the files that yours imports are larger than 250 kB together",)
 
 
 def test_an_import_through_the_tracks_folder_gets_a_word(work):

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from grader.source.forbidden_calls import find_forbidden_calls
+from grader.submission import MAX_BYTES
 from grader.worker.call_monitor import matches
 
 FORBIDS = ("softmax",)
@@ -197,6 +198,14 @@ def test_the_time_that_reading_takes_grows_with_the_source(source):
         if taken[-1] < 3.0:
             return
     raise AssertionError(taken)
+
+
+def test_the_densest_source_is_read_in_the_time_that_a_judge_has_of_its_own():
+    """A submission that uses up its own time cannot make the judge overstay as well, and so have no result."""
+    source = "a()\n" * (MAX_BYTES // 4)
+    begun = time.process_time()
+    find_forbidden_calls(source, ["softmax"], lambda name: None)
+    assert time.process_time() - begun < 8.0
 
 
 @pytest.mark.parametrize("around", [
