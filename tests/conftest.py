@@ -17,9 +17,14 @@ from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.model import Limits
 from grader.worker.preload import configure_torch
 
-configure_torch()  # as the judge does: tests of diagnosis use its parts without it
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a script starts what runs beside it; tests type Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Configure torch as the judge does, for tests of its parts; the process that only shares tests out needs none."""
+    if config.getoption("dist", "no") == "no":
+        configure_torch()
 
 
 @pytest.hookimpl(optionalhook=True)
