@@ -112,7 +112,9 @@ def _checks(functions: tuple[Function, ...]) -> str:
         if function.kind == "class":
             checks.append(f"\n\n# {function.name} is a class: make an object with `state=`, and call it\n")
             continue
-        parameters = [each.arg for each in ast.parse(f"def f{function.signature}: ...").body[0].args.args]  # type: ignore[attr-defined]
+        given = ast.parse(f"def f{function.signature}: ...").body[0].args  # type: ignore[attr-defined]
+        without_default = len(given.args) - len(given.defaults)
+        parameters = [each.arg for each in given.args[:without_default]]
         drawn = ", ".join("rand(3, 5)" for _ in parameters)
         names = ", ".join(parameters)
         arguments = f"{names} = {drawn}" if parameters else "pass"

@@ -415,6 +415,14 @@ def test_a_lesson_is_derived_from_a_solution(tmp_path):
     assert [each.function for each in load_mistake_sets(lesson)] == ["gate", "Scale"]
 
 
+def test_a_first_check_leaves_defaults_alone(tmp_path):
+    """What has a default, as eps, is no tensor: random numbers in its place would make a check of nonsense."""
+    (tmp_path / "norm.py").write_text("def norm(x, weight, eps=1e-6):\n    return x * weight + eps\n")
+    write_lesson(tmp_path / "course", "norm", solution=tmp_path / "norm.py")
+    checks = load(tmp_path / "course").lessons["norm"].checks_path.read_text()
+    assert "submission.norm(x, weight), reference.norm(x, weight)" in checks
+
+
 @pytest.mark.parametrize("text, said", [("def f(:\n", "invalid syntax"), ("x = 1\n", "no public function")])
 def test_what_is_no_solution_is_said_with_its_file(tmp_path, text, said):
     """A file that is no Python, or has nothing to write in it, begins no lesson."""

@@ -47,6 +47,8 @@ class MarkedSource:
 
     Attributes:
         steps: The names of the steps, with what the reference has there.
+        parameters: Those of the function, or of the class's `forward`.
+        required: Those of them that have no default.
     """
 
     def __init__(self, path: Path, target: str, names: Mapping[str, Any], after: Sequence[str] = ("result",)) -> None:
@@ -57,7 +59,9 @@ class MarkedSource:
         self._steps = {step.name: step for step in find_steps(source, tree)}
         self._compile = lru_cache(MAX_COMPILED)(self._compile_part)
         made = self._run([self._compile(top, frozenset()) for top in range(len(self._parts))])[target]
-        self.parameters = [name for name in inspect.signature(_called(made)).parameters if name != "self"]
+        found = {each.name: each.default for each in inspect.signature(_called(made)).parameters.values()}
+        self.parameters = [name for name in found if name != "self"]
+        self.required = [name for name in self.parameters if found[name] is inspect.Parameter.empty]
         self.steps = {name: self._text(step) for name, step in self._steps.items()}
         self.steps |= {**dict.fromkeys(after, "value"), **{f"take_{name}": name for name in self.parameters}}
 

@@ -194,7 +194,7 @@ class MistakeSet:
             prefix: Put before the names to make the ids.
             own: By name, what is said and suggested in place of the general words.
         """
-        for row in common_mistakes(self.parameters, [*names, *own]):
+        for row in common_mistakes(self.source.required or self.parameters[:1], [*names, *own]):
             says, suggests = own.get(row.name, (row.says, row.suggests))
             self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, **dict[str, Any](row.changes))
 
