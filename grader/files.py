@@ -72,6 +72,7 @@ def read_file(path: Path) -> str:
 def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
     """Give a path beside *path* to write to. It replaces *path* at the end of the `with`; an exception removes it."""
     temporary = path.with_name(f".{path.name}.{suffix}")
+    temporary.unlink(missing_ok=True)  # of a killed run; or somebody's link, which would lead the writing elsewhere
     try:
         yield temporary
         temporary.replace(path)
@@ -79,6 +80,13 @@ def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, unless it is there. Raises OSError, also for a link, which leads out of the folder around it."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, f"{path.name} is a link", str(path))
+    path.mkdir(exist_ok=True)
 
 
 def files_below(folder: Path) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.files import replacing
+from grader.files import make_folder, replacing
 from grader.model import SCHEMA
 from grader.model.validate import parse_json, validated
 from grader.record import Record
@@ -47,9 +47,8 @@ class Outputs:
         name = record.feedback
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again
             head, record = {**head, "seed": None}, redact(record)
+        self._make_folders(name)
         feedback, gradescope = self.out / "feedback", self.out / "gradescope" / name
-        for folder in (feedback, gradescope):
-            folder.mkdir(parents=True, exist_ok=True)
         # not indented: that takes ten times as long, which matters in a class of hundreds
         write(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record.to_json()})])
         write(feedback / f"{name}.md", [feedback_markdown(head, record)])
@@ -62,10 +61,16 @@ class Outputs:
 
     def remove_learner(self, name: str) -> None:
         """Remove the files of a learner, and nothing else beside them. Raises OSError."""
+        self._make_folders(name)
         for path in self._files_of(name):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # it does not exist, or holds other files
             (self.out / "gradescope" / name).rmdir()
+
+    def _make_folders(self, name: str) -> None:
+        """Make the folders of a learner's files. Raises OSError where one is a link, which leads to others' files."""
+        for folder in ("feedback", "gradescope", f"gradescope/{name}"):
+            make_folder(self.out / folder)
 
     def _files_of(self, name: str) -> list[Path]:
         written = [self.out / "feedback" / f"{name}{suffix}" for suffix in SUFFIXES]

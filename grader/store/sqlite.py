@@ -131,15 +131,17 @@ class Database:
         return self._steps > MAX_STEPS
 
     def _check_files(self) -> None:
-        """Raise StoreError for a pipe or a device, and for a journal of several databases.
+        """Raise StoreError for a link, a pipe or a device, and for a journal of several databases.
 
         SQLite deletes whatever file such a journal names. This program never writes one, and the file may have come
         with somebody else's folder.
         """
-        path = Path(os.path.realpath(self.path))  # as SQLite does
+        path = self.path
         for each in (path.with_name(path.name + end) for end in BESIDE):
             with suppress(OSError):  # it is not there, or opening it explains why not
-                mode = each.stat().st_mode
+                mode = each.lstat().st_mode
+                if stat.S_ISLNK(mode):  # our tables would be made in whatever database it leads to
+                    raise self._refuse(f"{each.name} is a link")
                 if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                     raise self._refuse(f"{each.name} is no ordinary file")
         journal, last = path.with_name(path.name + JOURNAL), b""

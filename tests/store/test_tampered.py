@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -260,6 +261,56 @@ def test_more_rows_than_a_learner_can_have_are_refused(tmp_path):
         file.executemany(f"INSERT INTO quiz_answers VALUES (NULL{', ?' * 14})", [row] * 300_000)
     with Store.open(path) as store, pytest.raises(StoreError, match="more than 100000 records"):
         QuizLog(store.database).answers()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_in_the_place_of_a_store_is_refused(tmp_path, there):
+    """Our tables are not made in another database, nor a file where nobody asked for one."""
+    other, path = tmp_path / "photos.db", tmp_path / "progress.db"
+    if there:
+        sql(other, "CREATE TABLE photos (name)")
+    before = other.read_bytes() if there else None
+    path.symlink_to(other)
+
+    with pytest.raises(StoreError, match="is a link"):
+        Store.open(path).record_hint("softmax", "softmax", 1, datetime.now(UTC))
+
+    assert (other.read_bytes() if there else None) == before and other.exists() == there
+
+
+@pytest.mark.parametrize("folder", ["feedback", "gradescope", "gradescope/{}"])
+def test_no_link_leads_out_of_the_results(stolen, tmp_path, folder):
+    """A folder of the results that is a link is refused by name; what it leads to is neither written nor removed."""
+    out = stolen.parent
+    with closing(sqlite3.connect(stolen)) as file:
+        folder = folder.format(file.execute("SELECT feedback FROM results").fetchone()[0])
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "results.json").write_text("mine")
+    (out / folder).parent.mkdir(exist_ok=True)
+    (out / folder).symlink_to(mine)
+
+    assert f"{Path(folder).name} is a link" in call(grader, "report", out)
+
+    assert [path.name for path in mine.iterdir()] == ["results.json"] and (mine / "results.json").read_text() == "mine"
+
+
+def test_no_link_leads_a_file_of_the_results_elsewhere(stolen, tmp_path):
+    """What a file is written to before it takes its name is always a new one."""
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    (stolen.parent / ".report.html.tmp").symlink_to(mine)
+    call(grader, "report", stolen.parent)
+    assert mine.read_text() == "mine" and (stolen.parent / "report.html").read_text().startswith("<!doctype")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_the_lock_of_the_results_is_no_pipe_and_no_link(stolen, tmp_path, kind):
+    """A command neither waits for what stands in the lock's place, nor makes a file where it leads."""
+    lock = stolen.with_name(f".{stolen.name}.lock")
+    os.mkfifo(lock) if kind == "pipe" else lock.symlink_to(tmp_path / "elsewhere")
+    assert "cannot be written here" in call(grader, "report", stolen.parent)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 # ---- anything at all -------------------------------------------------------------------------------------------------
