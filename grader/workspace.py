@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
-from grader.files import is_file, read_file, read_whole, replacing
+from grader.files import is_file, make_folder, read_file, read_whole, replacing
 from grader.model import Course, Lesson
 
 WORKSPACE_FORMAT = 1
@@ -62,7 +62,7 @@ class Workspace:
         with _explain_os_errors(path):
             work = read_whole(path) if path.exists() else stub
             backup = _write_backup(path, work) if work != stub else None
-            path.parent.mkdir(exist_ok=True)
+            make_folder(path.parent)
             _write(path, stub)
         return backup
 
@@ -87,7 +87,8 @@ def create(directory: Path, course: Course) -> Changes:
     root = directory.absolute()
     _check_location(root, course)
     with _explain_os_errors(root):
-        (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root / STATE_FOLDER)
     return update(Workspace(root, course.id, course.version), course)
 
 
@@ -109,7 +110,7 @@ def update(workspace: Workspace, course: Course) -> Changes:
         former = next((old for alias in lesson.aliases if is_file(old := path.with_name(f"{alias}.py"))), None)
         stub = read_file(lesson.exercise_path).encode()
         with _explain_os_errors(path):
-            path.parent.mkdir(exist_ok=True)
+            make_folder(path.parent)
             _write(path, read_whole(former) if former else stub)
         written.append(path)
         carried += [path] if former else []
@@ -120,7 +121,8 @@ def update(workspace: Workspace, course: Course) -> Changes:
 
 def is_workspace(folder: Path) -> bool:
     """Return True if *folder* itself is a workspace."""
-    return is_file(folder / STATE_FOLDER / WORKSPACE_FILE)
+    state = folder / STATE_FOLDER
+    return is_file(state / WORKSPACE_FILE) and not state.is_symlink()  # a link leads to another workspace's progress
 
 
 def find(start: Path) -> Workspace:

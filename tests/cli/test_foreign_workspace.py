@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -207,6 +208,32 @@ def test_nothing_that_lies_in_the_folder_runs(baited, tmp_path, command):
 
     assert done.returncode in (0, 1, 2), done.stderr
     assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+
+
+@pytest.mark.parametrize("command", [(), ("list",), ("start",), ("reset", "argmax_2d", "--yes")], ids=" ".join)
+@pytest.mark.parametrize("leads_to", ["pipe", "/dev/zero"])
+def test_no_exercise_is_waited_for(workspace, command, leads_to):
+    """A pipe or a device in the place of an exercise is neither waited for nor read without end."""
+    file = workspace / "basics/argmax_2d.py"
+    file.unlink()
+    os.mkfifo(file) if leads_to == "pipe" else file.symlink_to(leads_to)
+
+    assert learn(*command, cwd=workspace).returncode in (0, 2)
+
+
+@pytest.mark.parametrize("folder", ["basics", ".selfattend"])
+def test_no_link_leads_out_of_a_workspace(workspace, tmp_path, folder):
+    """Nothing is written where a folder of somebody's workspace leads; the folder that is a link is named."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    shutil.copytree(workspace / ".selfattend", mine, dirs_exist_ok=True)
+    shutil.rmtree(workspace / folder)
+    (workspace / folder).symlink_to(mine)
+
+    done = [learn(*words, cwd=workspace) for words in (("hint", "argmax_2d"), ("reset", "argmax_2d"), ("start",))]
+
+    assert [path.name for path in mine.iterdir()] == ["workspace.toml"]
+    assert done[-1].returncode == 2 and f"{folder} is a link" in done[-1].stderr
 
 
 def test_the_installed_commands_do_not_look_for_modules_in_the_folder(baited, tmp_path):
