@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.batch.settings import Settings
-from grader.intake.learner import Learner
+from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult
 from grader.record import Previous, Record
@@ -63,7 +63,7 @@ def make_record(
         score=mean_score(results),
         complete=not any(result.state in LACKING for result in results),
         states=dict(Counter(result.state for result in results)),
-        problem=problem or " ".join(doubts),
+        problem=printable(problem or " ".join(doubts)),
         notes=notes,
         duration_s=round(sum(result.duration_s or 0.0 for result in results), 3),
         lessons={result.lesson: result for result in results},

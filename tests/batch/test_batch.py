@@ -104,6 +104,11 @@ TITLES = {"course": "A course", "lessons": {"moving_average": "Means"}}
 FOUND = {"ignored": [], "missing": [], "unlisted": []}
 
 
+def test_a_problem_controls_no_terminal():
+    """What a problem quotes of a hand-in, such as a notebook's language, holds no escape sequence."""
+    assert make_record(learner("ann"), [], digest="d", problem="written in \x1b[2Jx").problem == "written in ?[2Jx"
+
+
 def learner(learner_id: str) -> Learner:
     return Learner(learner_id, (Entry(learner_id, Path(learner_id), "folder"),), learner_id)
 
