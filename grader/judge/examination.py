@@ -26,6 +26,7 @@ from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.feedback import next_lesson, score_of, strengths_of, suggestions_for, weaknesses_of
 from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_nothing_loaded, name_failures
 from grader.judge.verdict.messages import make_check_result
+from grader.judge.verdict.outcome_mistakes import may_be_at_fault
 from grader.model import Course, Lesson, LessonResult, Submission
 from grader.worker.preload import configure_torch
 
@@ -144,7 +145,11 @@ class Judge:
         checks, named = finding.checks, finding.named
         passed = bool(checks) and all(check.passed for check in checks)
         following = next_lesson(self.course, lesson.name, self.next_lessons)
-        uses = [name for name in submission.siblings if name in self.course.lessons]
+        uses = [
+            name
+            for name in submission.siblings
+            if name in self.course.lessons and may_be_at_fault(name, submission, named)
+        ]
         return LessonResult(
             lesson=lesson.name,
             state=finding.state,

@@ -26,6 +26,7 @@ class Submission:
     """A learner's source text for one lesson, and the files beside it that it may import.
 
     `siblings` maps a module name to (path, source). Text, not paths, goes to the worker.
+    `passing` names those whose last result, of this very text, was a pass; None where results are not known.
     """
 
     lesson: str
@@ -33,6 +34,7 @@ class Submission:
     source: str
     siblings: dict[str, tuple[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    passing: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

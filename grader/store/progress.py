@@ -100,6 +100,12 @@ class Store:
         names = self._names(lesson)
         return self.database.read(to_attempt, f"{ATTEMPT} WHERE {_is_in(names)} ORDER BY id", *names)
 
+    def is_passing(self, lesson: str, source_sha256: str) -> bool:
+        """Return True if the last attempt at a lesson was of this source, and passed."""
+        names = self._names(lesson)
+        query = f"SELECT passed AND source_sha256 = ? FROM attempts WHERE {_is_in(names)} ORDER BY id DESC LIMIT 1"
+        return self.database.read(lambda row: row[0], query, source_sha256, *names) == [1]
+
     def recent_mistakes(self, limit: int) -> list[tuple[str, str, str, datetime]]:
         """Return the latest mistakes as (lesson, id, says, when), each once, the latest first.
 

@@ -291,3 +291,27 @@ def test_a_seed_repeats_a_run(workspace):
 
     assert messages("--seed", "9") == messages("--seed", "9")
     assert messages() != messages()
+
+
+def test_an_imported_file_is_blamed_only_if_it_may_be_wrong(workspace):
+    """A wrong call of a file that passes is told as that; once the file has changed, it is to be checked again."""
+    imported = "from moving_average import moving_average\n"
+    wrong_call = f"{imported}def argmax_2d(grid):\n    return moving_average(None, 'wide')\n"
+    helper = answer(workspace, "moving_average")
+    answer(workspace, "argmax_2d", wrong_call)
+
+    def advice() -> tuple[str, set[str]]:
+        result = json.loads(learn("check", "argmax_2d", "--json", cwd=workspace).stdout)
+        return result["mistakes"][0]["suggests"], {each["command"] for each in result["suggestions"]}
+
+    unknown, commands = advice()
+    assert unknown.startswith("Fix moving_average.py first") and "learn check moving_average" in commands
+
+    solve(workspace, "moving_average")
+    passing, commands = advice()
+    assert re.fullmatch(r"moving_average\.py passes by itself: look at what \S*argmax_2d\.py:3 gives it\.", passing)
+    assert "learn check moving_average" not in commands
+
+    helper.write_text(helper.read_text() + "# changed\n")
+    changed, commands = advice()
+    assert changed.startswith("Fix moving_average.py first") and "learn check moving_average" in commands

@@ -212,6 +212,15 @@ def test_the_file_at_fault_is_named(verdict):
         assert any(suggestion.command == "learn check attention" for suggestion in result.suggestions)
 
 
+def test_an_imported_file_is_not_mentioned_where_nothing_speaks_against_it(verdict):
+    """Where results are not known, another file is to be checked only if an error was raised in it."""
+    source = "from attention import helper\ndef softmax(x, dim=-1):\n    return helper(x)\n"
+    wrong = verdict(source, siblings={"attention": ("attention.py", "def helper(x):\n    return x\n")})
+
+    assert not wrong.passed
+    assert all(suggestion.command != "learn check attention" for suggestion in wrong.suggestions)
+
+
 def test_a_file_that_shadows_a_library_is_not_used(verdict):
     """`torch.py` or `random.py` beside the exercise never takes the place of the real one."""
     siblings = {name: (f"{name}.py", "raise RuntimeError('shadowed')") for name in ("torch", "random", "conftest")}

@@ -178,6 +178,7 @@ def _check(run: CheckRun, several: bool) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
+                submission = replace(submission, passing=_find_passing(run, submission))
                 with end_after(run.context.course.limits.judging_seconds, f"Checking {lesson.name}"):
                     result = judge.examine(lesson, submission, run.seed, hints_used)
                 require_unchanged(run.context.course, before)
@@ -201,11 +202,27 @@ def _store(run: CheckRun, submission: Submission, result: LessonResult) -> None:
     """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
     if result.state == "grader-error":
         return
+    source = _hash(submission.source)
+    trouble = run.context.try_store(lambda store: store.record_attempt(result, source, datetime.now(UTC)))
+    run.troubles += filter(None, [trouble])
+
+
+def _find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None:
+    """Return the lessons that a submission imports and that passed as they are now; None if that is not known."""
+    sources = {name: _hash(source) for name, (_, source) in submission.siblings.items() if name in run.progress}
+    if run.context.workspace is None or not sources:
+        return None
+    found: list[str] = []
+    trouble = run.context.try_store(
+        lambda store: found.extend(name for name, source in sources.items() if store.is_passing(name, source))
+    )
+    return None if trouble else frozenset(found)
+
+
+def _hash(source: str) -> str:
     import hashlib
 
-    digest = hashlib.sha256(submission.source.encode("utf-8", "surrogatepass")).hexdigest()
-    trouble = run.context.try_store(lambda store: store.record_attempt(result, digest, datetime.now(UTC)))
-    run.troubles += filter(None, [trouble])
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _exit_code(results: Sequence[LessonResult]) -> int:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from grader.judge.checks.run_checks import NO_TIME_LEFT
-from grader.judge.diagnosis.error_hints import advice_for
+from grader.judge.diagnosis.error_hints import UNKNOWN, hint_for
 from grader.judge.errors import LearnerError
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.messages import describe_error
-from grader.model import CheckResult, Named
+from grader.model import CheckResult, Named, Submission
 
 _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
 
@@ -20,9 +20,10 @@ _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` 
 def name_load_error(error: LearnerError) -> Named:
     """Name why a file could not be loaded."""
     during = "While your file was being loaded"
+    hint = hint_for(f"{error.type_name}: {error.text}")
     if error.kind == "syntax":
         says = f"Python cannot read your file.\n{describe_error(error)}"
-        return Named("syntax-error", "", says, "Fix the line shown.")
+        return Named("syntax-error", "", says, "Fix the line shown." if hint is UNKNOWN else hint.advice)
     if error.kind == "timed-out":
         says = f"{during}, it did not come to an end.\n{describe_error(error)}"
         return Named("timeout", "", says, 'Put code that trains or tests behind `if __name__ == "__main__":`.')
@@ -34,8 +35,7 @@ def name_load_error(error: LearnerError) -> Named:
     if error.kind == "forbidden":
         says = f"{during}, it called `{error.text}`, which this exercise forbids."
         return Named("forbidden-call", "", says, "Write it yourself.")
-    advice = advice_for(f"{error.type_name}: {error.text}")
-    return Named("exception", "", f"{during}, it raised an error.\n{describe_error(error)}", advice)
+    return Named("exception", "", f"{during}, it raised an error.\n{describe_error(error)}", hint.advice)
 
 
 def name_by_outcomes(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
@@ -116,21 +116,46 @@ def _name_exception(facts: Facts, function: str, check: CheckResult) -> Named:
     """Name an error that the function raises, which may be in another lesson's file that this one imports."""
     head = check.message.splitlines()[0]
     line = _innermost_line(facts, check)
-    path = line.rpartition(":")[0]
+    path, _, number = line.rpartition(":")
     where = f" ({line})" if line else ""
     if path and path != facts.submission.path:
         file = Path(path)
+        caller = _innermost_line(facts, check, {facts.submission.path})
         what = f"`{function}` uses your {file.name}, which raises an error{where}: {head}"
-        command = f": `learn check {file.stem}`" if file.stem in facts.lessons else ""
-        return Named("exception", function, what, f"Fix {file.name} first{command}.")
-    return Named("exception", function, f"`{function}` raises an error{where}: {head}", advice_for(head))
+        return Named("exception", function, what, _advise_on_other_file(facts, file, caller))
+    lines = facts.submission.source.splitlines()
+    code = lines[int(number) - 1].strip() if line and int(number) <= len(lines) else ""
+    says = f"`{function}` raises an error{where}: {head}" + (f"\n    {code}" if code else "")
+    return Named("exception", function, says, hint_for(head).advice)
 
 
-def _innermost_line(facts: Facts, check: CheckResult) -> str:
+def _advise_on_other_file(facts: Facts, file: Path, caller: str) -> str:
+    """Return what to do about an error in a file that is imported: it may be wrong, or called in a wrong way."""
+    passing, look = facts.submission.passing, f"look at what {caller or 'your file'} gives it"
+    if file.stem not in facts.lessons:
+        return f"Fix {file.name} first."
+    if passing is None:
+        return f"See whether {file.name} passes by itself: `learn check {file.stem}`. If it does, {look}."
+    if file.stem in passing:
+        return f"{file.name} passes by itself: {look}."
+    return f"Fix {file.name} first: `learn check {file.stem}`."
+
+
+def may_be_at_fault(other: str, submission: Submission, named: Sequence[Named]) -> bool:
+    """Return True if another lesson's file that this one imports is to be checked by itself.
+
+    That is so if it did not pass as it is now; where results are not known, if an error was raised in it.
+    """
+    if submission.passing is not None:
+        return other not in submission.passing
+    return any(f"uses your {other}.py" in mistake.says for mistake in named)
+
+
+def _innermost_line(facts: Facts, check: CheckResult, among: Collection[str] | None = None) -> str:
     """Return the innermost of the learner's lines that a check's message names, as path:line.
 
-    An error's own text may look like such a line: only files that were handed in count.
+    An error's own text may look like such a line: only files that were handed in (or are `among` these) count.
     """
-    files = {facts.submission.path, *(path for path, _ in facts.submission.siblings.values())}
+    files = among or {facts.submission.path, *(path for path, _ in facts.submission.siblings.values())}
     lines = [line.strip().split(" in ")[0] for line in check.message.splitlines() if _TRACEBACK_LINE.match(line)]
     return next((line for line in reversed(lines) if line.rpartition(":")[0] in files), "")
