@@ -114,8 +114,9 @@ mistake("sm-in-place",
         "Make new tensors: `z = x - ...`, then `torch.exp(z)`.", coding="shift and all of it", alone=True,
         shift="x.sub_(x.amax(dim, keepdim=True))", power="shifted.exp_()", give="powers.div_(total)")
 mistake("sm-in-place",
-        "You divide the exponentials in place (`/=`, `div_`), but their gradient needs them as they were: "
-        "the values are right, and the backward pass is an error.", "Make a new tensor: `e / e.sum(...)`.",
+        "You change a tensor of your own in place (`y -= y.amax(...)`, `e /= ...`), but the gradient needs it as it "
+        "was: the values are right, and the backward pass is an error.",
+        "Make new tensors: `y = y - y.amax(...)`, `e / e.sum(...)`.",
         coding="the exponentials", alone=True, power="shifted.exp_()", give="powers.div_(total)")
 
 # --- just as right

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from grader.judge.diagnosis.error_hints import hint_for
 from grader.judge.diagnosis.mistake_set import MistakeSet, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
@@ -56,7 +57,7 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
             if error.kind not in ("raised", "forbidden"):
                 raise
             cause = next((cause for cause in CAUSES if cause in error.text), "")
-            observed = Raised(error.kind, f"{error.type_name} {cause}".strip())
+            observed = Raised(error.kind, f"{error.type_name} {cause}".strip(), hint_for(str(error)).pattern)
         else:
             answer = exchange.answer if isinstance(exchange.answer, Mapping) else {}
             if "handle" in answer:

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.errors import SelfattendError
+from grader.judge.diagnosis.error_hints import hint_for
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
@@ -44,7 +45,7 @@ def observe(probe: Probe, subject: CallableModule, arrays: str) -> Any:
     try:
         return probe.run(subject, Rand(seed, arrays))
     except LearnerError as error:
-        return Raised(error.kind, error.type_name)
+        return Raised(error.kind, error.type_name, hint_for(str(error)).pattern)
     except NotRecorded:
         return NO_EVIDENCE
     except SelfattendError:

@@ -88,6 +88,8 @@ class Diagnostician:
         for size in range(1, most + 1):
             found = [self.outputs.members(mistakes) for mistakes in self.outputs.sets(size) if matcher.fits(mistakes)]
             found = [combination for combination in found if size == 1 or self._is_confirmed(combination, seen)]
+            if most == 1:
+                found = [combination for combination in found if self._raises_alike(combination, seen)]
             if found:
                 return _common(found)
         return []
@@ -97,6 +99,14 @@ class Diagnostician:
         subject = self.outputs.subject_with(combination)
         probes = self.probes
         return all(agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in probes)
+
+    def _raises_alike(self, combination: Sequence[Mistake], seen: Observations) -> bool:
+        """Return True if one of its errors at least is that which was seen, and not only of the same type."""
+        subject = self.outputs.subject_with(combination)
+        raised = [(probe, found) for probe in self.probes if isinstance(found := seen[probe.name], Raised)]
+        answers = [(found, observe(probe, subject, self.arrays)) for probe, found in raised]
+        alike = [found.about == answer.about for found, answer in answers if isinstance(answer, Raised)]
+        return any(alike) or not alike
 
     def _compare(self, seen: Observations) -> Diagnosis:
         """Sort the probes by whether they were answered as the reference answers them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.worker.wire import Opaque
@@ -20,6 +20,7 @@ class Raised:
 
     kind: str
     type_name: str
+    about: str = field(default="", compare=False)  # which of the known errors it is
 
 
 def _torch() -> Any:
