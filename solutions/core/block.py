@@ -18,7 +18,8 @@ class SelfAttention(nn.Module):
     def forward(self, x, mask=None):
         """Let every token gather what it needs where the mask allows."""
         q, k, v = self.wq(x), self.wk(x), self.wv(x)  # (B, T, D)  # step: project
-        q, k, v = (self.split_heads(part) for part in (q, k, v))  # (B, H, T, d)
+        # (B, T, D) -> (B, H, T, d)
+        q, k, v = (self.split_heads(part) for part in (q, k, v))
         scores = q @ k.transpose(-2, -1)  # (B, H, T, T)  # step: score
         scores = scores / q.size(-1) ** 0.5  # step: scale
         if mask is not None:

@@ -13,6 +13,7 @@ from support.course_maker import make_course
 from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve, start_workspace
 
 from grader.model import CheckResult, LessonResult
+from grader.source.step_marks import strip_marks
 from grader.store import Store
 
 LESSONS = ["moving_average", "argmax_2d"]
@@ -263,14 +264,14 @@ def test_outside_of_a_workspace_hints_are_not_counted(tmp_path):
 
 
 def test_the_solution_is_shown_after_solving_or_giving_up(workspace):
-    """Before, it is refused with the next step; after giving up it is shown, as it is, and that is kept."""
+    """Before, it is refused with the next step; after giving up it is shown, but for its marks, and that is kept."""
     refused = learn("solution", "moving_average", cwd=workspace)
     assert refused.returncode == 2
     assert "--give-up" in refused.stderr
     assert refused.stdout == ""
 
     shown = learn("solution", "moving_average", "--give-up", cwd=workspace)
-    assert shown.stdout == (TINY / "solutions/basics/moving_average.py").read_text()
+    assert shown.stdout == strip_marks((TINY / "solutions/basics/moving_average.py").read_text())
     assert json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"][0]["gave_up"] is True
     assert learn("solution", "moving_average", cwd=workspace).returncode == 0
 

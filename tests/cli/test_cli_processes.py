@@ -117,7 +117,7 @@ def test_leaving_the_debugger_is_no_result(workspace, key):
 
 
 @pytest.mark.parametrize(("lesson", "change", "stop"), [
-    ("block", ("x + self.attn(", "x - self.attn("), "forward()"),
+    ("block", ("h = x + heard", "h = x - heard"), "forward()"),
     ("training", ("return loss.item()", "return loss"), "train_step()"),
 ])  # fmt: skip
 def test_the_debugger_builds_what_a_call_needs(tmp_path, lesson, change, stop):

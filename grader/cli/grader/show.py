@@ -21,7 +21,7 @@ from grader.terminal.text import plural
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str) -> None:
-    """List the files that make LESSON, with their length, and those that it has not.
+    """List the files of LESSON.
 
     \b
     Example:
