@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -15,11 +15,23 @@ HELP_OPTIONS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}  # a grou
 
 
 class LazyGroup(click.Group):
-    """A group whose `commands_in` maps a command's name to its module, or to `module:name` if it is not `command`."""
+    """A group whose `commands_in` maps a command's name to its module, or to `module:name` if it is not `command`.
 
-    def __init__(self, *args: Any, commands_in: Mapping[str, str], **kwargs: Any) -> None:
+    `meant` maps other words to the commands that they mean; no word is taken for one of `never_meant`.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        commands_in: Mapping[str, str],
+        meant: Mapping[str, str] | None = None,
+        never_meant: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._commands_in = dict(commands_in)
+        self._meant = dict(meant or {})
+        self._never_meant = never_meant
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the commands: those of the table, in its order, then those added to the group."""
@@ -43,7 +55,8 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         import difflib  # here: only a mistyped name needs it
 
-        close = difflib.get_close_matches(name, names)
+        close = [self._meant[name]] if name in self._meant else difflib.get_close_matches(name, names)
+        close = [guess for guess in close if guess not in self._never_meant]
         meant = " or ".join(f'"{ctx.command_path} {guess}"' for guess in close)
         hint = f"Did you mean {meant}?" if close else f'"{ctx.command_path} --help" lists the commands.'
         raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)

@@ -27,15 +27,20 @@ COMMANDS = {
     "doctor": "grader.cli.doctor.doctor",
 }
 
+MEANT = dict.fromkeys(("test", "run", "verify", "grade", "submit"), "check")
+MEANT |= dict.fromkeys(("status", "score", "scores"), "progress")
+
 ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
-EPILOG = """\b
-A lesson may be given by the beginning of its name, or by its number:
+EPILOG = """A lesson may be given by the beginning of its name, or by its number:
+
+\b
   learn check mul
   learn check 5
 
-\b
 Complete lesson names with Tab, in bash (or zsh_source, fish_source):
+
+\b
   eval "$(_LEARN_COMPLETE=bash_source learn)"
 """
 
@@ -43,6 +48,8 @@ Complete lesson names with Tab, in bash (or zsh_source, fish_source):
 @click.group(
     cls=LazyGroup,
     commands_in=COMMANDS,
+    meant=MEANT,
+    never_meant=("reset",),  # it takes the learner's file away
     invoke_without_command=True,
     epilog=EPILOG,
     context_settings=HELP_OPTIONS,
@@ -57,7 +64,7 @@ def learn(ctx: click.Context) -> None:
 
     \b
     Example:
-      learn start my-transformer      a folder with every exercise
+      learn start my-transformer      a folder of exercises
       cd my-transformer
       learn read softmax              the lesson
       learn check softmax             your work, assessed
