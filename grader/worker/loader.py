@@ -45,8 +45,10 @@ def _compile(path: str, source: str) -> CodeType:
         return compile(source, path, "exec", dont_inherit=True)
     except (MemoryError, RecursionError):  # the parser's limits, reached long before memory runs out
         raise SyntaxError("the source is nested too deeply", (path, 1, None, None)) from None
-    except ValueError as error:  # a null byte before Python 3.11.4, which made it a SyntaxError
-        line = source[: source.find("\0")].count("\n") + 1
+    except (SyntaxError, ValueError) as error:
+        if "\0" not in source:
+            raise
+        line = source[: source.find("\0")].count("\n") + 1  # Python names none
         raise SyntaxError(str(error), (path, line, None, None)) from None
 
 
