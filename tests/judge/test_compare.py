@@ -88,6 +88,9 @@ def test_small_values_are_shown_as_they_can_be_typed():
     assert torch.equal(eval(show(value), {"torch": torch}), value)
     assert show(torch.ones(30, 2)) == "float32 tensor of shape (30, 2)"
     assert kind_of(torch.ones(2, dtype=torch.bool)) == "a bool tensor of shape (2,)"
+    assert kind_of(torch.ones(2, dtype=torch.int64)) == "an int64 tensor of shape (2,)"
+    assert show(torch.ones(30, 2, dtype=torch.int64)) == "int64 tensor of shape (30, 2)"
+    assert (kind_of(3), kind_of("x")) == ("3 (an int)", "'x' (a str)")
 
 
 BASE = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))

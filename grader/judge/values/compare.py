@@ -148,16 +148,20 @@ def kind_of(value: Any) -> str:
     if is_array(value):
         dtype = str(value.dtype).removeprefix("torch.")
         what = "tensor" if is_tensor(value) else "numpy array"
-        return f"a {dtype} {what} of shape {tuple(value.shape)}"
+        return f"{with_article(dtype)} {what} of shape {tuple(value.shape)}"
     if isinstance(value, list | tuple):
-        return f"a {type(value).__name__} of {len(value)}" + _inside(value)
+        return f"{with_article(type(value).__name__)} of {len(value)}" + _inside(value)
     if isinstance(value, Raised):
         return f"an error ({value.type_name})"
     if isinstance(value, str) and len(value) > MAX_SHOWN_CHARS:
         return f"a str of {len(value)} characters"
-    return (
-        f"{value!r} (a {type(value).__name__})" if isinstance(value, bool | int | float | str) else type(value).__name__
-    )
+    name = type(value).__name__
+    return f"{value!r} ({with_article(name)})" if isinstance(value, bool | int | float | str) else name
+
+
+def with_article(noun: str) -> str:
+    """Put the article before a type's name: "an int", "a uint8"."""
+    return f"{'an' if noun[0] in 'aeioAEIO' else 'a'} {noun}"
 
 
 def _inside(values: Any) -> str:
@@ -235,7 +239,7 @@ def show(value: Any) -> str:
 def _as_typed(value: Any) -> str:
     if is_array(value):
         if math.prod(value.shape) > (36 if "bool" in str(value.dtype) else 24):
-            return kind_of(value).removeprefix("a ")
+            return kind_of(value).partition(" ")[2]
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
         return f"{name}({_format_nested(to_numpy(value).tolist())})"
     if isinstance(value, list | tuple):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.judge.errors import LearnerError
-from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy
+from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy, with_article
 from grader.model import Submission
 from grader.source.parse import nodes_in, parse
 from grader.worker.wire import ITEM_SIZES
@@ -102,10 +102,10 @@ def redacted_kind(value: Any) -> str:
     if value is None:
         return "None"
     if is_array(value):
-        return f"a {_dtype(value)} {'tensor' if is_tensor(value) else 'numpy array'}"
+        return f"{with_article(_dtype(value))} {'tensor' if is_tensor(value) else 'numpy array'}"
     for kind in (bool, int, float, str, list, tuple, dict):
         if type(value) is kind:
-            return f"a{'n' if kind is int else ''} {kind.__name__}"
+            return with_article(kind.__name__)
     return "an object of another type"
 
 

@@ -62,7 +62,7 @@ def _describe_argument(value: Any) -> str:
     if isinstance(value, RemoteFunction):
         return value.shown
     if is_array(value) and value.ndim:
-        return kind_of(value).removeprefix("a ").replace(" of shape", "")
+        return kind_of(value).partition(" ")[2].replace(" of shape", "")
     return show(value)
 
 

@@ -73,7 +73,7 @@ def suggestions(
     found = [(each["suggests"], each["command"], each["families"]) for each in weak]
     for topic in topics:
         if topic["label"] == WEAK:
-            says = f"read `learn read {topic['lesson']}` again, then answer new questions on {topic['title']}"
+            says = f"read the lesson {topic['lesson']} again, then answer new questions on {topic['title']}"
             missed = [mark["family"] for mark in topic["marks"] if mark["credit"] < 1]
             found.append((says, f"learn quiz {topic['name']}", missed))
     for each in doubts:
