@@ -451,7 +451,7 @@ def test_canvas_without_a_named_column():
     assert fill_canvas(canvas(), [mark("11")], guesses=["softmax"]).column == "Softmax (101)"
     with pytest.raises(UsageError, match=r'several columns to fill in: "Softmax \(101\)", "Attention \(102\)"\n'):
         fill_canvas(canvas(), [mark("11")])
-    with pytest.raises(UsageError, match='no column "Final Score"'):
+    with pytest.raises(UsageError, match='no column "Final Score" to fill in; there is: "Softmax'):
         fill_canvas(canvas(), [mark("11")], assignment="Final Score")
 
 

@@ -125,7 +125,8 @@ def choose_column(sheet: Sheet, candidates: Sequence[int], wanted: str, guesses:
             if len(found) > 1:
                 raise _unclear_column(sheet, f'"{name}" fits several columns', found)
     if wanted:
-        raise _unclear_column(sheet, f'there is no column "{wanted}" to fill in', candidates)
+        rest = "; there is" if candidates else ""
+        raise _unclear_column(sheet, f'there is no column "{wanted}" to fill in{rest}', candidates)
     if len(candidates) == 1:
         return candidates[0]
     what = "there are several columns to fill in" if candidates else "there is no column to fill in"
