@@ -407,3 +407,10 @@ def test_a_record_as_it_is_written_is_read_back():
 
     assert again == records
     assert "".join(class_page(head, again)) == "".join(class_page(head, records))
+
+
+def test_a_column_that_only_repeats_the_name_is_left_out(forty):
+    """Ids are shown where there are names beside them, and nowhere else."""
+    head, records = made_class(3)
+    bare = page(head, [record | {"name": record["learner"], "late": False} for record in records])
+    assert "Id" in forty.text.split() and "Id" not in bare.text.split()

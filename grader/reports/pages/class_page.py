@@ -262,7 +262,8 @@ def _changes(tally: ClassTally) -> dict[str, Any]:
 
 def _table(tally: ClassTally) -> dict[str, Any]:
     rows = sorted(tally.rows, key=lambda row: (row.label.casefold(), row.id))
-    return {"rows": [(row, _cells(row)) for row in rows]}
+    ids = any((row.name and row.id != row.name) or row.attempt > 1 or row.late for row in rows)
+    return {"rows": [(row, _cells(row)) for row in rows], "ids": ids}
 
 
 def _cells(row: Row) -> list[tuple[str, str]]:
