@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from grader.model.lesson_result import Named
 
 
+MIN_SCORE = 1.0  # of an exercise
+
+
 @dataclass(frozen=True)
 class LessonProgress:
     """What the store knows of one lesson. Times are UTC; a lesson of which only hints were read has no scores."""
@@ -28,3 +31,8 @@ class LessonProgress:
     @property
     def solved(self) -> bool:
         return self.solved_when is not None
+
+    @property
+    def is_untouched(self) -> bool:
+        """Return True if nothing was written yet when the lesson was checked last: its only mistake is the stub."""
+        return self.last_score == MIN_SCORE and {mistake.id for mistake in self.last_mistakes} == {"stub"}

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 
-from grader.model import Claimed, LessonProgress
+from grader.model import Claimed, LessonProgress, Named
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.bank.lint import find_problems
 
@@ -122,6 +122,15 @@ def test_an_exercise_counts_as_three_items(tmp_path):
         topic = assess(course, LearnerLog(progress={"softmax": known}))["topics"][0]
         assert topic["items"] == items
         assert topic["credit"] == pytest.approx(1.5 if items else 0)
+
+
+def test_an_untouched_stub_is_no_evidence(tmp_path):
+    """A check of the stub is no wrong answer; a file with another mistake is, and so is a half that is written."""
+    course = write_bank(tmp_path / "lessons", ["softmax", *TOPICS])
+    stub, other = (Named(name, "f", "It is so.", "") for name in ("stub", "exception"))
+    for score, mistakes, items in ((1.0, (stub,), 0), (1.0, (stub, other), 3), (5.5, (stub,), 3), (1.0, (), 3)):
+        known = LessonProgress("softmax", 1, score, score, NOON, last_mistakes=mistakes)
+        assert assess(course, LearnerLog(progress={"softmax": known}))["topics"][0]["items"] == items
 
 
 def test_solid_becomes_mastered_only_a_week_later(bank):

@@ -13,7 +13,7 @@ from support.learn_command import TINY, learn, start_workspace
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 from support.read_page import Page
 
-from grader.model import Claimed
+from grader.model import Claimed, LessonProgress
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.reports.pages.assessment_page import assessment_page
 from grader.store import Store
@@ -152,3 +152,13 @@ def test_a_course_without_questions_says_so(tmp_path):
     assert learn("start", "work", cwd=tmp_path).returncode == 0
     done = learn("report", cwd=tmp_path / "work")
     assert done.returncode == 2 and "no questions" in done.stderr
+
+
+def test_the_heading_counts_what_the_table_counts(course):
+    """An exercise is part of the evidence, and the legend tells weak from unsure as the labels do."""
+    known = LessonProgress("softmax", 2, 10.0, 5.5, NOON)
+    page = assessment_page(
+        assess(write_bank(course.parent / "more", ["softmax"]), LearnerLog(progress={"softmax": known})), "Tiny"
+    )
+    assert "0 checked answers and 1 exercise" in page
+    assert "Weak: less than 0.5 is known, with 80% certainty" in page

@@ -14,7 +14,7 @@ from grader.cli.learn.report_explained import explain_lines
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
-from grader.quiz.assessment.assessment import LearnerLog, assess
+from grader.quiz.assessment.assessment import LearnerLog, assess, count_exercises
 from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
@@ -81,6 +81,8 @@ def _lines(assessment: Assessment) -> Iterator[str]:
 
 def _numbers(assessment: Assessment) -> Iterator[str]:
     checked = plural(assessment["answers"], "checked answer")
+    if exercises := count_exercises(assessment):
+        checked += f" and {plural(exercises, 'exercise')}"
     yield f"{paint('Self-assessment', 'strong')}  {checked}"
     yield ""
     verified = assessment["verified"]

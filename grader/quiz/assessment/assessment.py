@@ -62,6 +62,11 @@ def assess(bank: Bank, log: LearnerLog) -> dict[str, Any]:
     }
 
 
+def count_exercises(assessment: Mapping[str, Any]) -> int:
+    """Count the exercises on which an assessment rests, besides its checked answers."""
+    return sum(len(topic["exercises"]) for topic in (*assessment["topics"], *assessment["also"]))
+
+
 def last_prediction(sessions: Sequence[QuizSession]) -> float | None:
     """Return the score that the learner predicted last, before answering."""
     predicting = [session for session in sessions if session.predicted is not None]

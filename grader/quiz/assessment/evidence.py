@@ -2,8 +2,8 @@
 
 An answer counts if a program marked it and it was the first try at its family in its session; of several first
 tries the latest counts. A second try after feedback only shows that the feedback was read. An exercise counts as three
-items of its topic, each with the share of the exercise's points as its credit, unless its solution was seen before it
-was solved. What learners mark themselves never counts here.
+items of its topic, each with the share of the exercise's points as its credit, unless it was not begun, or its solution
+was seen before it was solved. What learners mark themselves never counts here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from grader.errors import UsageError
 from grader.model import Answered, Claimed, LessonProgress
+from grader.model.progress import MIN_SCORE
 from grader.quiz.assessment.scoring import Item, TopicScore, topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds.kind import TYPED_GUESS
 
 EXERCISE_ITEMS = 3
-MIN_SCORE, MAX_SCORE = 1.0, 10.0  # of an exercise
+MAX_SCORE = 10.0  # of an exercise
 ALL_OR_NOTHING = ("multi",)  # kinds of which a part does not count towards "solid"
 CLAIM_CREDIT = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
@@ -96,7 +97,9 @@ def _exercises(bank: Bank, progress: Mapping[str, LessonProgress]) -> dict[str, 
     found: dict[str, list[Exercise]] = {}
     for lesson, known in progress.items():
         unaided = known.solved or not known.solution_seen
-        if known.last_score is not None and unaided and not known.gave_up and lesson in bank.paths:
+        if known.last_score is None or known.is_untouched or known.gave_up or not unaided:
+            continue
+        if lesson in bank.paths:
             share = (known.last_score - MIN_SCORE) / (MAX_SCORE - MIN_SCORE)
             found.setdefault(bank.topic(lesson).counts_for, []).append(Exercise(lesson, share))
     return found
