@@ -75,8 +75,8 @@ def divisors(random: Random) -> dict[str, Any]:
     wrong = random.sample([h for h in range(3, 25) if d % h], 2)
     options = [{"text": f"h = {h}", "right": True, "tag": "heads-power-of-two" if h & (h - 1) else ""} for h in right]
     options += [{"text": f"h = {h}", "right": False, "tag": "heads-need-no-divisor"} for h in wrong]
-    return {"d": d, "options": options, "right": ", ".join(f"{d}/{h} = {d // h}" for h in sorted(right)),
-            "first": wrong[0], "second": wrong[1]}  # fmt: skip
+    return {"d": d, "options": options, "whole": ["heads-power-of-two"], "first": wrong[0], "second": wrong[1],
+            "right": ", ".join(f"{d}/{h} = {d // h}" for h in sorted(right))}  # fmt: skip
 
 
 # --- what a head sees -------------------------------------------------------------------------------------------------

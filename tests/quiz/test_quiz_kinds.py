@@ -177,6 +177,28 @@ def test_multi_judges_each_option():
     assert mark(question, "none").credit == pytest.approx(1 / 3)
 
 
+def test_a_whole_misconception_is_named_only_by_the_answer_that_it_explains():
+    """Who left one more, took something else too, or took nothing at all, did not mean just that."""
+    options = [
+        {"text": "six", "right": True, "tag": "powers"}, {"text": "twelve", "right": True, "tag": "powers"},
+        {"text": "four", "right": True}, {"text": "seven", "right": False, "tag": "any"},
+    ]  # fmt: skip
+    question = ask("multi", options=options, whole=["powers"])
+    letters = {option["text"]: letter_of(question, option["text"]) for option in options}
+    assert mark(question, letters["four"]).tags == ("powers",)
+    assert mark(question, letters["four"] + letters["six"]).tags == ()
+    assert mark(question, letters["four"] + letters["seven"]).tags == ("any",)
+    assert mark(question, "none").tags == ()
+
+
+def test_what_is_no_shape_is_not_counted_as_one():
+    """`abc` is told that it is none, not that one of two was read."""
+    with pytest.raises(Unreadable, match='"abc" is no shape'):
+        mark(ask("shape", **SHAPES), "abc")
+    with pytest.raises(Unreadable, match="2 shapes needed, and 1 can be read"):
+        mark(ask("shape", **SHAPES), "2, 3")
+
+
 def test_formula_is_compared_by_value():
     """Any way to write the formula is right; a wrong one that has a name is named."""
     question = ask("formula", answer="4*d**2", symbols={"d": [2, 9]}, wrong={"three": "3*d**2"})

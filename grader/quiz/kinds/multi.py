@@ -9,10 +9,14 @@ NONE = ("none", "-", "0")
 
 
 class Multi(Kind):
-    """All that apply: `options` is a list of {text, right, tag}; `tag` is shown by a wrong decision on this option."""
+    """All that apply: `options` is a list of {text, right, tag}; `tag` is shown by a wrong decision on this option.
+
+    A tag among `whole` is shown only by an answer that it explains: wrong on all options with this tag, on no other.
+    """
 
     name = "multi"
     required = frozenset({"options"})
+    optional = frozenset({"code", "whole"})
 
     def build(self, draft: Draft) -> Question:
         options = [
@@ -22,7 +26,8 @@ class Multi(Kind):
             raise ValueError("there must be 3 to 8 options")
         draft.random.shuffle(options)
         answer = [index for index, option in enumerate(options) if option.right]
-        return draft.question(answer, 0.5, options=tuple(options))
+        details = {"whole": list(draft.data.get("whole", ()))}
+        return draft.question(answer, 0.5, options=tuple(options), details=details)
 
     def instructions(self, question: Question) -> str:
         return "The letters of all that apply, as a c; or none."
@@ -36,4 +41,10 @@ class Multi(Kind):
         taken = [] if typed.strip().lower() in NONE else parse_letters(typed, len(question.options))
         missed = [option for index, option in enumerate(question.options) if (index in taken) != option.right]
         credit = 1 - len(missed) / len(question.options)
-        return make_mark(question, credit, self.right_answer(question), [option.tag for option in missed])
+        tags = [option.tag for option in missed if self._shows(question, option.tag, missed, taken)]
+        return make_mark(question, credit, self.right_answer(question), tags)
+
+    def _shows(self, question: Question, tag: str, missed: list[Option], taken: list[int]) -> bool:
+        """Return True if these wrong decisions show the misconception; who takes nothing may just not know."""
+        tagged = [option for option in question.options if option.tag == tag]
+        return tag not in question.details["whole"] or (bool(taken) and missed == tagged)

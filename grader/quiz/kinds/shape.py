@@ -47,11 +47,12 @@ class Shape(PartsKind):
         count = len(question.answer)
         text = typed.strip().strip(";")
         parts = re.split(r"[;\n]|(?<=[)\]])\s*,?\s*(?=[(\[])", text)
+        shapes = [_parse_shape(part) for part in parts]
         if len(parts) != count:
             raise Unreadable(
                 f"{count} shape{'s' * (count > 1)} needed, and {len(parts)} can be read: use ; between them"
             )
-        return [_parse_shape(part) for part in parts]
+        return shapes
 
 
 def _require_shape(shape: Sequence[Any]) -> Sizes:
