@@ -315,3 +315,37 @@ def test_an_imported_file_is_blamed_only_if_it_may_be_wrong(workspace):
     helper.write_text(helper.read_text() + "# changed\n")
     changed, commands = advice()
     assert changed.startswith("Fix moving_average.py first") and "learn check moving_average" in commands
+
+
+# ---- another file, and hints that are taken -------------------------------------------------------------------------
+
+
+def test_another_file_is_checked_and_not_kept(workspace):
+    """Whatever is wrong with it, the lesson's own progress stays; the next command names that file."""
+    solve(workspace, "argmax_2d")
+    (workspace / "argmax_2d.py").write_text("def argmax_2d(grid:\n")
+    for arguments in (("--file", "argmax_2d.py"), ("argmax_2d.py",)):
+        done = learn("check", *arguments, cwd=workspace)
+        assert done.returncode == 1
+        assert "learn check argmax_2d --file argmax_2d.py" in done.stdout
+        assert "This is not kept" in done.stdout and "before:" not in done.stdout
+    assert attempts(workspace)["argmax_2d"] == 1
+
+    own = learn("check", "--file", "basics/argmax_2d.py", cwd=workspace)
+    assert "not kept" not in own.stdout and attempts(workspace)["argmax_2d"] == 2
+
+
+def test_where_no_hint_is_left_the_reference_is_named(workspace):
+    """After the last hint, `learn check` and `learn` say what there is besides."""
+    for _ in range(3):
+        learn("hint", "moving_average", cwd=workspace)
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    return values\n")
+    for said in (learn("check", "moving_average", cwd=workspace).stdout, learn(cwd=workspace).stdout):
+        assert "learn hint" not in said
+        assert "learn solution moving_average --give-up" in said and "learn read moving_average" in said
+
+
+def test_a_null_byte_is_shown_with_its_line(workspace):
+    """Python names no line for it."""
+    answer(workspace, "argmax_2d", "import numpy\n\nx = '\0'\n")
+    assert "argmax_2d.py:3" in learn("check", "argmax_2d", cwd=workspace).stdout

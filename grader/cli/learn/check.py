@@ -58,8 +58,8 @@ def command(
 ) -> None:
     """Check your work: a score, mistakes by name, what to do next.
 
-    Without LESSON, your current lesson. In a workspace the result is kept. Your code runs in a process of its own,
-    shut off from your files and the network as far as this system allows.
+    Without LESSON, your current lesson. In a workspace the result is kept, but not that of another file. Your code runs
+    in a process of its own, shut off from your files and the network as far as this system allows.
 
     With --json, one lesson prints the documented object, several print {"schema": 1, "lessons": {NAME: object}}.
     Exit code: 0 all passed, 1 not yet, 2 wrong usage or a missing file, 3 a fault of ours.
@@ -149,7 +149,10 @@ def _file_of(context: CourseContext, lesson: Lesson, file: Path | None, lessons:
 
 def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     """Read a file to check. Of several lessons, one whose file is missing does not stop the others."""
-    root = run.context.workspace.root if run.context.workspace else None
+    workspace = run.context.workspace
+    if workspace is None or not _is_same(path, workspace.exercise_path(lesson)):
+        run.elsewhere[lesson.name] = path
+    root = workspace.root if workspace else None
     within = root if root and path.absolute().is_relative_to(root) else None
     try:
         with end_after(run.context.course.limits.judging_seconds, f"Reading {path}"):
@@ -161,6 +164,13 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
         run.results.append(replace(missing, file=str(path)))
         return
     run.jobs.append((lesson, submission, run.progress[lesson.name].hints_used))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):  # one is missing, which reading it will report
+        return path.absolute() == other.absolute()
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -200,7 +210,7 @@ def _check(run: CheckRun, several: bool) -> None:
 
 def _store(run: CheckRun, submission: Submission, result: LessonResult) -> None:
     """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
-    if result.state == "grader-error":
+    if result.state == "grader-error" or result.lesson in run.elsewhere:
         return
     source = _hash(submission.source)
     trouble = run.context.try_store(lambda store: store.record_attempt(result, source, datetime.now(UTC)))

@@ -8,6 +8,7 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.course.learner_copy import release_of
+from grader.files import is_file
 from grader.model import Course, Lesson, LessonProgress
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import bar, plural, score_text
@@ -78,6 +79,16 @@ def next_step(context: CourseContext, progress: dict[str, LessonProgress]) -> tu
     return _continue_lesson(context, lesson, known)
 
 
+def step_without_hints(lesson: Lesson, known: LessonProgress) -> tuple[str, str] | None:
+    """Return what to do where every hint was taken, and the command for it; None while there are hints."""
+    if known.hints_used < len(lesson.all_hints):
+        return None
+    if not is_file(lesson.solution_path):
+        return "no hint is left: read the lesson again", f"learn read {lesson.name}"
+    says = f"no hint is left: read the lesson again (`learn read {lesson.name}`), or give up and see the reference"
+    return says, f"learn solution {lesson.name} --give-up"
+
+
 def _begin_lesson(course: Course, lesson: Lesson) -> tuple[str, str]:
     number = list(course.lessons).index(lesson.name) + 1
     what = f"lesson {number}, {lesson.title} ({lesson.minutes} min)"
@@ -91,8 +102,9 @@ def _continue_lesson(context: CourseContext, lesson: Lesson, known: LessonProgre
         return f"you have begun {file}; check it", command
     if context.edited_at(lesson) > known.last_when.timestamp():
         return f"you have changed {file} since its last check ({score_text(known.last_score)}); check it again", command
+    score = f"{lesson.title}, {score_text(known.last_score)} of 10"
+    if without := step_without_hints(lesson, known):
+        return f"{score}; {without[0]}", without[1]
     if known.last_mistakes:
-        return f"{lesson.title}, {score_text(known.last_score)} of 10. {known.last_mistakes[0].says.splitlines()[0]}", (
-            f"learn hint {lesson.name}"
-        )
-    return f"{lesson.title}, {score_text(known.last_score)} of 10: take a hint", f"learn hint {lesson.name}"
+        return f"{score}. {known.last_mistakes[0].says.splitlines()[0]}", f"learn hint {lesson.name}"
+    return f"{score}: take a hint", f"learn hint {lesson.name}"

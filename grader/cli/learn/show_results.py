@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import click
 
 from grader.cli.context import CourseContext
-from grader.cli.learn.next_step import show_worth
+from grader.cli.learn.next_step import show_worth, step_without_hints
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
-from grader.terminal.console import make_layout, put, warn
+from grader.terminal.console import make_layout, put, warn, wrap
+from grader.terminal.text import capitalize
 
 
 @dataclass
@@ -24,6 +27,7 @@ class CheckRun:
     verbose: bool
     jobs: list[tuple[Lesson, Submission, int]] = field(default_factory=list)
     results: list[LessonResult] = field(default_factory=list)
+    elsewhere: dict[str, Path] = field(default_factory=dict)  # by lesson: no file of the workspace's, so not kept
     troubles: list[str] = field(default_factory=list)  # why a result could not be stored
 
 
@@ -32,7 +36,7 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
 
     The judge does not know the learner's progress: it suggests the next lesson of the syllabus.
     """
-    if run.context.workspace is None or not result.passed:
+    if run.context.workspace is None or not result.passed or result.lesson in run.elsewhere:
         return result
     solved = {name for name, known in run.progress.items() if known.solved}
     solved |= {other.lesson for other in run.results if other.passed}
@@ -43,9 +47,27 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     return replace(result, suggestions=(first, *result.suggestions[1:]))
 
 
+def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Suggestion:
+    """Name the file that was checked in the command, and say what is left where every hint was taken."""
+    words = suggestion.command.split()
+    file = run.elsewhere.get(lesson.name)
+    if file and words[:3] == ["learn", "check", lesson.name]:
+        words[3:3] = ["--file", shlex.quote(str(file))]
+        return Suggestion(suggestion.says.replace(f"{lesson.track}/{lesson.name}.py", str(file)), " ".join(words))
+    if words[:2] == ["learn", "hint"] and (step := step_without_hints(lesson, run.progress[lesson.name])):
+        return Suggestion(f"{capitalize(step[0])}.", step[1])
+    return suggestion
+
+
+def _fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
+    lesson = run.context.course.lessons[result.lesson]
+    result = _suggest_next_lesson(run, result)
+    return replace(result, suggestions=tuple(_fit_suggestion(run, lesson, each) for each in result.suggestions))
+
+
 def show_results(run: CheckRun, several: bool) -> None:
     """Print the results, as text or JSON, and what went wrong when they were stored."""
-    run.results = [_suggest_next_lesson(run, result) for result in run.results]
+    run.results = [_fit_suggestions(run, result) for result in run.results]
     if run.as_json:
         from grader.reports.formats.to_json import lessons_to_json, to_json
 
@@ -79,9 +101,15 @@ def _show_result(run: CheckRun, result: LessonResult) -> None:
 
     lesson = run.context.course.lessons[result.lesson]
     known = run.progress[lesson.name]
-    text = assessment(result, make_layout(run.verbose), title=lesson.title, before=known.last_score)
+    before = None if lesson.name in run.elsewhere else known.last_score
+    text = assessment(result, make_layout(run.verbose), title=lesson.title, before=before)
     click.echo(text, nl=False, color=True)
-    if result.passed and not known.solved and run.context.workspace is not None:
+    if run.context.workspace is None:
+        return
+    if lesson.name in run.elsewhere:
+        put()
+        put(wrap(f"This is not kept: your own work on the lesson is {lesson.track}/{lesson.name}.py in the workspace."))
+    elif result.passed and not known.solved:
         solved = 1 + sum(other.solved for other in run.progress.values())
         put()
         word = "Public checks passed" if result.public else "Solved"
