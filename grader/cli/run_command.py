@@ -12,6 +12,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from grader.errors import SelfattendError
+from grader.terminal.console import is_terminal, wrap
 
 NOT_YET = 1
 STOPPED = 130
@@ -26,7 +27,10 @@ class ReportedError(click.ClickException):
         self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class, and reads it from the instance
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"Error: {self.message}", file=file or sys.stderr)
+        what, *rest = f"Error: {self.message}".split("\n")
+        if is_terminal(sys.stderr):  # in a pipe one line is one error
+            what = wrap(what)
+        click.echo("\n".join([what, *rest]), file=file or sys.stderr)
 
 
 def run(command: click.Command, name: str) -> NoReturn:

@@ -181,6 +181,50 @@ def test_a_mistyped_command_is_answered_with_the_right_one(tmp_path):
     assert '"learn check"' in done.stderr
 
 
+@pytest.mark.parametrize(
+    "word, meant",
+    [("test", "check"), ("run", "check"), ("verify", "check"), ("status", "progress"), ("score", "progress")],
+)
+def test_another_word_for_a_command_is_understood(tmp_path, word, meant):
+    """It is answered with the command that is meant."""
+    assert f'Did you mean "learn {meant}"?' in learn(word, cwd=tmp_path).stderr
+
+
+def test_no_word_is_taken_for_reset(tmp_path):
+    """What takes a file away is not suggested for a slip of the fingers."""
+    assert '"learn reset"' not in learn("resett", cwd=tmp_path).stderr
+
+
+def test_start_in_a_folder_in_use_says_what_was_added_and_kept(tmp_path):
+    """It names the files, and leaves all others alone."""
+    (tmp_path / "basics").mkdir()
+    (tmp_path / "basics/argmax_2d.py").write_text("mine")
+    (tmp_path / "notes.txt").write_text("mine")
+    said = " ".join(learn("start", cwd=tmp_path).stdout.split())
+    assert "Added: basics/moving_average.py." in said and "Kept: basics/argmax_2d.py." in said
+    assert "Nothing else in the folder was changed." in said
+
+
+LIGHT = [
+    "", "--help", "list", "progress", "report", "start --help", "check --help", "hint --help", "solution --help",
+    "read --help", "report --help", "doctor --help", "quiz --help", "quiz list", "quiz open", "quiz open --help",
+    "quiz export --help", "review --help", "hint softmax --rung 1", "quiz softmax",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", LIGHT)
+def test_sixty_columns_are_enough(tmp_path, command):
+    """No line is wider than the terminal, which would break words; no word is cut that 140 columns show whole."""
+    shown = []
+    for columns in ("60", "140"):
+        folder = start_workspace(tmp_path / columns / "work", ROOT)
+        shown.append(learn(*command.split(), cwd=folder, course=ROOT, COLUMNS=columns).stdout)
+    assert [line for line in shown[0].splitlines() if len(line) > 60] == []
+    if command != "quiz softmax":  # which questions it asks is drawn
+        narrow, wide = ({word.rstrip(".") for word in text.split()} for text in shown)
+        assert narrow <= wide
+
+
 # ---- hints and solutions --------------------------------------------------------------------------------------------
 
 

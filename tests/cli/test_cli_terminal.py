@@ -23,6 +23,7 @@ from support.learn_command import (
     solve,
     start_workspace,
 )
+from support.terminal import plain
 
 from grader.cli.learn.group import COMMANDS
 from grader.cli.learn.group import learn as learn_command
@@ -204,3 +205,11 @@ def test_nothing_heavy_is_imported_where_nothing_is_judged(workspace, command):
     assert "grader" in modules
     assert not modules & {"torch", "numpy", "pytest"}
     assert "rich" not in modules or command.startswith("read")
+
+
+def test_an_error_is_wrapped_at_blanks(tmp_path):
+    """A terminal would break it within a word; the command to type stays whole."""
+    folder = start_workspace(tmp_path / "work", ROOT)
+    refused, _ = in_a_terminal("solution", "softmax", cwd=folder, columns=60, SELFATTEND_COURSE=str(ROOT))
+    assert "spoil it" in refused
+    assert [line for line in plain(refused).splitlines() if len(line) > 60 and "Next:" not in line] == []

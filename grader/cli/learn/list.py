@@ -12,7 +12,7 @@ from grader.cli.learn.next_step import next_step, progress_sign, show_next, show
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
 from grader.model import SCHEMA, Course, Lesson, LessonProgress
-from grader.terminal.console import paint, put, width
+from grader.terminal.console import paint, put, width, wrap
 from grader.terminal.text import score_text
 
 
@@ -66,11 +66,13 @@ def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]
     column = max(len(_describe_state(progress[name])) for name in names)  # 0 where none is begun: titles need the width
     sign, style = progress_sign(known)
     state = f"{_describe_state(known):<{column}}  " if column else ""
+    head = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}"
     title = f"{lesson.title} ({lesson.minutes} min)"
-    line = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}{title}"
     needs = f"  after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
-    room = width() - len("  * ") - len(line)
-    return f"  {paint(sign, style)} {line}" + (paint(needs, "quiet") if len(needs) <= room else "")
+    indent = len("  * ") + len(head)
+    says = wrap(title, indent).lstrip()
+    room = width() - indent - len(title)
+    return f"  {paint(sign, style)} {head}{says}" + (paint(needs, "quiet") if len(needs) <= room else "")
 
 
 def _describe_state(known: LessonProgress) -> str:

@@ -32,6 +32,7 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     folder = current_folder()
     target = folder / directory if directory else folder
     course = load_course(ctx, _find_existing(target))
+    in_use = target.is_dir() and any(target.iterdir())
     changes = create(target, course)
     trust(course.root)  # the user has named it, or has been asked
     root = changes.workspace.root
@@ -43,6 +44,12 @@ def command(ctx: click.Context, directory: Path | None) -> None:
         put(f"{paint(signs().passed, 'good')} {plural(len(changes.written), 'exercise')} written to {where}{kept}.")
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
+    if in_use and changes.written:
+        added, kept = (
+            ", ".join(str(path.relative_to(root)) for path in paths) for paths in (changes.written, changes.kept)
+        )
+        left = f"Kept: {kept}. " if kept else ""
+        put(wrap(f"Added: {added}. {left}Nothing else in the folder was changed.", 2))
     for path in changes.carried:
         put(wrap(f"{short_path(path)} begins with your work on the lesson's former name.", 2))
     put()

@@ -39,8 +39,8 @@ def command(ctx: click.Context, topics: tuple[str, ...], form: str, out: Path | 
 
     \b
     Example:
-      learn quiz export --format anki --variants 3 --out cards.txt
-      learn quiz export heads softmax --format gift --out heads.gift
+      learn quiz export --format anki --variants 3 --out c.txt
+      learn quiz export heads --format gift --out heads.gift
       learn quiz export --format markdown > questions.md
     """
     bank = read_bank(find_context(ctx).course)

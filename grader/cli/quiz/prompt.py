@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import click
 
-from grader.terminal.console import is_terminal, paint, put, width
+from grader.terminal.console import is_terminal, paint, put, width, wrap
 
 MORE = "-- Enter shows the rest -- "
 STOP_KEY = "q"
@@ -60,6 +60,10 @@ class Prompter:
     def ask(self, prompt: str) -> str:
         """Read one line. Raises EOFError at the end of the input."""
         self._rows = 0
+        space = prompt[len(prompt.rstrip()) :]
+        *above, prompt = wrap(prompt).split("\n")
+        self.show(above)
+        prompt += space
         if self.interactive:
             sys.stdout.flush()
             try:
