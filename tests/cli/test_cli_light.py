@@ -192,7 +192,7 @@ def test_another_word_for_a_command_is_understood(tmp_path, word, meant):
 
 def test_no_word_is_taken_for_reset(tmp_path):
     """What takes a file away is not suggested for a slip of the fingers."""
-    assert '"learn reset"' not in learn("resett", cwd=tmp_path).stderr
+    assert '"learn reset"' not in learn("resets", cwd=tmp_path).stderr
 
 
 def test_start_in_a_folder_in_use_says_what_was_added_and_kept(tmp_path):

@@ -184,7 +184,7 @@ def test_a_whole_misconception_is_named_only_by_the_answer_that_it_explains():
         {"text": "four", "right": True}, {"text": "seven", "right": False, "tag": "any"},
     ]  # fmt: skip
     question = ask("multi", options=options, whole=["powers"])
-    letters = {option["text"]: letter_of(question, option["text"]) for option in options}
+    letters = {str(option["text"]): letter_of(question, str(option["text"])) for option in options}
     assert mark(question, letters["four"]).tags == ("powers",)
     assert mark(question, letters["four"] + letters["six"]).tags == ()
     assert mark(question, letters["four"] + letters["seven"]).tags == ("any",)
