@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from grader.quiz.assessment.assessment import count_exercises
 from grader.reports.html_document import render
 
 WIDTH, HEIGHT, MARGIN = 320, 220, 34
@@ -18,7 +17,6 @@ def assessment_page(assessment: Mapping[str, Any], course: str) -> str:
         "course": course,
         "when": datetime.now(UTC).date().isoformat(),
         "assessment": assessment,
-        "exercises": count_exercises(assessment),
         "topics": [topic | {"shown": _label(topic)} for topic in (*assessment["topics"], *assessment["also"])],
         "calibration": _calibration(assessment["certainty"]),
         "past": _past(assessment["history"]),
