@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sqlite3
@@ -12,6 +13,7 @@ import pytest
 from support.course_maker import make_course
 from support.learn_command import ROOT, START, TINY, answer, learn, run_code, solve, start_workspace
 
+from grader.cli.quiz.prompt import Prompter
 from grader.model import CheckResult, LessonResult
 from grader.source.step_marks import strip_marks
 from grader.store import Store
@@ -208,7 +210,7 @@ def test_start_in_a_folder_in_use_says_what_was_added_and_kept(tmp_path):
 LIGHT = [
     "", "--help", "list", "progress", "report", "start --help", "check --help", "hint --help", "solution --help",
     "read --help", "report --help", "doctor --help", "quiz --help", "quiz list", "quiz open", "quiz open --help",
-    "quiz export --help", "review --help", "hint softmax --rung 1", "quiz softmax",
+    "quiz export --help", "review --help", "hint softmax --rung 1",
 ]  # fmt: skip
 
 
@@ -220,9 +222,17 @@ def test_sixty_columns_are_enough(tmp_path, command):
         folder = start_workspace(tmp_path / columns / "work", ROOT)
         shown.append(learn(*command.split(), cwd=folder, course=ROOT, COLUMNS=columns).stdout)
     assert [line for line in shown[0].splitlines() if len(line) > 60] == []
-    if command != "quiz softmax":  # which questions it asks is drawn
-        narrow, wide = ({word.rstrip(".") for word in text.split()} for text in shown)
-        assert narrow <= wide
+    narrow, wide = ({word.rstrip(".") for word in text.split()} for text in shown)
+    assert narrow <= wide
+
+
+def test_a_prompt_is_wrapped_at_blanks(monkeypatch, capsys):
+    """The answer is typed after its last line."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdin", io.StringIO("g\n"))
+    assert Prompter().ask("How sure? g guess, f fairly, s sure (Enter: fairly; c changes the answer) ") == "g"
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 2 and max(map(len, shown)) <= 60 and shown[-1].endswith("answer) g")
 
 
 # ---- hints and solutions --------------------------------------------------------------------------------------------
