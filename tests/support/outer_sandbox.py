@@ -20,6 +20,8 @@ ON_TRUST = "process" if os.name != "posix" or os.geteuid() else "process-as-root
 # Root keeps what workers need to give up root, and nothing that could undo the sandbox.
 _AS_ROOT = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL")
 _SEEN = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp")
+# what a checkout in /tmp would hide of itself: the tests, and the environment that they run in
+_OURS = [part for path in (TESTS.parent, Path(sys.prefix)) for part in ("--ro-bind", str(path), str(path))]
 _NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session")
 
 
@@ -32,7 +34,7 @@ def run(code: str, seconds: float = SECONDS) -> str:
     rights = _AS_ROOT if os.geteuid() == 0 else ("--unshare-user",)
     python = [sys.executable, "-P", "-c", f"import sys; sys.path[:0] = {[str(TESTS), str(TESTS.parent)]}; {code}"]
     done = subprocess.run(
-        ["bwrap", *_NAMESPACES, *rights, *_SEEN, "--", *python],
+        ["bwrap", *_NAMESPACES, *rights, *_SEEN, *_OURS, "--", *python],
         env={**os.environ, "TMPDIR": "/tmp"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
