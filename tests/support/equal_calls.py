@@ -1,7 +1,7 @@
 """Find every callable of torch that does a whole exercise, by calling each on random input in the plausible ways.
 
-python -m support.equal_calls softmax|attention [EVERY]: prints an expression for each, and how it was called. Run it
-where it can do no harm: it calls what it finds.
+python -m support.equal_calls softmax|attention EVERY KNOWN...: prints an expression for each, and how it was called.
+Run it where it can do no harm: it calls what it finds.
 """
 
 from __future__ import annotations
@@ -86,14 +86,12 @@ def make_inputs(exercise: str) -> dict[str, Any]:
     return names
 
 
-def find_calls(exercise: str, every: int = 1) -> list[str]:
-    """Return an expression for each callable that does the exercise, of every so many-th that there is."""
+def find_calls(exercise: str, every: int = 1, known: frozenset[str] = frozenset()) -> list[str]:
+    """Return an expression for each callable that does the exercise, of every N-th and of those that are known."""
     names = make_inputs(exercise)
     wanted = [eval(text, names) for text in EXERCISES[exercise][2]]
-    return [
-        f"{expression}|{way}"
-        for expression, way in _try_all(list(_callables())[::every], EXERCISES[exercise][1], names, wanted)
-    ]
+    things = [thing for place, thing in enumerate(_callables()) if place % every == 0 or thing[0] in known]
+    return [f"{found}|{way}" for found, way in _try_all(things, EXERCISES[exercise][1], names, wanted)]
 
 
 def _callables() -> Iterator[tuple[str, Any]]:
@@ -212,4 +210,4 @@ def _is_equal(value: Any, want: Any) -> bool:
 
 
 if __name__ == "__main__":
-    print("\n".join(find_calls(sys.argv[1], *map(int, sys.argv[2:]))))
+    print("\n".join(find_calls(sys.argv[1], int(sys.argv[2]), frozenset(sys.argv[3:]))))
