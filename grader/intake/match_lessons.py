@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
+from grader.files import read_file
 from grader.intake.name_patterns import UNDECIDED, choice_note
 from grader.model import Course, Lesson
+from grader.source.parse import parse
 from grader.source.scopes import module_names
 
+Body: TypeAlias = "tuple[str | Body, ...]"
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MAX_NAMES_SHOWN = 5  # file names in one note
 # how systems and browsers name a copy: softmax (copy), softmax - Copy, softmax(1), Copy of softmax
 _COPY = re.compile(
@@ -29,34 +36,50 @@ class LessonMatcher:
         self.all_names = {name for names in self.names.values() for name in names}
         self.base = _common_folder(sources, {track.name for track in course.tracks})
         self._names_in = cache(lambda path: _defined_names(sources[path]))
+        self.unnamed = [path for path in sources if _stem(path) not in self.all_names]
 
     def match(self, lesson: Lesson) -> tuple[str, str]:
         """Return the path of a lesson's file, empty if there is none, and a note where several were possible.
 
         `<track>/<lesson>.py` comes first, then `<lesson>.py` at the top, then one deeper; else a notebook, or a Python
-        file that is named for no lesson, that defines the lesson's functions.
+        file that is named for no lesson, that defines the lesson's functions. A file that is still the empty exercise
+        comes after all of these.
         """
         named = [path for path in self.sources if _stem(path) in self.names[lesson.name]]
-        for paths in ([path for path in named if path.lower().endswith(".py")], named):
+        others = len(named) > 1 or self.unnamed  # else there is nothing to prefer to an empty exercise
+        empty = [path for path in named if others and self._is_empty(lesson, path)]
+        written = [path for path in named if path not in empty]
+        for paths in ([path for path in written if path.lower().endswith(".py")], written):
             if paths:
-                return self._choose(lesson, paths, self._find_similar(lesson, paths))
-        paths = self._find_defining(lesson)
-        return self._choose(lesson, paths, []) if paths else ("", "")
+                return self._choose(lesson, paths, empty, self._find_similar(lesson, named))
+        defining = [path for path in self._find_defining(lesson) if not (empty and self._is_empty(lesson, path))]
+        if defining:
+            return self._choose(lesson, defining, empty)
+        return self._choose(lesson, empty, (), self._find_similar(lesson, named)) if empty else ("", "")
+
+    def _is_empty(self, lesson: Lesson, path: str) -> bool:
+        """Return whether a file defines the lesson's functions as the exercise does, or none of them."""
+        wanted = {function.name for function in lesson.functions}
+        stub = _definitions(read_file(lesson.exercise_path), wanted)
+        return _definitions(self.sources[path], wanted).items() <= stub.items()
 
     def _find_similar(self, lesson: Lesson, paths: list[str]) -> list[str]:
         """Return other files with the lesson's name, or the name of a copy, whose content differs."""
         names = self.names[lesson.name]
         texts = {self.sources[path] for path in paths}
         like = [path for path in self.sources if path not in paths and _stem(_COPY.sub("", _bare(path))) in names]
-        return [path for path in like if _stem(path) not in self.all_names - names and self.sources[path] not in texts]
+        like = [path for path in like if _stem(path) not in self.all_names - names and self.sources[path] not in texts]
+        return sorted(like)
 
-    def _choose(self, lesson: Lesson, paths: list[str], similar: list[str]) -> tuple[str, str]:
+    def _choose(
+        self, lesson: Lesson, paths: list[str], empty: Sequence[str], similar: Sequence[str] = ()
+    ) -> tuple[str, str]:
         """Take the path of the best rank. Several of it are no answer, unless they are equal."""
         ranked = sorted(paths, key=lambda path: (self._rank(lesson, path), path))
         best = [path for path in ranked if self._rank(lesson, path) == self._rank(lesson, ranked[0])]
         if len({self.sources[path] for path in best}) > 1:
             return "", f"{lesson.name}: several files could be meant ({', '.join(best[:MAX_NAMES_SHOWN])}){UNDECIDED}"
-        others = [*ranked[1:], *sorted(similar)][:MAX_NAMES_SHOWN]
+        others = [*(f"{path}, still the empty exercise," for path in empty), *ranked[1:], *similar][:MAX_NAMES_SHOWN]
         return ranked[0], choice_note(ranked[0], others) if others else ""
 
     def _rank(self, lesson: Lesson, path: str) -> tuple[int, int]:
@@ -66,11 +89,10 @@ class LessonMatcher:
         return (1, 0) if len(parts) == 1 else (2, len(parts))
 
     def _find_defining(self, lesson: Lesson) -> list[str]:
-        unnamed = [path for path in self.sources if _stem(path) not in self.all_names]
         if self.only_lesson and len(self.sources) == 1:
-            return unnamed
+            return self.unnamed
         wanted = {function.name for function in lesson.functions}
-        return [path for path in unnamed if wanted & self._names_in(path)]
+        return [path for path in self.unnamed if wanted & self._names_in(path)]
 
 
 def _bare(path: str) -> str:
@@ -96,3 +118,19 @@ def _defined_names(source: str) -> frozenset[str]:
         return module_names(source).assigned
     except SyntaxError:  # what it was meant to define can still be seen
         return frozenset(re.findall(r"^(?:def|class)[ \t]+(\w+)", source, re.MULTILINE))
+
+
+def _definitions(source: str, wanted: set[str]) -> dict[str, Body]:
+    """Return the bodies of these functions and classes as text; of other values of these names, nothing."""
+    try:
+        found: dict[str, Body] = dict.fromkeys(module_names(source).bound & wanted, ())
+        defined = [node for node in parse(source).body if isinstance(node, DEFINITIONS) and node.name in wanted]
+        return found | {node.name: _body(node) for node in defined}
+    except (SyntaxError, RecursionError):
+        return dict.fromkeys(wanted, ())
+
+
+def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Body:
+    """Return the statements without docstrings and comments, nested as definitions are."""
+    statements = node.body[ast.get_docstring(node) is not None :]
+    return tuple(_body(one) if isinstance(one, DEFINITIONS) else ast.unparse(one) for one in statements)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tarfile
 import zipfile
@@ -304,6 +305,31 @@ def test_the_file_of_a_lesson_is_found_by_its_name(course, files, expected):
     sources = {path: f"def moving_average(x, window): return {number}" for number, path in enumerate(files)}
 
     assert LessonMatcher(course, sources).match(course.lessons["moving_average"])[0] == expected
+
+
+@pytest.mark.parametrize("files, expected", [
+    ({"basics/moving_average.py": "stub", "work.ipynb": "work"}, "work.ipynb"),
+    ({"basics/moving_average.py": "stub", "my_average.py": "work"}, "my_average.py"),
+    ({"basics/moving_average.py": "stub", "moving_average.py": "work"}, "moving_average.py"),
+    ({"moving_average.py": "bare", "work.ipynb": "work", "poem.py": "other"}, "work.ipynb"),
+    ({"moving_average.py": "other", "work.py": "work"}, "work.py"),
+    ({"moving_average.py": "broken", "work.py": "work"}, "moving_average.py"),
+    ({"moving_average.py": "stub", "work.py": "stub"}, "moving_average.py"),
+    ({"moving_average.py": "stub", "poem.py": "other"}, "moving_average.py"),
+    ({"moving_average.py": "import", "work.py": "work"}, "moving_average.py"),
+])  # fmt: skip
+def test_the_empty_exercise_ranks_below_any_work(course, files, expected):
+    """Who leaves the stub in place and writes elsewhere is judged by what they wrote, and the choice is told."""
+    stub = (TINY / "exercises/basics/moving_average.py").read_text()
+    texts = {"stub": stub, "bare": re.sub(r' {4}""".*?"""', "    # later", stub, flags=re.S), "work": SUMS,
+             "other": "x = 1", "broken": "def moving_average(x, window):\n    return (",
+             "import": "from work import moving_average"}  # fmt: skip
+    matcher = LessonMatcher(course, {path: texts[kind] for path, kind in files.items()})
+    path, note = matcher.match(course.lessons["moving_average"])
+
+    assert path == expected
+    left = [name for name, kind in files.items() if name != path and kind in ("stub", "bare")]
+    assert all(f"{name}, still the empty exercise, was not." in note for name in left if files[path] == "work")
 
 
 def test_equal_files_are_no_contradiction(course):
