@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ def group_entries(entries: Iterable[Entry]) -> list[Learner]:
     """Group entries that join by owner and attempt; every other entry is a hand-in by itself."""
     groups: dict[object, list[Entry]] = defaultdict(list)
     for number, entry in enumerate(entries):
-        groups[(fold_id(entry.owner), entry.attempt) if entry.joins else number].append(entry)
+        groups[(fold_id(entry.owner), entry.attempt, entry.attempt_name) if entry.joins else number].append(entry)
     return [_make_learner(group) for group in groups.values()]
 
 
@@ -69,7 +70,8 @@ def find_missing(roster: Roster, learners: Iterable[Learner]) -> tuple[dict[str,
 def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
     """Give each person's hand-ins their attempt numbers, and say which is the newest; the order stays.
 
-    Attempts are ordered by the number in their names, else by time: the platform's, or when files were last changed.
+    Attempts are ordered by the number in their names; else by time, the one in the name or the platform's; else by the
+    text in their names; else by when files were last changed.
     """
     attempts: dict[str, list[int]] = defaultdict(list)
     for index, one in enumerate(learners):
@@ -86,7 +88,14 @@ def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
     return numbered
 
 
-def _age(learner: Learner) -> tuple[float, float, str]:
-    times = [entry.submitted for entry in learner.entries if entry.submitted is not None]
-    when = max(times or (entry.modified_at() for entry in learner.entries))
-    return (-1.0 if learner.first.attempt is None else float(learner.first.attempt), when, learner.first.name)
+def _age(learner: Learner) -> tuple[float, float, list[tuple[int, str]], float, str]:
+    first = learner.first
+    number = -1.0 if first.attempt is None else float(first.attempt)
+    submitted = max((entry.submitted for entry in learner.entries if entry.submitted is not None), default=-1.0)
+    changed = max(entry.modified_at() for entry in learner.entries)
+    return number, submitted, _natural(first.attempt_name), changed, first.name
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Return a key by which draft-10 comes after draft-9."""
+    return [(int(digits or 0), word.casefold()) for word, digits in re.findall(r"(\D*)(\d{0,9})", text)]

@@ -28,7 +28,7 @@ class Entry:
     The other fields come from the name, a list or the platform's metadata. `owner` is the person's id, empty if it is
     not known; `keys` are other ids of the same person. Entries with `joins` and the same owner and attempt are one
     hand-in. `renamed` files may have had a number added to their names. `submitted` orders attempts without a number.
-    `together` are the ids of the others of a group.
+    `together` are the ids of the others of a group. `attempt_name` tells attempts apart that have no number.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Entry:
     owner_name: str = ""
     keys: tuple[str, ...] = ()
     attempt: int | None = None
+    attempt_name: str = ""
     late: bool = False
     joins: bool = False
     renamed: bool = False

@@ -1,7 +1,4 @@
-"""Whose a hand-in is, by the name that a learning platform gave it: `--names canvas|moodle|gradescope|REGEX`.
-
-The forms are those of the platforms' code: Canvas, lib/content_zipper.rb; Moodle, mod/assign/classes/downloader.php.
-"""
+"""Whose a hand-in is, by its name: `--names PLATFORM|REGEX`."""
 
 from __future__ import annotations
 
@@ -14,18 +11,21 @@ from collections.abc import Callable, Sequence
 
 from grader.errors import UsageError
 from grader.intake.learner import Entry
+from grader.intake.platform_names import PLATFORMS, parse_time
 
-GROUPS = ("id", "name", "attempt", "late", "file")
+GROUPS = ("id", "name", "attempt", "when", "late", "file")
 MAX_NAME_LENGTH = 255  # characters of a name that is read; file systems take no more bytes
 MATCH_SECONDS = 20.0  # for all names together; ten thousand take far less than one
 EXAMPLES = {
     "canvas": "leeann_LATE_1234_5678_softmax.py",
     "moodle": "Ann Lee_1234_assignsubmission_file_",
     "gradescope": "submission_1234",
+    "blackboard": "Homework 1_annlee_attempt_2026-11-20-10-00-00_softmax.py",
+    "brightspace": "1234-567 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py",
 }
 JUDGED = " was judged; "
 UNDECIDED = ", so none was taken."
-HOW = "give canvas, moodle, gradescope, or a regular expression: --names '(?P<id>[^_]+)_(?P<file>.+)'"
+HOW = f"give {', '.join(PLATFORMS)}, or a regular expression: --names '(?P<id>[^_]+)_(?P<file>.+)'"
 _UPLOAD = re.compile(r"^(.+?)-(\d{1,2}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})((?:\.[A-Za-z][A-Za-z0-9]*)+)$")
 _MATCH_PROGRAM = """
 import json, re, sys
@@ -69,64 +69,6 @@ class NamePattern:
         return f"as {self.text.capitalize()} names them ({example})" if example else f"matched whole by {self.text}"
 
 
-# --- platforms --------------------------------------------------------------------------------------------------------
-
-
-def canvas(name: str) -> Entry | None:
-    """Read a name of Canvas: `lastfirst_LATE_USER_ATTACHMENT_file.py`.
-
-    With anonymous grading it is `anon_x7Kq2_ATTACHMENT_file.py`; text typed into Canvas is `lastfirst_USER_text.html`
-    or `_link.html`. A person's name never holds "_digits_".
-    """
-    words = name.split("_")
-    for index, word in list(enumerate(words[:-1]))[1:]:  # the first is the name, even if that is a number
-        anonymous = words[index - 1] == "anon"
-        if not (_is_number(word) or (anonymous and word.isalnum())):
-            continue
-        has_file = index + 2 < len(words) and _is_number(words[index + 1])
-        if not has_file and words[index + 1 :] not in (["text.html"], ["link.html"]):
-            continue
-        before = words[: index - anonymous]
-        late = len(before) > (not anonymous) and before[-1].upper() == "LATE"
-        return Entry(
-            name,
-            owner=f"anon_{word}" if anonymous else word,
-            owner_name="_".join(before[:-1] if late else before),
-            late=late,
-            file="_".join(words[index + 2 :]) if has_file else words[-1],
-            joins=True,
-            renamed=True,
-            submitted=float(words[index + 1][:15]) if has_file else None,  # attachments are numbered as they come in
-        )
-    return None
-
-
-def moodle(name: str) -> Entry | None:
-    """Read a name of Moodle: `Full Name_PARTICIPANT_assignsubmission_file_`, a folder, or with the file's name added.
-
-    A group's number may take the place of a participant's; the default group has none. People's names hold no "_".
-    """
-    owner, mark, rest = name.partition("_assignsubmission_")
-    if not mark or not owner:
-        return None
-    full, _, number = owner.rpartition("_")
-    if not (full and _is_number(number)):
-        full, number = owner, owner
-    return Entry(name, owner=number, owner_name=full.strip(), file=rest.partition("_")[2], joins=True)
-
-
-def gradescope(name: str) -> Entry | None:
-    """Read `submission_NUMBER`, a folder; submission_metadata.yml beside it says whose it is."""
-    word, _, rest = name.partition("_")
-    number = rest.partition(".")[0]
-    if word != "submission" or not _is_number(number):
-        return None
-    return Entry(name, owner=number, submitted=float(number[:15]))
-
-
-PLATFORMS = {"canvas": canvas, "moodle": moodle, "gradescope": gradescope}
-
-
 def guess_platform(names: Sequence[str]) -> str:
     """Return the platform that at least 80 % of the names are from; empty if there is none."""
     for platform in PLATFORMS:
@@ -134,10 +76,6 @@ def guess_platform(names: Sequence[str]) -> str:
         if len(names) > 1 and len(found) >= 0.8 * len(names):
             return platform
     return ""
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 # --- several uploads of one file --------------------------------------------------------------------------------------
@@ -215,17 +153,25 @@ def _read_expression(text: str, names: Sequence[str], has_file: bool) -> list[En
 
 
 def _read_groups(name: str, groups: dict[str, str], has_file: bool) -> Entry | None:
+    """Return what the groups say; attempts that are no numbers are ordered as times, else as text."""
     if not groups.get("id"):
         return None
-    number = groups.get("attempt") or ""
+    attempt, when = groups.get("attempt") or "", groups.get("when") or ""
+    submitted = parse_time(when or attempt)
+    if when and submitted is None:
+        what = f"--names finds no time in {when!a}, which is the group when of {name!a}"
+        raise UsageError(what, next_step="let (?P<when>...) match a date such as 2026-11-20-10-00")
+    is_number = attempt.isascii() and attempt.isdigit() and len(attempt) < 10
     return Entry(
         name,
         owner=groups["id"],
         owner_name=groups.get("name") or "",
-        attempt=int(number) if _is_number(number) and len(number) < 10 else None,
+        attempt=int(attempt) if is_number else None,
+        attempt_name=when if is_number or not attempt else attempt,
         late=bool(groups.get("late")),
         file=groups.get("file") or "",
         joins=has_file,
+        submitted=submitted if when or not is_number else None,
     )
 
 

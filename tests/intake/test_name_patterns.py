@@ -16,7 +16,8 @@ from grader.intake.discover import discover
 from grader.intake.formats.gradescope_metadata import read_metadata
 from grader.intake.hand_in import read_hand_in
 from grader.intake.learner import Learner
-from grader.intake.name_patterns import MAX_NAME_LENGTH, NamePattern, canvas, gradescope, moodle, original_names
+from grader.intake.name_patterns import MAX_NAME_LENGTH, NamePattern, original_names
+from grader.intake.platform_names import PLATFORMS, blackboard, brightspace, canvas, gradescope, moodle, parse_time
 
 CANVAS, MOODLE, GRADESCOPE = map(NamePattern.parse, ("canvas", "moodle", "gradescope"))
 METADATA = """\
@@ -107,6 +108,60 @@ def test_names_as_gradescope_makes_them():
     assert gradescope("submission_x") is None and gradescope("123") is None
 
 
+@pytest.mark.parametrize("name, expected", [
+    ("Homework 1_jsmith_attempt_2026-11-20-10-00-00_soft_max.py", ("jsmith", "", "soft_max.py")),
+    ("HW_1_jsmith_attempt_2026-11-20-10-00-00.txt", ("jsmith", "", "2026-11-20-10-00-00.txt")),
+    ("HW_jsmith_attempt_1_softmax.py", None),
+    ("1234-567 - Ann-Marie Lee - Nov 20, 2026 1015 AM - soft - max.py", ("1234", "Ann-Marie Lee", "soft - max.py")),
+    ("1234-567 - Ann Lee - 20 November, 2026 10:15 - softmax.py", ("1234", "Ann Lee", "softmax.py")),
+    ("1234 - Ann Lee - softmax.py", None),
+])  # fmt: skip
+def test_names_as_blackboard_and_brightspace_make_them(name, expected):
+    """The person, the file's own name, and when it was handed in: 20 November 2026 at ten, or a quarter past."""
+    entry = brightspace(name) if name[0].isdigit() else blackboard(name)
+
+    assert (entry and (entry.owner, entry.owner_name, entry.file)) == expected
+    assert entry is None or abs(entry.submitted - parse_time("2026-11-20T10:00")) <= 900
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("2026-11-20-10-00-00", "2026-11-20T10:00"), ("20261120T100000", "2026-11-20T10:00"), ("2026.11.20", "2026-11-20"),
+    ("2026_11_20 at 10:00", None), ("Nov 20, 2026 1000 AM", "2026-11-20T10:00"),
+    ("20 Nov 2026 2200", "2026-11-20T22:00"), ("2026-02-30", None), ("draft", None), ("", None), ("9" * 40, None),
+    ("2026-11-20T10:00:00+01:00", "2026-11-20T09:00+00:00"),
+])  # fmt: skip
+def test_times_are_read_as_people_and_platforms_write_them(text, expected):
+    """Numbers in the order year, month, day, or an English month; what is no time is none."""
+    assert parse_time(text) == (parse_time(expected) if expected else None)
+
+
+@pytest.mark.parametrize("expression, names, newest", [
+    (r".+_(?P<id>[a-z]+)_attempt_(?P<attempt>[\d-]+)_(?P<file>.+)",
+     ["H_ann_attempt_2026-11-20-10-00-00_a.py", "H_ann_attempt_2026-11-19-12-00-00_a.py"], 0),
+    (r"(?P<id>[a-z]+)-(?P<attempt>[^_]+)_(?P<file>.+)", ["ann-draft 9_a.py", "ann-draft 10_a.py"], 1),
+    (r"(?P<id>[a-z]+)-(?P<attempt>\d+)_(?P<file>.+)", ["ann-10_a.py", "ann-9_a.py"], 0),
+    (r"(?P<id>[a-z]+) (?P<when>[^_]+)_(?P<file>.+)", ["ann 20 Nov 2026 2200_a.py", "ann 20 Nov 2026 0900_a.py"], 0),
+    ("blackboard", ["H_ann_attempt_2026-11-20-10-00-00_a.py", "H_ann_attempt_2026-11-19-12-00-00_a.py"], 0),
+    ("brightspace", ["1-2 - Ann - Nov 9, 2026 1000 AM - a.py", "1-2 - Ann - Nov 10, 2026 100 AM - a.py"], 1),
+])  # fmt: skip
+def test_attempts_are_told_apart_by_number_time_or_text(folder, expression, names, newest):
+    """Two attempts never become one hand-in, and the newer one is graded."""
+    write(folder, {name: f"x = {number}" for number, name in enumerate(names)})
+    pattern = NamePattern.parse(expression)
+    (found,) = discover(folder, names=pattern).learners
+
+    assert read_hand_in(found).files == {"a.py": f"x = {newest}".encode()}
+    every = discover(folder, names=pattern, attempts="all").learners
+    assert sorted(one.attempt for one in every) in ([1, 2], [9, 10])
+
+
+def test_a_time_that_cannot_be_read_is_an_error(folder):
+    """The message shows the text that the group matched."""
+    write(folder, {"ann yesterday_a.py": ""})
+    with pytest.raises(UsageError, match="no time in 'yesterday'"):
+        discover(folder, names=NamePattern.parse(r"(?P<id>\w+) (?P<when>\w+)_(?P<file>.+)"))
+
+
 @pytest.mark.parametrize("files, expected", [
     (["softmax-2.py"], ["softmax.py"]),
     (["softmax-2.tar.gz", "b.py"], ["softmax.tar.gz", "b.py"]),
@@ -142,7 +197,7 @@ def test_a_moodle_name_is_read_back(name, number, file, in_folder):
     assert (entry.owner, entry.owner_name, entry.file) == (str(number), name.strip(), "" if in_folder else file)
 
 
-@given(st.text(max_size=300), st.sampled_from([CANVAS, MOODLE, GRADESCOPE]))
+@given(st.text(max_size=300), st.sampled_from(list(map(NamePattern.parse, PLATFORMS))))
 @settings(deadline=None)
 def test_any_name_is_read_without_harm(name, pattern):
     """Any file name has an owner with an id, or no owner."""

@@ -41,8 +41,8 @@ class GroupedCommand(click.Command):
 # fmt: off
 OPTIONS = (
     click.option("--names", metavar="FORM",
-                 help="How the hand-ins are named: canvas, moodle, gradescope, or a regular expression with the groups "
-                 "id, name, attempt, late, file."),
+                 help="How the hand-ins are named: canvas, moodle, gradescope, blackboard, brightspace, or a regular "
+                 "expression with the groups id, name, attempt, when, late, file."),
     click.option("--roster", type=FOLDER, metavar="FILE",
                  help="The class list, a CSV: gives hand-ins their people, and says who is missing."),
     click.option("--attempts", type=click.Choice(["newest", "all"]), default="newest", show_default=True,

@@ -1,0 +1,132 @@
+"""What the names say that learning platforms give to hand-ins, and when they were handed in.
+
+The forms are those of the platforms' code or guides: Canvas, lib/content_zipper.rb; Moodle,
+mod/assign/classes/downloader.php; Blackboard and Brightspace, by their downloads of an assignment.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from grader.intake.learner import Entry
+
+TIMES = ("%b %d %Y %I%M %p", "%B %d %Y %I%M %p", "%d %b %Y %I%M %p", "%d %B %Y %I%M %p",
+         "%b %d %Y %H%M", "%B %d %Y %H%M", "%d %b %Y %H%M", "%d %B %Y %H%M")  # fmt: skip
+_BLACKBOARD = re.compile(r".+_([^_]+)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
+_BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+?) - ([^-]+?(?:AM|PM|\d)) - (.+)")
+
+
+def canvas(name: str) -> Entry | None:
+    """Read a name of Canvas: `lastfirst_LATE_USER_ATTACHMENT_file.py`.
+
+    With anonymous grading it is `anon_x7Kq2_ATTACHMENT_file.py`; text typed into Canvas is `lastfirst_USER_text.html`
+    or `_link.html`. A person's name never holds "_digits_".
+    """
+    words = name.split("_")
+    for index, word in list(enumerate(words[:-1]))[1:]:  # the first is the name, even if that is a number
+        anonymous = words[index - 1] == "anon"
+        if not (_is_number(word) or (anonymous and word.isalnum())):
+            continue
+        has_file = index + 2 < len(words) and _is_number(words[index + 1])
+        if not has_file and words[index + 1 :] not in (["text.html"], ["link.html"]):
+            continue
+        before = words[: index - anonymous]
+        late = len(before) > (not anonymous) and before[-1].upper() == "LATE"
+        return Entry(
+            name,
+            owner=f"anon_{word}" if anonymous else word,
+            owner_name="_".join(before[:-1] if late else before),
+            late=late,
+            file="_".join(words[index + 2 :]) if has_file else words[-1],
+            joins=True,
+            renamed=True,
+            submitted=float(words[index + 1][:15]) if has_file else None,  # attachments are numbered as they come in
+        )
+    return None
+
+
+def moodle(name: str) -> Entry | None:
+    """Read a name of Moodle: `Full Name_PARTICIPANT_assignsubmission_file_`, a folder, or with the file's name added.
+
+    A group's number may take the place of a participant's; the default group has none. People's names hold no "_".
+    """
+    owner, mark, rest = name.partition("_assignsubmission_")
+    if not mark or not owner:
+        return None
+    full, _, number = owner.rpartition("_")
+    if not (full and _is_number(number)):
+        full, number = owner, owner
+    return Entry(name, owner=number, owner_name=full.strip(), file=rest.partition("_")[2], joins=True)
+
+
+def gradescope(name: str) -> Entry | None:
+    """Read `submission_NUMBER`, a folder; submission_metadata.yml beside it says whose it is."""
+    word, _, rest = name.partition("_")
+    number = rest.partition(".")[0]
+    if word != "submission" or not _is_number(number):
+        return None
+    return Entry(name, owner=number, submitted=float(number[:15]))
+
+
+def blackboard(name: str) -> Entry | None:
+    """Read a name of Blackboard: `Assignment_USER_attempt_2026-11-20-10-00-00_softmax.py`; its .txt says who it was."""
+    found = _BLACKBOARD.fullmatch(name)
+    if not found:
+        return None
+    owner, when, file = found.groups()
+    return Entry(
+        name, owner=owner, attempt_name=when, file=file or f"{when}.txt", joins=True, submitted=parse_time(when)
+    )
+
+
+def brightspace(name: str) -> Entry | None:
+    """Read a name of Brightspace: `12345-678 - Ann Lee - Nov 20, 2026 1015 AM - softmax.py`."""
+    found = _BRIGHTSPACE.fullmatch(name)
+    if not found:
+        return None
+    owner, full, when, file = found.groups()
+    return Entry(
+        name, owner=owner, owner_name=full, attempt_name=when, file=file, joins=True, submitted=parse_time(when)
+    )
+
+
+PLATFORMS = {
+    "canvas": canvas,
+    "moodle": moodle,
+    "gradescope": gradescope,
+    "blackboard": blackboard,
+    "brightspace": brightspace,
+}
+
+
+def parse_time(text: str) -> float | None:
+    """Return a time in seconds since 1970, in this machine's time zone unless the text has one; None for no time.
+
+    Read are a number of seconds, a year, month and day with or without a time, with anything between them, and the
+    forms of `TIMES`.
+    """
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError):
+        pass
+    if _is_number(text.strip()) and len(text.strip()) < 12:
+        return float(text)
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    try:
+        if 3 <= len(numbers) <= 6 and 1970 <= numbers[0] <= 9999 and not re.search("[^\\W\\d_]{2}", text):
+            year, month, day, hour, minute, second = (*numbers, 0, 0, 0)[:6]
+            return datetime(year, month, day, hour, minute, second).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    words = " ".join(re.sub(r"[,.:]|\bat\b", lambda sign: "" if sign[0] == ":" else " ", text).split())
+    for form in TIMES:
+        try:
+            return datetime.strptime(words, form).timestamp()
+        except ValueError:
+            continue
+    return None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
