@@ -14,6 +14,7 @@ from grader.intake.limits import MAX_DIRECTORY_BYTES, is_noise
 
 MAX_NAMES_SHOWN = 5
 MAX_NAMES_LISTED = 1_000
+REASONS = (" left out: ", " cannot be read: ", ": The archive ")  # in notes
 OTHER_ARCHIVES = (".rar", ".7z", ".gz", ".bz2", ".xz", ".tar.xz", ".tar.bz2", ".zipx")
 
 
@@ -26,7 +27,7 @@ def explain_unreadable(learner: Learner, notes: Sequence[str]) -> str:
     packed = sorted({suffix for name in names for suffix in OTHER_ARCHIVES if name.lower().endswith(suffix)})
     if packed:
         sentences.append(f"Archives are opened that are a .zip or a .tar.gz, no {' or '.join(packed)}.")
-    reasons = [note for note in notes if " left out: " in note or " cannot be read: " in note]
+    reasons = [note for note in notes if any(word in note for word in REASONS)]
     return " ".join([*sentences, *reasons[:2]])
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from grader.intake.explain_unreadable import explain_unreadable
 from grader.intake.folder_listing import open_file, read_file
@@ -31,8 +32,10 @@ from grader.intake.limits import (
     MAX_UNPACKED_BYTES,
     is_archive,
     is_noise,
+    is_read,
     is_source,
     limit_for,
+    plain_name,
     why_too_long,
 )
 
@@ -80,7 +83,8 @@ class HandIn:
         return cls(files, data["notes"], data["problem"])
 
     def keep(self, path: str, content: bytes) -> None:
-        """Add a file. Raises HandInFull if there is no room for it."""
+        """Add a file, under its name without .txt. Raises HandInFull if there is no room for it."""
+        written, path = path, plain_name(path)
         if len(self.files) >= MAX_FILES or len(content) > self.bytes_left:
             raise HandInFull(f"{path} and what comes after it were left out: the hand-in is too large.")
         self.bytes_left -= len(content)
@@ -90,6 +94,8 @@ class HandIn:
             self.note(f"{path} was handed in twice; one of them was left out.")
         else:
             self.files[path] = content
+            if written != path:
+                self.note(f"{written} was read as {path}.")
 
     def spend(self, size: int) -> None:
         """Count what is unpacked, kept or not. Raises HandInFull if that is too much."""
@@ -167,7 +173,7 @@ def _read_parts(entries: tuple[Entry, ...], hand_in: HandIn) -> None:
             path = _own_path(entry)
             if entry.inside.endswith("/") or (not entry.inside and path.is_dir()):
                 _read_folder(path, entry.inside, hand_in)
-            elif is_source(entry.file) or is_archive(entry.file):
+            elif is_read(entry.file):
                 _read_one(path, entry.inside, entry.file, hand_in)
         except OSError as error:
             hand_in.note(f"{entry.file} cannot be read: {reason_of(error)}.")
@@ -184,7 +190,7 @@ def _read_folder(path: Path, inside: str, hand_in: HandIn) -> None:
             hand_in.note(f"Only the first {MAX_ENTRIES} files were looked at.")
             return
         name = member[len(inside) :]
-        if is_source(name) or is_archive(name):
+        if is_read(name):
             _read_one(path, member, name, hand_in)
 
 
@@ -210,11 +216,30 @@ def _read_file(path: Path, inside: str, name: str, hand_in: HandIn) -> None:
 
 
 def _read_archive(path: Path, inside: str, name: str, prefix: str, hand_in: HandIn) -> None:
-    """Read the files of an archive. Raises OSError, ArchiveError, HandInFull."""
-    read = read_zip if name.lower().endswith(".zip") else read_tar
+    """Read the files of an archive, and of the archives in it. Raises OSError, ArchiveError, HandInFull."""
     with open_file(path, inside, hand_in.note) as file:
-        for member, content in read(file, hand_in.note, hand_in.spend):
-            hand_in.keep(prefix + member, content)
+        for member, content in _members(file, name, hand_in):
+            if is_archive(member):
+                _read_inner(prefix + member, content, hand_in)
+            else:
+                hand_in.keep(prefix + member, content)
+
+
+def _members(file: BinaryIO, name: str, hand_in: HandIn) -> Iterator[tuple[str, bytes]]:
+    read = read_zip if name.lower().endswith(".zip") else read_tar
+    return read(file, hand_in.note, hand_in.spend)
+
+
+def _read_inner(name: str, content: bytes, hand_in: HandIn) -> None:
+    """Read the files of an archive that lay in another. Raises HandInFull."""
+    try:
+        for member, inner in _members(io.BytesIO(content), name, hand_in):
+            if is_archive(member):
+                hand_in.note(f"{name}/{member} was left out: it is an archive inside two others.")
+            else:
+                hand_in.keep(f"{name}/{member}", inner)
+    except ArchiveError as error:
+        hand_in.note(f"{name}: {error}")
 
 
 def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:
@@ -234,7 +259,7 @@ def _walk(folder: Path, hand_in: HandIn) -> Iterator[tuple[Path, str]]:
                     hand_in.note(f"{name} was left out: it is a link.")
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append((Path(entry.path), f"{name}/"))
-            elif is_source(name) or is_archive(name):
+            elif is_read(name):
                 yield Path(entry.path), name
 
 

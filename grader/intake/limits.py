@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from grader.submission import MAX_BYTES
 
-SOURCE_SUFFIXES = (".py", ".ipynb")
+TEXT = ".txt"  # added by mail programs and forms that take no .py
+SOURCE_SUFFIXES = (".py", ".ipynb", f".py{TEXT}", f".ipynb{TEXT}")
 ARCHIVE_SUFFIXES = (".zip", ".tar.gz", ".tgz", ".tar")
-KINDS = {".py": "python", ".ipynb": "notebook", ".zip": "zip", ".tar.gz": "tar", ".tgz": "tar", ".tar": "tar"}
+KINDS = {
+    **dict.fromkeys((f".py{TEXT}", ".py"), "python"),
+    **dict.fromkeys((f".ipynb{TEXT}", ".ipynb"), "notebook"),
+    ".zip": "zip",
+    ".tar.gz": "tar",
+    ".tgz": "tar",
+    ".tar": "tar",
+}
 NOISE_NAMES = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 LIBRARY_FOLDERS = frozenset({"site-packages", "venv", "env", "node_modules"})  # not the learner's work
 MAX_ENTRIES = 20_000  # looked at in one hand-in
@@ -35,6 +43,16 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
+def is_read(name: str) -> bool:
+    """Return True for the name of a file that is read, or of an archive that can be opened."""
+    return is_source(name) or is_archive(name)
+
+
+def plain_name(path: str) -> str:
+    """Return the path of a file without the .txt behind its own suffix: softmax.py.txt is softmax.py."""
+    return path[: -len(TEXT)] if is_source(path) and path.lower().endswith(TEXT) else path
+
+
 def suffix_of(name: str) -> str:
     """Return the known suffix of a name, as it is written there; empty if there is none."""
     known = next((suffix for suffix in KINDS if name.lower().endswith(suffix)), "")
@@ -57,4 +75,4 @@ def limit_for(path: str) -> int:
     """Return how much of a file to read: one byte more than allowed, so that too large a file is noticed."""
     if is_archive(path):
         return MAX_ARCHIVE_BYTES + 1
-    return (MAX_NOTEBOOK_BYTES if path.lower().endswith(".ipynb") else MAX_BYTES) + 1
+    return (MAX_NOTEBOOK_BYTES if kind_of(path) == "notebook" else MAX_BYTES) + 1

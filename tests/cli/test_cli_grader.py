@@ -232,7 +232,7 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
     assert problems["2"] == "argmax_2d-1.py was judged; argmax_2d.py was not."
     assert problems["3"] == "argmax_2d.py was judged; argmax_2d (copy).py was not."
     assert "poem.py" in problems["4"]
-    assert "essay.txt, inner.zip" in problems["5"] and "an archive inside an archive" in problems["5"]
+    assert "essay.txt, inner.zip" in problems["5"] and "inner.zip: The archive is damaged" in problems["5"]
     assert f"2 roybob: {problems['2']}" in said
     assert "Left out of hand-ins" in done.stderr and "leeann_1_11_work.rar" in done.stderr
 

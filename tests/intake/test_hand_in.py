@@ -11,14 +11,14 @@ import zipfile
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_tar, make_zip, write
+from support.hand_ins import ANSWERS, SUMS, TINY, add_member, learner_of, make_notebook, make_tar, make_zip, write
 
 from grader.course import load
 from grader.errors import SubmissionError
 from grader.files import file_name
 from grader.intake import limits
 from grader.intake.discover import discover
-from grader.intake.hand_in import read_hand_in
+from grader.intake.hand_in import HandIn, _read_archive, read_hand_in
 from grader.intake.learner import printable
 from grader.intake.match_lessons import LessonMatcher
 from grader.intake.unique_ids import unique
@@ -271,16 +271,44 @@ def test_a_damaged_tar_is_a_problem_and_no_accident(tmp_path_factory, data):
     assert hand_in.files or hand_in.problem
 
 
-def test_archives_of_both_kinds_are_opened_in_a_folder_and_not_in_each_other(folder):
-    """A folder's archives are read as folders; an archive inside an archive is left out, and said so."""
-    make_zip(folder / "inner.zip", {"b.py": "x"})
-    make_zip(folder / "eve" / "one.zip", {"a.py": "x", "inner.zip": (folder / "inner.zip").read_bytes()})
-    make_tar(folder / "eve" / "two.tgz", {"c.py": "x"})
+def test_archives_of_both_kinds_are_opened_in_a_folder_and_once_in_each_other(folder):
+    """Archives are read as folders, one inside another too; what lies inside two is left out, and said so."""
+    innermost = make_zip(folder / "innermost.zip", {"d.py": "x"}).read_bytes()
+    inner = make_tar(folder / "inner.tgz", {"b.py": "x", "innermost.zip": innermost}).read_bytes()
+    make_zip(folder / "eve" / "one.zip", {"a.py": "x", "inner.tgz": inner, "broken.zip": b"no archive"})
+    make_tar(folder / "eve" / "two.tgz", {"c.py": "x", "inner.tgz": inner})
     write(folder, {"eve/three.zip": "no archive"})
     hand_in = read_hand_in(learner_of(folder / "eve", "folder"))
 
-    assert sorted(hand_in.files) == ["one.zip/a.py", "two.tgz/c.py"]
-    assert "an archive inside an archive" in hand_in.notes[0] and "no .zip" in hand_in.notes[1]
+    assert sorted(hand_in.files) == ["one.zip/a.py", "one.zip/inner.tgz/b.py", "two.tgz/c.py", "two.tgz/inner.tgz/b.py"]
+    notes = " ".join(hand_in.notes)
+    assert "inner.tgz/innermost.zip was left out: it is an archive inside two others." in notes
+    assert "one.zip/broken.zip: The archive is damaged" in notes and "three.zip: The archive is damaged" in notes
+
+
+def test_what_inner_archives_unpack_to_is_bounded_together(folder):
+    """Many archives in one count towards the limit of the hand-in, however small each of them is."""
+    inner = make_zip(folder / "inner.zip", {f"{number}.py": b"#" * 500_000 for number in range(4)}).read_bytes()
+    path = make_zip(folder / "eve.zip", {f"{number}.zip": inner for number in range(9)})
+    hand_in = HandIn(unpacked_left=4 << 20)
+    with hand_in.takes_the_blame("eve.zip"):
+        _read_archive(path, "", "eve.zip", "", hand_in)
+
+    assert 0 < len(hand_in.files) < 12
+    assert any("hold more than" in note for note in hand_in.notes)
+
+
+@pytest.mark.parametrize("name", ["argmax_2d.py.txt", "Argmax_2d.PY.TXT", "work.ipynb.txt"])
+def test_a_name_with_txt_behind_it_is_read_as_what_it_was(folder, name):
+    """Some forms and mail programs take no .py; in a folder, an archive or alone the file is read, with a note."""
+    content = make_notebook(ANSWERS["argmax_2d"]) if "ipynb" in name else ANSWERS["argmax_2d"]
+    write(folder, {f"ann/{name}": content, f"{name}": content})
+    make_zip(folder / "bob.zip", {name: content})
+    learners = [one for one in discover(folder).learners if one.kind in ("folder", "zip", "python", "notebook")]
+
+    assert len(learners) == 3
+    for hand_in in map(read_hand_in, learners):
+        assert list(hand_in.files) == [name[:-4]] and hand_in.notes == [f"{name} was read as {name[:-4]}."]
 
 
 # --- which file is which lesson ---------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A learner's .tar or .tar.gz: its Python files and notebooks, read into memory as a stream.
+"""A learner's .tar or .tar.gz: its Python files, notebooks and archives, read into memory as a stream.
 
 Not with `tarfile`, which believes headers: it reads extended headers and sparse maps as long as they claim to be, and
 follows links. Format: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar manual, "Basic Tar".
@@ -14,15 +14,15 @@ from typing import BinaryIO
 
 from grader.intake.formats.zip_member import (
     BYTES_A_MEMBER,
+    NAMELESS,
     ArchiveError,
     Note,
     Spend,
     is_own,
-    note_unread,
     parts_of,
     why_refused,
 )
-from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_source, limit_for
+from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_read, limit_for
 
 BLOCK = 512
 MAX_RECORDS = 200  # of an extended header
@@ -44,7 +44,7 @@ class _Member:
 
 
 def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file and notebook, nearest the top first.
+    """Yield name and content of each Python file, notebook and archive, nearest the top first.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -100,9 +100,9 @@ def _read_files(stream: _Stream, note: Note) -> dict[str, bytes]:
         seen += own
         if seen > MAX_ENTRIES:
             raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
-        wanted = own and is_source(path) and _is_readable(member, note)
-        if own and member.type in FILES:
-            note_unread(path, note)
+        wanted = own and is_read(path) and _is_readable(member, note)
+        if own and not path and member.type in FILES:
+            note(NAMELESS)
         content = stream.take(member.size, min(limit_for(path), bytes_left + 1) if wanted else 0)
         if wanted and len(content) <= bytes_left:
             files[path] = content  # a later member of the same name replaces an earlier one, as when it is unpacked

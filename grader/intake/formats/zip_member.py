@@ -16,9 +16,9 @@ from typing import BinaryIO
 from grader.intake.limits import (
     LIBRARY_FOLDERS,
     MAX_ENTRIES,
-    is_archive,
+    MAX_HAND_IN_BYTES,
     is_noise,
-    is_source,
+    is_read,
     limit_for,
     why_too_long,
 )
@@ -40,6 +40,7 @@ DAMAGED = (
 
 BYTES_A_MEMBER = 1 << 10  # listing a member takes as long as passing over so many of a .tar.gz ...
 SLOWER_THAN_TAR = 2  # ... and unpacking a byte as long as passing over two
+NAMELESS = "A file of the archive was left out: it has no name."
 Note = Callable[[str], None]
 Spend = Callable[[int], None]
 
@@ -49,7 +50,7 @@ class ArchiveError(Exception):
 
 
 def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each Python file and notebook, nearest the top first.
+    """Yield name and content of each Python file, notebook and archive, nearest the top first.
 
     *spend* is called with what is going to be unpacked, kept or not. Raises ArchiveError, OSError, and what it raises.
     """
@@ -58,14 +59,15 @@ def read_zip(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     own = [(name, info) for name, info in members if is_own(name)]
     if len(own) > MAX_ENTRIES:
         raise ArchiveError(f"The archive holds more than {MAX_ENTRIES} files.")
-    wanted = [(name, info) for name, info in own if is_source(name)]
+    wanted = [(name, info) for name, info in own if is_read(name)]
     if any(info.flag_bits & ENCRYPTED for _, info in wanted):
         raise ArchiveError("The archive is encrypted: it has to be handed in without a password.")
-    for name, _ in own:
-        note_unread(name, note)
+    if any(not name for name, _ in own):
+        note(NAMELESS)
     for name, info in sorted(wanted, key=lambda one: (one[0].count("/"), one[0])):
-        spend(SLOWER_THAN_TAR * min(info.file_size, limit_for(name)))
-        content = read_member(file, info, limit_for(name), note)
+        limit = min(limit_for(name), MAX_HAND_IN_BYTES + 1)
+        spend(SLOWER_THAN_TAR * min(info.file_size, limit))
+        content = read_member(file, info, limit, note)
         if content is not None:
             yield "/".join(parts_of(name)), content
 
@@ -111,14 +113,6 @@ def why_refused(name: str) -> str:
 def is_own(name: str) -> bool:
     """Return True if a member is the learner's work: no system file and no installed library."""
     return not any(part in LIBRARY_FOLDERS or is_noise(part) for part in name.split("/") if part not in (".", ".."))
-
-
-def note_unread(name: str, note: Note) -> None:
-    """Add a note for an archive inside the archive, which is not opened, and for a file without a name."""
-    if not name:
-        note("A file of the archive was left out: it has no name.")
-    elif is_archive(name):
-        note(f"{name} was left out: it is an archive inside an archive.")
 
 
 def read_member(file: BinaryIO, info: zipfile.ZipInfo, limit: int, note: Note) -> bytes | None:
