@@ -34,10 +34,10 @@ def lesson_argument(required: bool = True, several: bool = False) -> Callable[[F
     return click.argument("lesson", metavar=metavar, required=required, shell_complete=_complete_lesson)
 
 
-def choose_lessons(course: Course, names: str | None) -> list[Lesson]:
-    """Return the lessons named, in the course's order; all of them for None. Raises UsageError."""
+def choose_lessons(course: Course, names: str | None, required: bool = False) -> list[Lesson]:
+    """Return the lessons named, in the course's order; for None all, or all that are required. Raises UsageError."""
     if names is None:
-        return list(course.lessons.values())
+        return course.required_lessons if required else list(course.lessons.values())
     wanted = {find_lesson(course, name).name for name in names.split(",") if name.strip()}
     if not wanted:
         raise UsageError("--lessons names no lesson", next_step="leave it out to have all lessons, or see: learn list")

@@ -73,8 +73,8 @@ def _tracks(tables: list[Table]) -> tuple[tuple[Track, ...], dict[str, Table]]:
 
 
 def _track(table: Table) -> Track:
-    table.only("name", "title", "lessons")
-    track = Track(table.text("name"), table.text("title"), table.texts("lessons"))
+    table.only("name", "title", "lessons", "optional")
+    track = Track(table.text("name"), table.text("title"), table.texts("lessons"), table.flag("optional"))
     check_name(table, "name", track.name)
     for lesson in track.lessons:
         check_name(table, "lessons", lesson)

@@ -123,6 +123,13 @@ class Table:
                 raise self.error(f'"{key}" holds "{item}" twice', key, item)
         return tuple(value)
 
+    def flag(self, key: str) -> bool:
+        """Return true or false; false if the key is missing."""
+        value = self.data.get(key, False)
+        if not isinstance(value, bool):
+            raise self.error(f'"{key}" must be true or false', key)
+        return value
+
     def table(self, key: str) -> Table:
         """Return a table inside this one; empty if it is missing."""
         value = self.data.get(key, {})

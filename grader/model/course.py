@@ -76,11 +76,12 @@ class Lesson:
 
 
 class Track(NamedTuple):
-    """A folder of lessons, in the order to take them."""
+    """A folder of lessons, in the order to take them; a class is graded on an optional one where it is asked for."""
 
     name: str
     title: str
     lessons: tuple[str, ...]
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,12 @@ class Course:
     lessons: dict[str, Lesson]  # by name, in the order of the syllabus
     limits: Limits = field(default_factory=Limits)
     packages: tuple[str, ...] = ()  # that learners' code may import, by pip's names, beside torch or numpy
+
+    @property
+    def required_lessons(self) -> list[Lesson]:
+        """Return the lessons of the tracks that are not optional; all of them where every track is."""
+        required = [name for track in self.tracks if not track.optional for name in track.lessons]
+        return [self.lessons[name] for name in required if name in self.lessons] or list(self.lessons.values())
 
     @property
     def has_solutions(self) -> bool:

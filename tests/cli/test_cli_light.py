@@ -55,6 +55,15 @@ def test_bare_learn_follows_the_learner(workspace):
     assert "learn read argmax_2d" in said
 
 
+def test_bare_learn_draws_a_bar_for_each_of_several_tracks(tmp_path):
+    """Where a course has several tracks, each has its bar and its title; nothing is locked."""
+    work, course = tmp_path / "work", make_course(tmp_path / "course")
+    learn("start", str(work), cwd=tmp_path, course=course)
+    said = learn(cwd=work, course=course).stdout
+
+    assert re.search(r"0 of 2 lessons solved  The first steps\n.*0 of 1 lesson solved  Further steps\n", said)
+
+
 def test_every_lesson_solved_leads_to_progress(workspace):
     """When nothing is left, progress is the next thing to look at."""
     for lesson in LESSONS:

@@ -27,7 +27,7 @@ def test_a_seed_always_makes_the_same_class(tmp_path: Path) -> None:
         assert len(made.make_class(tmp_path / name, count, seed)) == count
     three, five, other = (files_in(tmp_path / name) for name in ("three", "five", "other"))
 
-    assert len(three) == 3 * len(course().lessons)
+    assert len(three) == 3 * len(course().required_lessons)
     assert three.items() < five.items()
     assert set(three) == set(other)
     assert three != other

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.course_maker import STUB, SYLLABUS, front, make_course
 
+from grader.cli.lesson_parameters import choose_lessons
 from grader.course import aliases, find_lesson, load, locate, read_functions, read_text
 from grader.errors import CourseError, UnknownLesson
 from grader.model import Limits
@@ -95,6 +96,21 @@ def test_a_course_is_read_in_the_order_of_its_syllabus(course, tmp_path):
     assert not course.has_solutions
 
 
+def test_lessons_of_optional_tracks_are_not_required(tmp_path):
+    """A class is graded on every track that is not optional; where all are, on all of them."""
+    first, more = 'title = "The first steps"\n', 'title = "Further steps"\n'
+    optional = SYLLABUS.replace(more, f"{more}optional = true\n")
+    load_with = lambda syllabus: load(make_course(tmp_path, {"course.toml": syllabus}))
+
+    some, every = load_with(optional), load_with(optional.replace(first, f"{first}optional = true\n"))
+
+    assert [lesson.name for lesson in some.required_lessons] == ["mean", "mean_square"]
+    assert [lesson.name for lesson in every.required_lessons] == ["mean", "mean_square", "spread"]
+    assert choose_lessons(some, None, required=True) == some.required_lessons
+    assert choose_lessons(some, None) == choose_lessons(every, None, required=True) == [*some.lessons.values()]
+    assert [lesson.name for lesson in choose_lessons(some, "spread", required=True)] == ["spread"]
+
+
 def test_a_lesson_has_its_front_matter_and_its_files(course, tmp_path):
     """A lesson knows what its front matter says and where its five files lie."""
     lesson = course.lessons["mean_square"]
@@ -173,6 +189,7 @@ SYLLABUS_FAULTS = [
     ('lessons = ["spread"]', 'lessons = ["mean"]', "in two tracks", 18),
     ('name = "more"', 'name = "core"', 'two tracks "core"', 16),
     ('title = "Further steps"', 'colour = "blue"', '"colour" is not a key of [tracks]', 17),
+    ('title = "Further steps"', 'title = "More"\noptional = 1', '"optional" must be true or false', 18),
     ('title = "Further steps"', "", '"title" is missing in [tracks]', 15),
     ("call_seconds = 2.5", "call_seconds = -1", "above zero", 21),
     ("call_seconds = 2.5", "call_seconds = nan", "above zero", 21),

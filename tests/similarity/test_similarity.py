@@ -42,7 +42,7 @@ from grader.similarity.solution import make_solution
 from grader.similarity.tokens import TokenList
 from grader.similarity.winnowing import RUN_LENGTH, WINDOW, unpack_prints, winnow
 
-LESSONS = list(course().lessons)
+LESSONS = [lesson.name for lesson in course().required_lessons]
 CORPUS = {lesson: sorted((ROOT / "tests" / "content" / "answers" / lesson).glob("*.py")) for lesson in LESSONS}
 FROM_ONE_ANOTHER = 0.7  # of the lines equal as they stand
 

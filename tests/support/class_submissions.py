@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = ROOT / "tests" / "content" / "answers"
-LESSONS = tuple(sorted(path.name for path in ANSWERS.iterdir()))
+LESSONS = tuple(sorted(path.stem for path in (ROOT / "exercises" / "core").glob("*.py")))  # what a class hands in
 KINDS = {"reference": 2, "right": 3, "wrong": 4}  # how often each is handed in
 SYLLABLES = ("ba", "co", "del", "fi", "gam", "hu", "jo", "kir", "lo", "mun", "ne", "pra", "ro", "sti", "tu", "ve")
 REMARKS = ("now the next step", "this is what the lesson asks for", "careful with the shapes here", "as in the formula")

@@ -92,7 +92,7 @@ def gradescope(
     from grader.judge.session import random_seed
 
     course = load_course(ctx)
-    chosen = choose_lessons(course, lessons)
+    chosen = choose_lessons(course, lessons, required=True)
     refuse_existing(out, force)
     seed = random_seed() if seed is None else seed
     names = tuple(lesson.name for lesson in chosen)

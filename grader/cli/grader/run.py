@@ -65,7 +65,7 @@ def command(
       grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
     course = load_course(ctx)
-    chosen = choose_lessons(course, lessons)
+    chosen = choose_lessons(course, lessons, required=True)
     from grader.batch.run import Plan, Run
     from grader.batch.shards import Shard
 

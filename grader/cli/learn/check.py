@@ -37,7 +37,7 @@ DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
 @click.command("check")
 @lesson_argument(several=True)
 @click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Check this file, not the workspace's.")
-@click.option("--all", "everything", is_flag=True, help="Check every lesson of the course.")
+@click.option("--all", "everything", is_flag=True, help="Check every lesson; of optional tracks those begun.")
 @click.option("--device", type=DEVICE, default="auto", show_default=True, help=DEVICE_HELP)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat a run with the same random inputs.")
 @click.option("--pdb", "debug", is_flag=True, help="Open the debugger at the first call that fails.")
@@ -75,7 +75,7 @@ def command(
     _refuse_contradictions(lessons, file, everything, debug, as_json)
     context = find_context(ctx)
     run = CheckRun(context, context.progress(), device, _choose_seed(context, seed), as_json, verbose)
-    chosen = list(context.course.lessons.values()) if everything else _choose_lessons(run, lessons, file)
+    chosen = _every_lesson(context) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
         _add(run, lesson, _file_of(context, lesson, file, lessons), several=len(chosen) > 1)
     _check(run, several=len(chosen) > 1)
@@ -108,6 +108,12 @@ def _choose_seed(context: CourseContext, asked: int | None) -> int:
 
 
 # --- what to check ----------------------------------------------------------------------------------------------------
+
+
+def _every_lesson(context: CourseContext) -> list[Lesson]:
+    """Return the required lessons, and of the others those that are begun."""
+    required = context.course.required_lessons
+    return [lesson for lesson in context.course.lessons.values() if lesson in required or context.edited_at(lesson)]
 
 
 def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) -> list[Lesson]:

@@ -9,7 +9,7 @@ import click
 from grader.cli.context import CourseContext, find_context
 from grader.course.learner_copy import release_of
 from grader.files import is_file
-from grader.model import Course, Lesson, LessonProgress
+from grader.model import Course, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import bar, plural, score_text
 
@@ -28,12 +28,19 @@ def show_position(ctx: click.Context) -> None:
         )
         show_next(*next_step(context, progress))
         return
-    solved = sum(known.solved for known in progress.values())
-    put(f"{bar(solved / len(progress), 20, signs())}  {solved} of {plural(len(progress), 'lesson')} solved")
+    tracks = [track for track in context.course.tracks if track.lessons]
+    for track in tracks:
+        put(solved_bar(track, progress) + (f"  {track.title}" if len(tracks) > 1 else ""))
     says, command = next_step(context, progress)
     show_next(says, command)
     if context.workspace.course_version != context.course.version:
         put(wrap(f"The course has a new version, {context.course.version}: `learn start` adds what is new in it."))
+
+
+def solved_bar(track: Track, progress: dict[str, LessonProgress]) -> str:
+    """Draw how many lessons of a track are solved."""
+    solved, number = sum(progress[name].solved for name in track.lessons), len(track.lessons)
+    return f"{bar(solved / number, 20, signs())}  {solved} of {plural(number, 'lesson')} solved"
 
 
 def show_next(says: str, command: str) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth
+from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth, solved_bar
 from grader.cli.learn.progress_quiz import quiz_lines, quiz_state
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, width, wrap
-from grader.terminal.text import ago, bar, plural, score_bar, score_text
+from grader.terminal.text import ago, score_bar, score_text
 from grader.workspace import Workspace
 
 SHOWN_MISTAKES = 3
@@ -46,7 +46,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         put_json(_object(context, workspace, progress, mistakes) | {"quiz": quiz})
         return
-    for number, track in enumerate(context.course.tracks):
+    for number, track in enumerate(track for track in context.course.tracks if track.lessons):
         if number:
             put()
         _show_track(context, track, progress)
@@ -64,12 +64,10 @@ def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
 
 
 def _show_track(context: CourseContext, track: Track, progress: dict[str, LessonProgress]) -> None:
-    solved = sum(progress[name].solved for name in track.lessons)
-    filled = bar(solved / len(track.lessons), 20, signs()) if track.lessons else ""
     put(paint(track.title, "strong"))
-    put(f"{filled}  {solved} of {plural(len(track.lessons), 'lesson')} solved")
+    put(solved_bar(track, progress))
     put()
-    longest = max((len(name) for name in track.lessons), default=0)
+    longest = max(map(len, track.lessons))
     bars, hints = (" " * 12, "  hints") if width() >= NARROW else ("", "")
     put(paint(f"    {'lesson':<{longest}}  {'best':>4}{bars}  tries{hints}  last try", "quiet"))
     for name in track.lessons:
