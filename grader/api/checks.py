@@ -41,6 +41,7 @@ from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show
+from grader.judge.values.mend import mend
 from grader.judge.values.random_inputs import Rand
 from grader.judge.values.redacted_explanation import explain_form, redacted_kind, wrong_shape
 
@@ -92,7 +93,9 @@ def assert_matches(actual: Any, expected: Any, atol: float = ATOL, hint: str = "
     """
     difference = explain(actual, expected, atol)
     if difference:
-        fail(f"{difference} {hint}".strip(), explain_form(actual, expected, atol), hint)
+        faults: set[str] = set()
+        mend(actual, expected, faults)
+        raise CheckFailed(f"{difference} {hint}".strip(), explain_form(actual, expected, atol), hint, not faults)
 
 
 def assert_shape(actual: Any, shape: Sequence[int]) -> None:

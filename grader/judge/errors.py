@@ -10,12 +10,12 @@ class CheckFailed(AssertionError):
     """A check found a difference; the message is for the learner.
 
     `form` says the same without any value that came from the submission, `hint` is the check's own addition: what
-    the redacted explanation is made of.
+    the redacted explanation is made of. `of_values`: the form was right, and values differ.
     """
 
-    def __init__(self, message: str, form: str = "", hint: str = "") -> None:
+    def __init__(self, message: str, form: str = "", hint: str = "", of_values: bool = False) -> None:
         super().__init__(message)
-        self.form, self.hint = form, hint
+        self.form, self.hint, self.of_values = form, hint, of_values
 
 
 class LearnerError(Exception):

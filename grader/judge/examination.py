@@ -13,6 +13,7 @@ from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission, OwnFunctions
+from grader.judge.checks.mending import MendingModule
 from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, load_mistake_sets, open_course_answers
 from grader.judge.diagnosis.counterexample import find_counterexample
@@ -23,10 +24,17 @@ from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.judge.verdict.facts import Facts
-from grader.judge.verdict.feedback import next_lesson, score_of, strengths_of, suggestions_for, weaknesses_of
+from grader.judge.verdict.feedback import (
+    next_lesson,
+    score_of,
+    settle_points,
+    strengths_of,
+    suggestions_for,
+    weaknesses_of,
+)
 from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_nothing_loaded, name_failures
 from grader.judge.verdict.messages import make_check_result
-from grader.judge.verdict.outcome_mistakes import may_be_at_fault
+from grader.judge.verdict.outcome_mistakes import may_be_at_fault, name_randomness
 from grader.model import Course, Lesson, LessonResult, Submission
 from grader.worker.preload import configure_torch
 
@@ -117,15 +125,22 @@ class Judge:
             loaded.load()
         except LearnerError as error:
             return find_nothing_loaded(lesson, submission, checks.checks, error)
-        results = [make_check_result(outcome, lesson, submission) for outcome in run_checks(checks, submission, loaded)]
+        outcomes = run_checks(checks, submission, loaded)
+        results = settle_points([make_check_result(outcome, lesson, submission) for outcome in outcomes])
         call_seconds = self.course.limits.call_seconds
         facts = Facts(lesson, submission, loaded.found, loaded.public, call_seconds, self.course.lessons)
         failures = name_failures(facts, results)
-        evidence = {name: self._probe(lesson, name, loaded) for name, mistake in failures.items() if mistake is None}
+        drawing = {result.function for result in results if "random" in result.form}
+        unnamed = [name for name, mistake in failures.items() if mistake is None]
+        evidence = {name: self._probe(lesson, name, loaded, name in drawing) for name in unnamed}
         return find_mistakes(facts, results, failures, evidence)
 
-    def _probe(self, lesson: Lesson, function: str, loaded: LoadedSubmission) -> Diagnosis | LearnerError:
-        """Probe a function for known mistakes; return why it cannot be loaded again if that is so."""
+    def _probe(self, lesson: Lesson, function: str, loaded: LoadedSubmission, draws: bool) -> Diagnosis | LearnerError:
+        """Probe a function for known mistakes; return why it cannot be loaded again if that is so.
+
+        Args:
+            draws: It has dropout on: without it, other mistakes can be told.
+        """
         try:
             subject = loaded.live_subject()
         except LearnerError as error:
@@ -134,6 +149,9 @@ class Judge:
         if diagnostician is None:
             return Diagnosis()
         diagnosis = diagnostician.diagnose(subject)
+        if draws:
+            still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
+            diagnosis.named = [*(diagnosis.named or [name_randomness(function)]), *still.named]
         examples = diagnostician.mistake_set.examples
         diagnosis.counterexamples = find_counterexample(function, examples, subject, self.answers.load(lesson))
         return diagnosis

@@ -42,6 +42,7 @@ class CheckResult:
     """The outcome of one check.
 
     `says` is the check's sentence, `message` what was asked, returned and expected, `gist` the same without any input.
+    `form` names the faults of form without which it passes: some of "axis, container, dtype, random".
     """
 
     id: str
@@ -55,6 +56,7 @@ class CheckResult:
     output: str = ""
     stage: str = ""  # what isolates the cause: "one row", "one head", ...
     gist: str = ""
+    form: str = ""
 
     @property
     def passed(self) -> bool:

@@ -23,6 +23,7 @@ INSTEAD = {
     "missing-function": "Your file does not define `{function}` as the exercise asks.",
     "wrong-signature": "`{function}` takes other arguments than the exercise says.",
     "wrong-format": "`{function}` gives back something else than its docstring's Returns says.",
+    "randomness": "`{function}` draws random numbers: dropout is on.",
     "exception": "`{function}` raises an error.",
     "timeout": "`{function}` did not come back in time.",
     "out-of-memory": "`{function}` asked for more memory than there is.",

@@ -14,7 +14,7 @@ NOT_ATTEMPTED = frozenset({"stub", "missing-function"})
 # fmt: off
 GENERIC_MISTAKES = frozenset({
     "exception", "timeout", "out-of-memory", "crashed", "syntax-error", "unreadable-file", "wrong-signature",
-    "wrong-format", "forbidden-call", "returned-none",
+    "wrong-format", "forbidden-call", "returned-none", "randomness",
 })
 # fmt: on
 

@@ -12,6 +12,7 @@ from typing import Any
 from grader.worker import factories, fake_device
 from grader.worker.arrays import map_leaves
 from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
+from grader.worker.still import without_dropout
 from grader.worker.wire import Array, Handle
 
 MAX_MESSAGE_CHARS = 2000
@@ -55,19 +56,29 @@ class ModuleHost:
     def do_call(self, request: Request) -> Reply:
         """Call a function, or an object by its handle.
 
-        `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device.
+        `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
+        `still` for a call without dropout, `item` for one item of what is returned.
         """
+        if not request.get("still"):
+            return self._call(request)
+        stilled: list[str] = []
+        with without_dropout(stilled):
+            reply = self._call(request)
+        return {**reply, "stilled": bool(stilled)}
+
+    def _call(self, request: Request) -> Reply:
         target = self._target(request["target"])
         args = self._resolve(request["args"])
         kwargs = self._resolve(request["kwargs"])
-        grad = request.get("grad")
+        grad, item = request.get("grad"), request.get("item")
+        call = target if item is None else lambda *args, **kwargs: target(*args, **kwargs)[item]
         if request.get("elsewhere"):
-            return _call_on_fake_device(target, args, kwargs)
+            return _call_on_fake_device(target, call, args, kwargs)
         if grad is None:
-            value = target(*args, **kwargs)
+            value = call(*args, **kwargs)
             after = map_leaves([args, kwargs], _plain_data) if request.get("after") else [[], {}]
             return {"value": value, "after": after}
-        return _call_for_gradients(target, args, kwargs, grad)
+        return _call_for_gradients(target, call, args, kwargs, grad)
 
     def do_build(self, request: Request) -> Reply:
         """Make an object of one of the module's classes; `state` is loaded into it by name."""
@@ -154,15 +165,15 @@ def _plain_data(leaf: Any) -> Any:
     return leaf if is_data else None
 
 
-def _call_on_fake_device(target: Any, args: Any, kwargs: Any) -> Reply:
+def _call_on_fake_device(target: Any, call: Any, args: Any, kwargs: Any) -> Reply:
     """Call with every tensor on the fake device; `there` says whether the result is on it."""
     with fake_device.fake_device(target if hasattr(target, "state_dict") else None):
-        value = target(*fake_device.wrap(args), **fake_device.wrap(kwargs))
+        value = call(*fake_device.wrap(args), **fake_device.wrap(kwargs))
         there = fake_device.is_on_fake_device(value)
         return {"value": fake_device.unwrap(value), "after": [[], {}], "there": there}
 
 
-def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> Reply:
+def _call_for_gradients(target: Any, call: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> Reply:
     """Differentiate sum(weights * output) by the arguments at these positions and by a module's parameters.
 
     A gradient is None where none arrives; `grads` is None if the output has no graph.
@@ -172,7 +183,7 @@ def _call_for_gradients(target: Any, args: Any, kwargs: Any, grad: dict[str, Any
     leaves = {f"argument {index}": args[index].requires_grad_(True) for index in grad["wrt"]}
     if isinstance(target, torch.nn.Module):
         leaves.update({name: p for name, p in target.named_parameters() if p.requires_grad})
-    value = target(*args, **kwargs)
+    value = call(*args, **kwargs)
     if not isinstance(value, torch.Tensor) or not value.requires_grad:
         return {"value": value, "grads": None, "is_tensor": isinstance(value, torch.Tensor)}
     total = (value * grad["weights"].to(value.dtype)).sum()

@@ -31,7 +31,15 @@ SMALL = {"causal_mask", "positional_encoding"}  # few ways to write them, right 
 FEWEST_SMALL = {"right": 8, "wrong": 12}
 FEWEST_OPTIONAL = {"right": 4, "wrong": 6}
 # What the engine itself says of any lesson; an error that was raised may stand beside an unnamed mistake.
-OF_THE_ENGINE = {"exception", "forbidden-call", "returned-none", "stub", "wrong-format", "wrong-signature"}
+OF_THE_ENGINE = {
+    "exception",
+    "forbidden-call",
+    "randomness",
+    "returned-none",
+    "stub",
+    "wrong-format",
+    "wrong-signature",
+}
 SEED = 7
 
 Verdicts = Callable[[Path], LessonResult]
@@ -125,3 +133,29 @@ def test_every_lesson_has_answers_of_both_kinds(lesson: str) -> None:
     for path in WRONG:
         if path.parent.name == lesson:
             assert ids_in(path) <= known | OF_THE_ENGINE, path.name
+
+
+COSTS = {  # the least score, and the most
+    "multi_head/wrong_linear_layers": (7.0, 7.0),  # all four weights are cut off from autograd
+    "positional_encoding/wrong_float64_table": (8.5, 8.5),
+    "attention/wrong_tuple": (8.5, 8.5),
+    "multi_head/wrong_tuple_with_weights": (8.5, 8.5),
+    "block/wrong_returns_weights_too": (8.5, 8.5),
+    "attention/wrong_values_as_wide": (8.0, 8.9),  # right where d_v = d_k
+    "causal_mask/wrong_float_tril": (8.5, 8.5),
+    "causal_mask/wrong_four_axes": (8.5, 8.5),
+    "attention/wrong_dropout": (8.5, 8.5),
+    "multi_head/wrong_flash_dropout": (8.5, 8.5),
+    "block/wrong_dropout_function": (8.5, 8.5),
+    "softmax/wrong_no_grad": (7.0, 7.0),
+    "softmax/wrong_two_to_the": (1.0, 2.0),  # in the right form, and wrong everywhere
+    "causal_mask/wrong_hidden_as_uint8": (1.0, 1.8),  # wrong in both
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_score_says_how_near_the_work_is(name: str, verdict_on: Verdicts) -> None:
+    """A fault of form costs 1.5 in every lesson, a missing skill caps the score, and wrong values gain nothing."""
+    least, most = COSTS[name]
+
+    assert least <= (verdict_on(ANSWERS / f"{name}.py").score or 0.0) <= most

@@ -86,7 +86,7 @@ BAD_ANSWERS = {
     "a numpy array": (returning("y.detach().numpy()"), "wrong-format"),
     "a tuple": (returning("(y, x)"), "wrong-format"),
     "half precision": (returning("y.half()"), "wrong-format"),
-    "an extra axis": (returning("y[None]"), None),
+    "an extra axis": (returning("y[None]"), "wrong-format"),
     "NaN": (returning("y * float('nan')"), None),
     "a string": (returning("'softmax'"), None),
     "the module torch": (returning("torch"), None),

@@ -43,7 +43,14 @@ HEAD: dict[str, Any] = {
 def check(name: str, outcome: str = "passed", points: float = 2.0, message: str = "", **more: Any) -> dict:
     """One check as results.json holds it."""
     lesson = name.partition(".")[0]
-    given = {"function": lesson, "says": f"Is right about {name}.", "skill": "values", "output": "", "gist": ""} | more
+    given = {
+        "function": lesson,
+        "says": f"Is right about {name}.",
+        "skill": "values",
+        "output": "",
+        "gist": "",
+        "form": "",
+    } | more
     earned = points if outcome == "passed" else 0.0
     return {"id": name, "outcome": outcome, "points": points, "earned": earned, "message": message, "stage": ""} | given
 

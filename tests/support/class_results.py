@@ -251,7 +251,7 @@ def made_check(
     return {
         "id": f"{lesson}.{name}", "function": function, "says": said, "skill": skill, "outcome": outcome,
         "points": points, "earned": points if outcome == "passed" else 0.0, "message": message, "output": "",
-        "stage": "", "gist": "10 of 24 values differ." if outcome == "failed" else "",
+        "stage": "", "gist": "10 of 24 values differ." if outcome == "failed" else "", "form": "",
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -43,13 +44,21 @@ class Check:
         return self.function or lesson.functions[0].name
 
     def result(
-        self, lesson: Lesson, outcome: str, message: str = "", output: str = "", gist: str | None = None
+        self,
+        lesson: Lesson,
+        outcome: str,
+        message: str = "",
+        output: str = "",
+        gist: str | None = None,
+        form: Iterable[str] = (),
     ) -> CheckResult:
-        """Return the check's result with this outcome; only "passed" earns its points.
+        """Return the check's result with this outcome; "passed" earns its points, and so does a wrong form.
 
         Args:
             gist: The redacted explanation, where it differs from the message.
+            form: The faults of form that are all that is wrong.
         """
+        faults = ", ".join(sorted(form))
         return CheckResult(
             id=f"{lesson.name}.{self.name}",
             function=self.function_in(lesson),
@@ -57,11 +66,12 @@ class Check:
             skill=self.skill,
             outcome=outcome,
             points=self.points,
-            earned=self.points if outcome == "passed" else 0.0,
+            earned=self.points if outcome == "passed" or faults else 0.0,
             message=message,
             output=output,
             stage=self.stage,
             gist=message if gist is None else gist,
+            form=faults,
         )
 
 

@@ -7,10 +7,12 @@ from functools import cached_property, partial
 from grader.errors import CourseError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner
+from grader.judge.checks.mending import MendingModule
 from grader.judge.course_answers import CourseAnswers
 from grader.judge.diagnosis.ask_again import make_probe
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
+from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import Player
@@ -43,6 +45,19 @@ class LessonChecks:
             if not reference.parted:
                 return error
         return self._run(check, submission, self.answers.reference(self.lesson, check.item.name, self.seed))
+
+    def find_form_faults(self, check: Check, submission: CallableModule) -> frozenset[str]:
+        """Return the faults of form that are all that a check has to find; empty if something else is wrong too."""
+        mending = self.mending(check, submission)
+        error = self._run(check, mending, self.answers.reference(self.lesson, check.item.name, self.seed))
+        if isinstance(error, LearnerError):
+            raise error
+        return frozenset(mending.faults) if error is None else frozenset()
+
+    def mending(self, check: Check, submission: CallableModule) -> MendingModule:
+        """Return a submission whose answers to a check are brought into the form of the reference's."""
+        model, _ = self.answers.reference_twice(self.lesson, check.item.name, self.seed)
+        return MendingModule(submission, model.twin() if isinstance(model, LocalModule) else model)
 
     def run_on_reference(self, check: Check) -> BaseException | None:
         """Run a check on the reference itself and return what it raised."""

@@ -55,6 +55,9 @@ class LoadedSubmission:
         """Return what was printed since the last time."""
         return ""
 
+    def drop_output(self) -> None:
+        """Forget what was printed since the last time."""
+
     def close(self) -> None:
         """Let the process go."""
 
@@ -113,6 +116,10 @@ class LearnerFunctions(LoadedSubmission):
         text = self.worker.take_output() if self.worker is not None else ""
         self.printed.append(text)
         return text
+
+    def drop_output(self) -> None:
+        if self.worker is not None:
+            self.worker.take_output()
 
     def close(self) -> None:
         if self.worker is not None:

@@ -28,7 +28,8 @@ class Outcome:
     """How one check ended: `kind` is one of `model.OUTCOMES`.
 
     A check that was not run has a `reason` or a `forbidden` call in the source, one that did not pass an `error`.
-    `call` and `value` are the last call of the submission and what it returned.
+    `call` and `value` are the last call of the submission and what it returned. `mended` are the faults of form
+    without which it passes; it fails only where one of them is found for the first time.
     """
 
     check: Check
@@ -39,6 +40,7 @@ class Outcome:
     call: Call | None = None
     value: Any = None
     output: str = ""
+    mended: frozenset[str] = frozenset()
 
 
 def run_checks(
@@ -67,6 +69,9 @@ class _Run:
             )
         self.outcomes: dict[str, Outcome] = {}
         self._deaths: Counter[str] = Counter()  # of workers, by function
+        self._told: set[tuple[str, str]] = set()  # functions and their faults of form
+        sources = (submission.source, *(source for _, source in submission.siblings.values()))
+        self._may_draw = not submission.source or any("dropout" in source.lower() for source in sources)
 
     def run(self, check: Check) -> Outcome:
         """Run one check, unless something speaks against it."""
@@ -81,7 +86,25 @@ class _Run:
             return Outcome(check, "passed", output=self.loaded.take_output())
         kind = self._kind_of(check, error)
         call, value = getattr(self.loaded.subject, "last_call", None), getattr(self.loaded.subject, "last_value", None)
-        return Outcome(check, kind, error=error, call=call, value=value, output=self.loaded.take_output())
+        output = self.loaded.take_output()
+        mended = self._find_form_faults(check, error) if kind == "failed" else frozenset()
+        told = {(check.function_in(self.lesson), fault) for fault in mended}
+        if mended and told <= self._told:
+            return Outcome(check, "passed", output=output, mended=mended)
+        self._told |= told
+        return Outcome(check, kind, error=error, call=call, value=value, output=output, mended=mended)
+
+    def _find_form_faults(self, check: Check, error: BaseException) -> frozenset[str]:
+        """Return the faults of form that are all that is wrong; values that differ are looked at no further."""
+        if isinstance(error, CheckFailed) and error.of_values and not self._may_draw:
+            return frozenset()
+        try:
+            return self.lesson_checks.find_form_faults(check, self.loaded.live_subject())
+        except LearnerError as learner_error:
+            self._deaths[check.function_in(self.lesson)] += self.loaded.note_error(learner_error)
+            return frozenset()
+        finally:
+            self.loaded.drop_output()
 
     def _not_run(self, check: Check) -> Outcome | None:
         """Return the outcome of a check that must not be run; None for one that is run."""
@@ -92,7 +115,7 @@ class _Run:
         if kind == "not-callable":
             return Outcome(check, "skipped", f"`{function}` is not a function.")
         needed = [self.outcomes[need] for need in check.needs if need in self.outcomes]
-        unmet = [outcome for outcome in needed if outcome.kind != "passed"]
+        unmet = [outcome for outcome in needed if outcome.kind != "passed" and not outcome.mended]
         if unmet:
             return Outcome(check, "skipped", f"Not run before this passes: {unmet[0].check.says}")
         if self._deaths[function] >= MAX_DEATHS or time.monotonic() > self.loaded.deadline:

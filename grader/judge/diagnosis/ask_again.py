@@ -50,7 +50,7 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
         if exchange.content.get("elsewhere"):
             continue
         try:
-            reply = subject.ask(exchange.operation, **_with_handles(exchange.content, handles))
+            reply = subject.ask(exchange.operation, **with_handles(exchange.content, handles))
         except KeyError:
             observed: Any = Raised("raised", "no such object")  # it could not be made
         except LearnerError as error:
@@ -70,7 +70,7 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
     return observations[0] if len(observations) == 1 else observations
 
 
-def _with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
+def with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
     """Return a request about the subject's own objects. Raises KeyError where it has none."""
     mapped = map_leaves(dict(content), lambda leaf: Handle(handles[leaf.number]) if isinstance(leaf, Handle) else leaf)
     if "handle" in mapped:

@@ -70,6 +70,8 @@ def _is_frame(frame: Any) -> bool:
 def _call(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     value = _value(reply["value"])
     plain: dict[str, Any] = {"value": value, "devices": tuple(sorted(device_types(reply["value"])))}
+    if content.get("still"):
+        plain["stilled"] = _exactly(bool, reply["stilled"])
     if content.get("grad") is not None:
         grads = None if reply["grads"] is None else _each(reply["grads"], _array_or_none)
         return plain | {"is_tensor": _exactly(bool, reply["is_tensor"]), "grads": grads}

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from grader.model import CheckResult, Course, Lesson, Named, Suggestion
+
+FORM_COST = 1.5  # of the score, for each fault of form
+MAX_WITHOUT_SKILL = 7.0  # of the score
 
 EARNED = {
     "shape": "Shapes: every output has the right shape.",
@@ -25,6 +29,28 @@ def next_lesson(course: Course, name: str, among: Collection[str] | None = None)
     return names[index] if index < len(names) else None
 
 
+def settle_points(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """Return the results with what each earns once faults of form and missing skills are charged.
+
+    A check that passes but for its form earns as if it passed. Each fault of form costs FORM_COST of the score, once in
+    the lesson, however many checks see it. Where no check of a skill of a function earned anything, all together earn
+    MAX_WITHOUT_SKILL of the score at most; good manners are no such skill. Every check bears its share of both.
+    """
+    counted = [check for check in checks if check.outcome != "grader-error"]
+    earned, possible = sum(check.earned for check in counted), sum(check.points for check in counted)
+    if not earned:
+        return list(checks)
+    faults = {fault for check in counted for fault in check.form.split(", ") if fault}
+    left = earned / possible - FORM_COST / 9 * len(faults)
+    of_skill: dict[tuple[str, str], float] = {}
+    for check in counted:
+        of_skill[check.function, check.skill] = of_skill.get((check.function, check.skill), 0.0) + check.earned
+    if any(not points for (_, skill), points in of_skill.items() if skill != "hygiene"):
+        left = min(left, (MAX_WITHOUT_SKILL - 1) / 9)
+    factor = max(left, 0.0) * possible / earned
+    return [replace(check, earned=round(check.earned * factor, 4)) for check in checks] if factor < 1 else list(checks)
+
+
 def score_of(checks: Sequence[CheckResult]) -> float | None:
     """Return 1 + 9 x (points earned / points possible), with one decimal; 10.0 only when every check passed.
 
@@ -39,9 +65,10 @@ def score_of(checks: Sequence[CheckResult]) -> float | None:
 
 
 def strengths_of(checks: Sequence[CheckResult]) -> tuple[str, ...]:
-    """Return one sentence for each skill whose checks all passed."""
+    """Return one sentence for each skill whose checks all passed, and in the right form."""
     skills = dict.fromkeys(check.skill for check in checks)
-    return tuple(EARNED[skill] for skill in skills if all(check.passed for check in checks if check.skill == skill))
+    wrong = {check.skill for check in checks if not check.passed or check.form}
+    return tuple(EARNED[skill] for skill in skills if skill not in wrong)
 
 
 def weaknesses_of(checks: Sequence[CheckResult], mistakes: Sequence[Named], stages: Sequence[str]) -> tuple[str, ...]:

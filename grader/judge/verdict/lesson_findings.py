@@ -11,7 +11,13 @@ from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.judge.values.difference_patterns import find_patterns
 from grader.judge.verdict.facts import Facts
-from grader.judge.verdict.outcome_mistakes import name_by_errors, name_by_outcomes, name_load_error
+from grader.judge.verdict.outcome_mistakes import (
+    AS_RETURNS_SAYS,
+    name_by_errors,
+    name_by_form,
+    name_by_outcomes,
+    name_load_error,
+)
 from grader.model import CheckResult, Counterexample, Lesson, Named, Submission
 
 
@@ -96,12 +102,12 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
     finding.counterexamples += diagnosis.counterexamples
     if diagnosis.format_note:
         says = f"`{function}`: {diagnosis.format_note}"
-        advice = "Give back exactly what the docstring's Returns says."
-        finding.named.append(Named("wrong-format", function, says, advice))
+        finding.named.append(Named("wrong-format", function, says, AS_RETURNS_SAYS))
     elif not diagnosis.named:
         general = name_by_errors(facts, function, bad)
-        finding.named += general
-        finding.stages += [] if general else _describe_stages(function, diagnosis, bad)
+        finding.named += name_by_form(function, bad) + general
+        told = bool(general) or all(check.form for check in bad)
+        finding.stages += [] if told else _describe_stages(function, diagnosis, bad)
 
 
 def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckResult]) -> list[str]:

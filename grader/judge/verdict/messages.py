@@ -11,6 +11,8 @@ from grader.judge.values import redacted_explanation
 from grader.judge.values.compare import is_array, kind_of, show
 from grader.model import CheckResult, Lesson, Submission
 
+ONLY_FORM = "But for that, it is right here: such a fault is counted once."
+
 
 def make_check_result(outcome: Outcome, lesson: Lesson, submission: Submission) -> CheckResult:
     """Put an outcome into words: a message with all of it, and an explanation that shows no hidden input."""
@@ -19,11 +21,13 @@ def make_check_result(outcome: Outcome, lesson: Lesson, submission: Submission) 
         call, message = outcome.forbidden, outcome.reason
         if call is not None:
             message = f"{call.says}\n  {call.path or submission.path}:{call.line}"
-        return check.result(lesson, outcome.kind, message, outcome.output)
+        return check.result(lesson, outcome.kind, message, outcome.output, form=outcome.mended)
     message, redacted = _explain(outcome, error, lesson, submission)
     if outcome.call is not None and outcome.kind != "grader-error":
         message = f"{message}\n{_describe_call(outcome.call)}"
-    return check.result(lesson, outcome.kind, message, outcome.output, redacted)
+    if outcome.mended:
+        message, redacted = f"{message}\n{ONLY_FORM}", f"{redacted} {ONLY_FORM}"
+    return check.result(lesson, outcome.kind, message, outcome.output, redacted, outcome.mended)
 
 
 def _explain(outcome: Outcome, error: BaseException, lesson: Lesson, submission: Submission) -> tuple[str, str]:

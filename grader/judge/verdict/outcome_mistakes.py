@@ -14,6 +14,7 @@ from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.messages import describe_error
 from grader.model import CheckResult, Named, Submission
 
+AS_RETURNS_SAYS = "Give back exactly what the docstring's Returns says."
 _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
 
 
@@ -51,6 +52,22 @@ def name_by_errors(facts: Facts, function: str, bad: Sequence[CheckResult]) -> l
     if any("returned None" in check.message for check in bad):
         return [Named("returned-none", function, f"`{function}` returns None.", "End it with `return` and the result.")]
     return []
+
+
+def name_randomness(function: str) -> Named:
+    """Name dropout that is left on, where a lesson has no name of its own for it."""
+    says = f"`{function}`: dropout is on, so that two calls with the same input give different answers."
+    return Named("randomness", function, says, "Take the dropout out, or switch it off: `training=False`.")
+
+
+def name_by_form(function: str, bad: Sequence[CheckResult]) -> list[Named]:
+    """Name the faults of form that were mended in the checks."""
+    found = {fault: check for check in reversed(bad) for fault in check.form.split(", ") if fault}
+    named = [name_randomness(function)] if "random" in found else []
+    if first := next((check for fault, check in found.items() if fault != "random"), None):
+        says = f"`{function}`: {first.message.splitlines()[0]}"
+        named.append(Named("wrong-format", function, says, AS_RETURNS_SAYS))
+    return named
 
 
 def _name_definition(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:

@@ -1,0 +1,127 @@
+"""Bring a value into the form of another one: container, axes of size 1, dtype. What it says is left as it is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from grader.judge.values.compare import is_array, is_tensor
+
+HALF = ("float16", "bfloat16")
+HALF_ROUNDING = 0.02  # of the largest value: what a computation in half precision loses
+
+
+def mend(value: Any, expected: Any, faults: set[str]) -> Any:
+    """Return `value` in the form of `expected`, as far as it can be brought into it.
+
+    Args:
+        faults: Takes the kinds of what had to be mended: container, axis, dtype.
+    """
+    if isinstance(expected, dict) and isinstance(value, dict):
+        return {key: mend(item, expected[key], faults) if key in expected else item for key, item in value.items()}
+    found = as_asked(value, expected, axes=True)
+    if found is None:
+        return value
+    if found is not value:
+        faults |= _faults_of(value, expected)
+    if isinstance(expected, list | tuple):
+        return type(expected)(mend(v, e, faults) for v, e in zip(found, expected, strict=True))
+    return found
+
+
+def as_asked(value: Any, expected: Any, axes: bool = False) -> Any:
+    """Return `value` in the container and dtype of `expected`; None if it cannot be converted.
+
+    Args:
+        axes: Axes of size 1 are brought into order, too.
+    """
+    if is_array(expected):
+        return _as_array(value, expected, axes)
+    if isinstance(expected, list | tuple):
+        return _as_sequence(value, expected)
+    return _as_number(value) if isinstance(expected, float) else None
+
+
+def fitting_item(value: Any, expected: Any) -> int | None:
+    """Return the number of the item of a list or tuple that has the shape of an array; None if none has."""
+    items = enumerate(value) if isinstance(value, list | tuple) else ()
+    return next((number for number, item in items if is_array(item) and _has_axes_of(item, expected)), None)
+
+
+def _faults_of(value: Any, expected: Any) -> set[str]:
+    """Name what is wrong with the form of a value that can be converted."""
+    number = fitting_item(value, expected) if is_array(expected) else None
+    item = value if number is None else value[number]
+    if not is_array(item) or not is_array(expected):
+        return {"container"}
+    found = {"container"} if item is not value or is_tensor(item) != is_tensor(expected) else set()
+    found |= {"axis"} if item.shape != expected.shape else set()
+    return found | ({"dtype"} if _dtype(item) != _dtype(expected) else set())
+
+
+def _as_number(value: Any) -> Any:
+    if isinstance(value, tuple):
+        floats = [item for item in value if isinstance(item, float)]
+        return floats[0] if len(floats) == 1 else None
+    return float(value) if is_array(value) and math.prod(value.shape) == 1 else None
+
+
+def _as_sequence(value: Any, expected: Any) -> Any:
+    numbers = is_array(value) and value.ndim == 1 and all(isinstance(item, float) for item in expected)
+    found = value.tolist() if numbers else value
+    if not isinstance(found, list | tuple) or len(found) != len(expected):
+        return None
+    return found if type(found) is type(expected) else type(expected)(found)
+
+
+def _as_array(value: Any, expected: Any, axes: bool) -> Any:
+    number = fitting_item(value, expected)
+    if number is not None:
+        return _as_array(value[number], expected, axes)
+    if isinstance(value, tuple):
+        return None
+    try:
+        found = _with_dtype(_with_library(value, expected), expected)
+        if axes and found is not None and found.shape != expected.shape and _has_axes_of(found, expected):
+            return found.reshape(expected.shape)
+        return found
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def _with_library(value: Any, expected: Any) -> Any:
+    """Return a tensor or an array of numpy, as the expected one is."""
+    if is_tensor(value) == is_tensor(expected) and is_array(value):
+        return value
+    if is_tensor(expected):
+        import torch  # not at the top: a course of numpy goes without
+
+        return torch.as_tensor(value)
+    import numpy
+
+    return value.detach().numpy() if is_tensor(value) else numpy.asarray(value)
+
+
+def _with_dtype(value: Any, expected: Any) -> Any:
+    """Return an array in the dtype of another one; None if that would change what it says."""
+    if value.dtype == expected.dtype:
+        return value
+    if _dtype(expected) == "bool" and bool(((value != 0) & (value != 1)).any()):
+        return None
+    if not is_tensor(value):  # numpy makes an array of anything, of None too
+        return value.astype(expected.dtype) if value.dtype.kind in "biufc" else None
+    found = value.to(expected.dtype)
+    if _dtype(value) in HALF and value.shape == expected.shape:
+        largest = max(1.0, expected.abs().max().item()) if expected.numel() else 1.0
+        if bool(((found - expected).abs() <= HALF_ROUNDING * largest).all()):
+            return expected.clone()  # it is as right as its dtype can say
+    return found
+
+
+def _dtype(value: Any) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _has_axes_of(value: Any, expected: Any) -> bool:
+    """Return True if two arrays have the same axes, but for those of size 1."""
+    return [size for size in value.shape if size != 1] == [size for size in expected.shape if size != 1]
