@@ -222,7 +222,8 @@ class Proof:
     def _note_failed(self, result: LessonResult) -> list[str]:
         """Return the names of the checks that a wrong version failed, and remember that they failed something."""
         prefix = f"{self.lesson.name}."
-        names = {check.id.removeprefix(prefix) for check in result.checks if check.outcome not in NOT_FAILED}
+        failed = [check for check in result.checks if check.form or check.outcome not in NOT_FAILED]
+        names = {check.id.removeprefix(prefix) for check in failed}
         self.failed |= {check.test for check in self.checks if check.name in names}
         return [check.name for check in self.checks if check.name in names]
 
