@@ -96,6 +96,9 @@ class MarkedSource:
         return [self._compile(top, frozenset(by_part.get(top, ()))) for top in range(len(self._parts))]
 
     def _compile_part(self, top: int, changes: frozenset[tuple[str, str]]) -> CodeType:
+        return compile(self._edit_part(top, changes), f"<{self.target} with {dict(changes)}>", "exec")
+
+    def _edit_part(self, top: int, changes: frozenset[tuple[str, str]]) -> str:
         edits = []
         for name, new in changes:
             step = self._steps[name]
@@ -108,7 +111,7 @@ class MarkedSource:
         for (begin, end), new in sorted(edits, reverse=True):
             if not any(first <= begin and end <= last for first, last in whole if (first, last) != (begin, end)):
                 text = f"{text[:begin]}{new}{text[end:]}"
-        return compile(text, f"<{self.target} with {dict(changes)}>", "exec")
+        return text
 
     def _run(self, codes: list[CodeType], **more: Any) -> dict[str, Any]:
         namespace: dict[str, Any] = {**self.names, **more, "__name__": self.path.stem}

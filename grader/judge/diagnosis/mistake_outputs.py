@@ -8,6 +8,7 @@ A set of mistakes is an integer in which bit `i` stands for the mistake number `
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.errors import SelfattendError
+from grader.judge.diagnosis.circumstances import circumstances_of
 from grader.judge.diagnosis.error_hints import hint_for
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.errors import LearnerError
@@ -135,6 +137,15 @@ class MistakeOutputs:
             observe(probe, Recorder(self.subject_with(()), self.kinds, transcript.submission), self.arrays)
         return transcripts
 
+    @cached_property
+    def special(self) -> list[frozenset[str]]:
+        """For each probe, the circumstances in which it asks and most do not."""
+        parameters = self.mistake_set.parameters
+        to_build = list(inspect.signature(self.mistake_set.build({})).parameters)
+        found = [circumstances_of(self.transcripts[probe].submission, parameters, to_build) for probe in self.probes]
+        few = {words for each in found for words in each if 2 * sum(words in other for other in found) <= len(found)}
+        return [each & few for each in found]
+
     def fingerprint(self, probe: int, mistakes: int) -> Fingerprint:
         """Return the fingerprint of the answer of a set of mistakes to the probe number `probe`."""
         if (probe, mistakes) not in self._fingerprints:
@@ -191,18 +202,52 @@ class MistakeMatcher:
         A single mistake has to on the probes that recognise it, a combination on every probe.
         """
         only = self._outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        open_questions = []
-        for probe, (reached, agreed) in enumerate(zip(self._outputs.reached, self._agreed, strict=True)):
-            if only and self._outputs.probes[probe].name not in only:
-                continue
-            known = agreed.get(mistakes & reached)
+        numbers = [number for number in self._order if not only or self._outputs.probes[number].name in only]
+        return not self._find_misfits(mistakes, numbers, frozenset())[1]
+
+    def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
+        """Return the probes on which a set of mistakes answers otherwise than was seen, and where these ask.
+
+        That is a circumstance which all of them have, and fewest others; if there is none, it is empty, and not all of
+        the probes are returned.
+        """
+        special = self._outputs.special
+        shared, found = self._find_misfits(mistakes, self._order, self._circumstances)
+        where = min(shared, key=lambda words: (sum(words in each for each in special), words), default="")
+        return where, [self._outputs.probes[number] for number in found]
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The probes; what is asked in few special circumstances, which rules most mistakes out, comes first."""
+        return sorted(range(len(self._outputs.probes)), key=lambda number: len(self._outputs.special[number]))
+
+    @cached_property
+    def _circumstances(self) -> frozenset[str]:
+        return frozenset[str]().union(*self._outputs.special)
+
+    def _find_misfits(
+        self, mistakes: int, numbers: Sequence[int], shared: frozenset[str]
+    ) -> tuple[frozenset[str], list[int]]:
+        """Return the probes on which a set of mistakes misfits, until they share none of these circumstances."""
+        special, found, open_questions = self._outputs.special, [], []
+        for number in numbers:
+            few = mistakes & self._outputs.reached[number]
+            known = self._agreed[number].get(few)
             if known is None:
-                open_questions.append((probe, mistakes & reached))
+                open_questions.append((number, few))
             elif not known:
-                return False
+                shared &= special[number]
+                found.append(number)
+                if not shared:
+                    return shared, found
         # the answers of smaller sets are more often kept
-        open_questions.sort(key=lambda pair: pair[1].bit_count())
-        return all(self._agrees(probe, few) for probe, few in open_questions)
+        for number, few in sorted(open_questions, key=lambda pair: pair[1].bit_count()):
+            if not self._agrees(number, few):
+                shared &= special[number]
+                found.append(number)
+                if not shared:
+                    break
+        return shared, found
 
     def _agrees(self, number: int, mistakes: int) -> bool:
         agreed = self._agreed[number]

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations, agree, observe
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
+from grader.judge.diagnosis.nearest_mistake import find_nearest, is_error
 from grader.judge.diagnosis.output_format import reformat
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
@@ -27,6 +28,7 @@ class Diagnosis:
         wrong: Those of the others.
         first_wrong: The first of them, the submission's answer and the reference's.
         format_note: What is wrong with the form of the answers: a list in place of a tensor, say.
+        raises: Beside what is named, an error is raised.
     """
 
     named: list[Named] = field(default_factory=list)
@@ -34,6 +36,7 @@ class Diagnosis:
     wrong: list[str] = field(default_factory=list)
     first_wrong: tuple[Probe, Any, Any] | None = None
     format_note: str = ""
+    raises: bool = False
     counterexamples: list[Counterexample] = field(default_factory=list)
 
 
@@ -63,16 +66,37 @@ class Diagnostician:
         diagnosis = self._compare(seen)
         if diagnosis.first_wrong is None:
             return diagnosis
-        found = self.explain(seen)
-        if not found:
-            changed, notes = self._reformat(seen)
-            found = self.explain(changed) if any(notes) else []
+        diagnosis.named = self._name(self.explain(seen)) or self._name_nearest(seen, diagnosis)
+        if diagnosis.named:
+            return diagnosis
+        changed, notes = self._reformat(seen)
+        if any(notes):
+            diagnosis.named = self._name(self.explain(changed)) or self._name_nearest(changed, diagnosis)
             # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
             # once; elsewhere it would only hide that the values are wrong
-            if any(notes) and (found or notes[0] or not self._refuting(changed)):
+            if diagnosis.named or notes[0] or not self._refuting(changed):
                 diagnosis.format_note = next(filter(None, notes))
-        diagnosis.named = [Named(m.id, self.mistake_set.function, m.says, m.suggests) for m in found]
         return diagnosis
+
+    def _name(self, mistakes: Sequence[Mistake], but: str = "") -> list[Named]:
+        last = mistakes[-1:]
+        return [
+            Named(each.id, self.mistake_set.function, f"{each.says}{but if each in last else ''}", each.suggests)
+            for each in mistakes
+        ]
+
+    def _name_nearest(self, seen: Observations, diagnosis: Diagnosis) -> list[Named]:
+        """Name the mistakes that explain most of what was seen, and say what they do not explain."""
+        nearest = find_nearest(self.outputs, seen)
+        if not nearest:
+            return []
+        misfits = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in nearest[0].misfits]
+        diagnosis.raises = any(is_error(found, expected) for _, found, expected in misfits)
+        there = "it raises an error" if diagnosis.raises else "it does something else besides"
+        if all(agree(found, expected, probe) for probe, found, expected in misfits):
+            there = "it is right"
+        where = nearest[0].where
+        return self._name(_common([each.mistakes for each in nearest]), f" ({where[0].upper()}{where[1:]} {there}.)")
 
     def explain(self, seen: Observations) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.

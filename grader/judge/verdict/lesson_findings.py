@@ -103,7 +103,7 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
     if diagnosis.format_note:
         says = f"`{function}`: {diagnosis.format_note}"
         finding.named.append(Named("wrong-format", function, says, AS_RETURNS_SAYS))
-    elif not diagnosis.named:
+    elif not diagnosis.named or diagnosis.raises:
         general = name_by_errors(facts, function, bad)
         finding.named += name_by_form(function, bad) + general
         told = bool(general) or all(check.form for check in bad)
