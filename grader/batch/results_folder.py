@@ -21,6 +21,7 @@ from typing import IO
 from grader.batch.outputs import FILES
 from grader.batch.shards import Shard
 from grader.errors import StoreError, UsageError
+from grader.files import make_folder
 from grader.store.class_store import ClassStore
 
 STORE = "results.sqlite"
@@ -45,7 +46,7 @@ def move_aside(path: Path) -> Path | None:
     folders = (path.parent / PREVIOUS.format(number) for number in itertools.count(1))
     folder = next(folder for folder in folders if not (folder / path.name).exists())
     with explain_write_errors(path.parent):
-        folder.mkdir(exist_ok=True)  # parts of a class, each in its process, share it
+        make_folder(folder)  # parts of a class, each in its process, share it
         for name in [path.name, *(FILES if path.name == STORE else ())]:
             if (path.parent / name).exists():
                 (path.parent / name).rename(folder / name)
@@ -77,7 +78,11 @@ class LockedFolder:
 def open_folder(path: Path) -> LockedFolder:
     """Create the folder of the store at *path* if needed, and lock it. Raises OSError, UsageError."""
     made = tuple(itertools.takewhile(lambda folder: not folder.exists(), path.absolute().parents))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.name == STORE:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    else:
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     return LockedFolder(_lock(path), made)
 
 

@@ -6,6 +6,7 @@ Everything is refused with a ValueError, to which whoever read the file adds whe
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
@@ -15,13 +16,17 @@ from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin, get_type
 T = TypeVar("T")
 Test = Callable[[Any], bool]
 
+HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")  # a surrogate of UTF-16, escaped or not
 MAX_NUMBER = 2**128  # a seed has so many bits; what is larger does not fit into a float everywhere
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON as it is defined, without NaN, and nested no deeper than Python can follow."""
+    """Parse JSON as it is defined, without NaN or half characters, and nested no deeper than Python can follow."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse)
+        if HALF_CHARACTER.search(text):  # with its other half it is a whole one; alone, no file can hold it
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (RecursionError, TypeError) as error:  # TypeError: no text
         raise ValueError(f"no JSON: {error}") from None
 

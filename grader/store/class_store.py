@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from grader.errors import UsageError
 from grader.files import MAX_NUMBERED_BYTES, file_name
@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 60.0  # a run may be writing, or the file system be slow
 HOLDS = "the store of results"
+MAX_PARTS = 999_999  # of a class
 CHANGED = "changed"  # the fact that the class files are out of date
 
 FACT = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -34,6 +35,8 @@ ON CONFLICT (id) DO UPDATE SET number = excluded.number, learner = excluded.lear
     feedback = excluded.feedback, at = excluded.at, settings = excluded.settings, digest = excluded.digest, listed = 1,
     again = 0, summary = excluded.summary, fingerprints = excluded.fingerprints
 """
+# a record counts for its own hand-in: thousands of results could else be stuffed in, at the cost of one record
+RECORD_OF = "SELECT record FROM results JOIN records USING (number, id) WHERE results.id = ?"
 ORDER = "WHERE listed ORDER BY learner, attempt, id"
 
 
@@ -101,6 +104,9 @@ class Facts(Noted):
     started: str
 
 
+FACTS = get_type_hints(Facts)
+
+
 @dataclass(frozen=True)
 class Result:
     """The result that counts for one hand-in."""
@@ -149,8 +155,8 @@ class ClassStore:
 
     def facts(self) -> dict[str, Any]:
         """Return all facts: those of `Facts` once a run has begun, before that perhaps some of them."""
-        found = dict(self._database.read(lambda row: (str(row[0]), row[1]), "SELECT * FROM facts", ()))
-        return self._database.convert(_to_facts, found)
+        query = f"SELECT name, value FROM facts WHERE name IN ({', '.join('?' * len(FACTS))})"
+        return self._database.convert(_to_facts, dict(self._database.read(_to_fact, query, tuple(FACTS))))
 
     def keep_facts(self, **facts: Any) -> None:
         """Keep facts, each under its name, in place of earlier ones."""
@@ -166,8 +172,7 @@ class ClassStore:
 
     def record(self, hand_in: str, parse: Callable[[str], T]) -> T | None:
         """Return the record that counts for a hand-in; None for an unknown one."""
-        query = "SELECT record FROM records WHERE number = (SELECT number FROM results WHERE id = ?)"
-        return next(iter(self._parsed(parse, query, hand_in)), None)
+        return next(iter(self._parsed(parse, RECORD_OF, hand_in)), None)
 
     def fingerprint(self, hand_in: str, parse: Callable[[str], T]) -> T | None:
         """Return the fingerprints of a hand-in; None for an unknown one."""
@@ -212,15 +217,25 @@ class ClassStore:
 
     def records(self, parse: Callable[[str], T]) -> Iterator[T]:
         """Iterate over the records of what is listed, in that order; one is in memory at a time."""
-        for number in self._database.read(lambda row: int(row[0]), f"SELECT number FROM results {ORDER}", ()):
-            yield from self._parsed(parse, "SELECT record FROM records WHERE number = ?", number)
+        for hand_in in self._database.read(lambda row: str(row[0]), f"SELECT id FROM results {ORDER}", ()):
+            yield from self._parsed(parse, RECORD_OF, hand_in)
 
     def _parsed(self, parse: Callable[[str], T], query: str, parameter: object) -> list[T]:
         return self._database.read(lambda row: parse(row[0]), query, (parameter,))
 
 
-def _to_facts(texts: dict[str, str]) -> dict[str, Any]:
-    facts = {name: parse_json(text) for name, text in texts.items()}
+def _to_fact(row: tuple[Any, ...]) -> tuple[str, Any]:
+    """Read one fact. What is not of its type is let go at once: JSON takes twenty times the memory of its text."""
+    name, text = row
+    return name, validated(parse_json(text), FACTS[name])
+
+
+def _to_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    """Raise ValueError for facts of which some are lacking, and for parts that no class is divided into."""
+    for part in facts.get("parts", ()):
+        number, of = part
+        if not 0 < number <= of <= MAX_PARTS:
+            raise ValueError(f"there is no part {number} of {of}")
     return validated(facts, Facts if "settings" in facts else Noted)
 
 

@@ -24,7 +24,7 @@ from support.repeat import repeat
 
 from grader.batch.outputs import Outputs
 from grader.batch.results import Results, read_results
-from grader.batch.results_folder import store_path
+from grader.batch.results_folder import move_aside, store_path
 from grader.cli.context import CourseContext
 from grader.cli.grader.export import _read_sheet as read_sheet
 from grader.cli.grader.group import grader
@@ -245,10 +245,51 @@ def test_tables_that_are_not_ours_are_refused(tmp_path, change):
         Store.open(path)
 
 
-def test_a_trigger_is_refused(stolen):
+ENDLESS = "instr(zeroblob(60000000), CAST(zeroblob(30000000) || '1' AS BLOB))"  # no signal ends it
+
+
+@pytest.mark.parametrize("what", [
+    "TRIGGER t AFTER UPDATE ON facts BEGIN DELETE FROM results; END",
+    f"INDEX i ON facts (CASE name WHEN 'finished' THEN {ENDLESS} END)",
+    f"INDEX i ON facts (name) WHERE name = 'none' AND {ENDLESS}",
+])  # fmt: skip
+def test_what_acts_or_computes_when_a_row_is_written_is_refused(stolen, what):
     """What another program hangs on a table never runs."""
-    sql(stolen, "CREATE TRIGGER t AFTER UPDATE ON facts BEGIN DELETE FROM results; END")
+    sql(stolen, "DELETE FROM facts WHERE name = 'finished'")
+    sql(stolen, f"CREATE {what}")
     assert "tables are not as selfattend makes them" in call(grader, "report", stolen.parent)
+
+
+def test_half_a_character_is_a_damaged_record(stolen):
+    """A lone surrogate, which JSON can hold and a file cannot, is said to be damage; a whole emoji is none."""
+    change = "UPDATE records SET record = replace(record, '\"notes\": []', '\"notes\": [\"' || ? || '\"]')"
+    sql(stolen, change, "\\ud83d\\ude00")
+    assert "mean score" in call(grader, "report", stolen.parent)
+    sql(stolen, "UPDATE records SET record = replace(record, '\\ude00', '')")
+    assert "a record in it is damaged" in call(grader, "report", stolen.parent)
+
+
+@pytest.mark.parametrize("parts", ["[[1, 999999999]]", "[[1, 2, 3]]", "[[0, 1]]", "[[2, 1]]", "[[1]]"])
+def test_parts_that_no_class_has_are_damage(stolen, parts):
+    """A billion missing parts are not listed."""
+    sql(stolen, "UPDATE facts SET value = ? WHERE name = 'parts'", parts)
+    assert "damaged" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
+
+
+def test_facts_that_nobody_asks_for_are_not_read(stolen):
+    """JSON takes twenty times the memory of its text: what is no fact of ours stays text."""
+    for number in range(3):
+        sql(stolen, "INSERT INTO facts VALUES (?, ?)", f"more{number}", "[" * 100_000)
+    assert "mean score" in call(grader, "report", stolen.parent)
+    sql(stolen, "UPDATE facts SET value = ? WHERE name = 'titles'", f"[{'[],' * 6_000_000}[]]")
+    assert "too big" in call(grader, "report", stolen.parent)
+
+
+def test_results_without_a_record_of_their_own_are_not_written(stolen):
+    """A store is not stuffed with thousands of results that share one record."""
+    sql(stolen, "UPDATE results SET number = (SELECT MIN(number) FROM results)")
+    call(grader, "report", stolen.parent)
+    assert len(list((stolen.parent / "feedback").glob("*.json"))) == 1
 
 
 def test_more_rows_than_a_learner_can_have_are_refused(tmp_path):
@@ -293,6 +334,22 @@ def test_no_link_leads_out_of_the_results(stolen, tmp_path, folder):
     assert f"{Path(folder).name} is a link" in call(grader, "report", out)
 
     assert [path.name for path in mine.iterdir()] == ["results.json"] and (mine / "results.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", ["previous-1", "shards"])
+def test_nothing_is_put_aside_or_divided_through_a_link(stolen, tmp_path, folder):
+    """Earlier results are not moved, nor parts of a class made, where a link leads."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (stolen.parent / folder).symlink_to(mine)
+
+    with pytest.raises(UsageError, match=f"{folder} is a link"):
+        if folder == "shards":
+            Results(stolen.parent / folder / "1-of-2.sqlite", {}, None, go_on=True)
+        else:
+            move_aside(stolen)
+
+    assert not list(mine.iterdir()) and stolen.exists()
 
 
 def test_no_link_leads_a_file_of_the_results_elsewhere(stolen, tmp_path):
