@@ -89,6 +89,12 @@ def make_folder(path: Path) -> None:
     path.mkdir(exist_ok=True)
 
 
+def make_folders(root: Path, folder: Path) -> None:
+    """Make a folder below *root*, and those between them. Raises OSError as `make_folder` does."""
+    for parent in [*reversed(folder.relative_to(root).parents[:-1]), folder.relative_to(root)]:
+        make_folder(root / parent)
+
+
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the files in a folder, sorted, without links, hidden ones and what Python leaves behind."""
     for path in sorted(folder.rglob("*")):

@@ -15,7 +15,7 @@ from grader.course.find_lesson import aliases
 from grader.course.load_course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
-from grader.files import at, read_file
+from grader.files import at, make_folders, read_file
 from grader.model import Course
 
 TEXT = """\
@@ -310,7 +310,7 @@ def _write_all(texts: dict[Path, str], syllabus: Path) -> None:
     try:
         for path, text in texts.items():
             target = path.with_name(f".{path.name}.{os.getpid()}.tmp") if path == syllabus else path
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(syllabus.parent, target.parent)
             with target.open("x", encoding="utf-8") as file:
                 written.append(target)
                 file.write(text)

@@ -318,6 +318,20 @@ def test_a_new_lesson_overwrites_nothing(copy):
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.parametrize("linked", ["solutions", "lessons/core"])
+def test_a_new_lesson_is_written_through_no_link(tmp_path, linked):
+    """A folder of the course that is a link is refused by name, and nothing is left of the lesson."""
+    course, mine = tmp_path / "course", tmp_path / "mine"
+    mine.mkdir()
+    (course / linked).parent.mkdir(parents=True)
+    (course / linked).symlink_to(mine)
+    with pytest.raises(UsageError, match=f"{Path(linked).name} is a link"):
+        write_lesson(course, "running_max")
+
+    assert not list(mine.iterdir())
+    assert not [path for path in course.rglob("*") if path.is_file()]
+
+
 @pytest.mark.parametrize("name", ["Running", "2d", "a-b", "class", "random", "argmax_2d", "../up", ""])
 def test_a_name_that_cannot_be_a_lessons_is_refused(copy, name):
     """Names that are no module, that Python has already or that the course has already are refused."""
