@@ -13,6 +13,7 @@ from grader.intake.formats.class_zip import open_class
 from grader.intake.limits import suffix_of
 
 MAX_SHOWN_CHARS = 300  # of a name or a note with names, which learners choose
+NOT_PRINTED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # of Unicode's categories
 STAMP = "stamp:"  # before what stands in the place of a digest
 MAX_DATED_FILES = 1_000  # of a folder, to find when it was last changed
 
@@ -146,8 +147,8 @@ def shorten(text: str) -> str:
 
 
 def printable(name: str) -> str:
-    """Return *name* as text that any terminal, CSV and JSON can hold: no control characters, no invalid bytes."""
+    """Return *name* as one line that any terminal, CSV and JSON can hold: no control characters, no invalid bytes."""
     if name.isprintable():
         return name
     name = name.encode("utf-8", "replace").decode("utf-8")
-    return "".join("?" if unicodedata.category(letter)[0] == "C" else letter for letter in name)
+    return "".join("?" if unicodedata.category(letter) in NOT_PRINTED else letter for letter in name)

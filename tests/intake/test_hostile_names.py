@@ -11,6 +11,7 @@ from support.hand_ins import ANSWERS, SUMS, learner_of, make_tar, make_zip, writ
 
 from grader.intake.discover import discover
 from grader.intake.hand_in import HandIn, read_hand_in
+from grader.intake.learner import printable
 from grader.intake.limits import MAX_DEPTH, MAX_PATH_CHARS
 from grader.intake.match_lessons import _COPY, _common_folder
 
@@ -145,6 +146,12 @@ def test_the_folder_that_holds_everything(paths, expected):
 def test_the_name_of_a_copy(name, plain):
     """Systems and browsers mark copies in their names; what is left is the original's."""
     assert _COPY.sub("", name) == plain
+
+
+@pytest.mark.parametrize("sign", ["\n", "\x1b", "\u2028", "\u2029", "\x85", "\u202e", "\ud800"])
+def test_a_name_is_one_line_of_text(sign):
+    """No sign that ends a line, moves the cursor or turns the text round is left in a name; blanks of any kind are."""
+    assert printable(f"a{sign}b\u00a0c") == "a?b\u00a0c"
 
 
 def test_a_problem_is_short_and_plain():

@@ -344,6 +344,13 @@ def test_what_a_learner_has_printed_names_no_person():
     assert [one.sid for submission in found.values() for one in submission.submitters] == ["0301", "", "0303", "0301"]
 
 
+def test_a_name_of_megabytes_is_cut():
+    """What a learner calls themselves on Gradescope is not copied into every file at any length."""
+    (found,) = read_metadata(f"submission_1:\n  :submitters:\n  - :name: {'x' * 3_000_000}\n").values()
+
+    assert len(found.submitters[0].name) == 300
+
+
 def test_gradescope_without_its_metadata_is_graded_by_number(folder):
     """Without the file that says who is who, the numbers of the submissions are the ids, and a note says so."""
     write(folder, {"submission_11/a.py": "x", "submission_12/a.py": "y"})

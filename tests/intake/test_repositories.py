@@ -330,6 +330,7 @@ def test_a_list_goes_with_names_a_roster_and_a_deadline(repository):
 @pytest.mark.parametrize("text, says", [
     ("", "empty"), ("nowhere\n", "none of its lines"), ("a,b,c,d\n", "line 1"), ("a,\n", "line 1"),
     ("ann\nx,ann,--upload-pack=evil\n", "line 2 of the list names no commit"), (b"\xff\xfe", "UTF-8"),
+    (f"ann\nx,{'a' * 200_000}\n", "line 2 of the list is too long"), ("ann,~no-such-user/x\n", "none of its lines"),
 ])  # fmt: skip
 def test_a_list_that_cannot_be_used_is_an_error(repository, text, says):
     """The line is named, and how one is written."""

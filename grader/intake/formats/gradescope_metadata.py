@@ -21,6 +21,7 @@ from datetime import datetime
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 128 << 20  # it holds every autograder result
 MAX_SUBMITTERS = 50
+MAX_VALUE_CHARS = 300  # of a name, which a learner chose
 _KEY = re.compile(r"^( {0,8})(- )?:?([a-z_]{1,40}):(?: (.*))?$")
 _FOLDER = re.compile(r"^([^\s:#'\"][^\s:]{0,200}|'[^']{1,200}'|\"[^\"]{1,200}\"): *$")
 
@@ -55,7 +56,7 @@ def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
         key = _KEY.match(line)
         if key is None:
             continue
-        indent, dash, name, value = len(key[1]), key[2], key[3], (key[4] or "").strip()
+        indent, dash, name, value = len(key[1]), key[2], key[3], (key[4] or "")[:MAX_VALUE_CHARS].strip()
         if indent == 2 and not dash:
             _close(current, fields)
             inside = name == "submitters"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -24,6 +25,7 @@ from grader.intake.limits import (
 
 LISTS = (".txt", ".csv", ".lst")
 MAX_LIST_BYTES = 8 << 20
+MAX_LINE_CHARS = 16_384  # two paths of the longest that Linux takes, and more
 LFS = b"version https://git-lfs.github.com/spec/"
 MAX_LFS_BYTES = 1024  # of a pointer, by its specification
 LINK = "120000"
@@ -57,6 +59,8 @@ def read_list(source: Path) -> list[Entry]:
 
 
 def _read_line(number: int, line: str, source: Path) -> Entry | None:
+    if len(line) > MAX_LINE_CHARS:
+        raise SubmissionError(f"line {number} of the list is too long", where=str(source), next_step=FORM)
     cells = [cell.strip() for cell in next(csv.reader([line]))]
     if number == 1 and [cell.lower() for cell in cells[:2]] in (["id", "path"], ["path"]):
         return None  # a line of headings
@@ -66,7 +70,7 @@ def _read_line(number: int, line: str, source: Path) -> Entry | None:
     if commit.startswith("-") or not re.fullmatch(r"[\w./@{}^~+-]*", commit):
         what = f"line {number} of the list names no commit: {commit!a}"
         raise SubmissionError(what, where=str(source), next_step=FORM)
-    folder = source.resolve().parent / Path(path).expanduser()
+    folder = source.resolve().parent / os.path.expanduser(path)  # noqa: PTH111  Path's raises for an unknown user
     return Entry(folder.name.removesuffix(".git"), folder, "git", owner=owner, commit=commit)
 
 
