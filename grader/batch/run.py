@@ -22,11 +22,13 @@ from grader.intake.formats.repositories import parse_deadline
 from grader.intake.learner import STAMP, Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
+from grader.judge.own_limits import end_after, limited_memory
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
 from grader.record import Record
 from grader.store.class_store import State
 
+DISCOVERY_SECONDS = 600.0  # for all hand-ins of a class, which are listed and not read
 REQUIRED_EQUAL = (  # settings by which results can be resumed, in words, with their options
     ("course", "another course", "--course"),
     ("lessons", "other lessons", "--lessons"),
@@ -83,7 +85,7 @@ class Run:
         _require_checks(plan.lessons)
         self.course, self.plan = course, plan
         self.roster = Roster.read(plan.roster) if plan.roster else None
-        self.found = _discover(plan, self.roster)
+        self.found = _discover(course, plan, self.roster)
         chosen = _choose(self.found.learners, plan.only)
         path = store_path(plan.out, plan.shard)
         before = read_settings(path) if plan.resume or plan.regrade else None
@@ -209,15 +211,17 @@ class Run:
         self.results.close()
 
 
-def _discover(plan: Plan, roster: Roster | None) -> Discovery:
-    return discover(
-        plan.submissions,
-        plan.out,
-        names=NamePattern.parse(plan.names) if plan.names else None,
-        roster=roster,
-        attempts=plan.attempts,
-        before=parse_deadline(plan.before) if plan.before else 0,
-    )
+def _discover(course: Course, plan: Plan, roster: Roster | None) -> Discovery:
+    """Find the hand-ins within limits: names, archives and folders are what learners made of them."""
+    with limited_memory(course.limits.memory_mb), end_after(DISCOVERY_SECONDS, "looking for hand-ins"):
+        return discover(
+            plan.submissions,
+            plan.out,
+            names=NamePattern.parse(plan.names) if plan.names else None,
+            roster=roster,
+            attempts=plan.attempts,
+            before=parse_deadline(plan.before) if plan.before else 0,
+        )
 
 
 def _choose(learners: Sequence[Learner], only: Sequence[str]) -> Collection[str]:

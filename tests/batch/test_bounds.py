@@ -15,6 +15,8 @@ from support.hand_ins import ANSWERS, TINY, learner_of, write
 from support.learn_command import ROOT, learn
 
 from grader.batch import read_within_limits as reading
+from grader.batch import run
+from grader.course import load
 from grader.errors import GraderError
 from grader.judge.own_limits import end_after, limited_memory
 from grader.model import Limits
@@ -155,6 +157,20 @@ def test_reading_in_the_run_itself_is_bounded(tmp_path, monkeypatch, more):
 
     assert "could not be graded" in found[0].problem and not found[0].files
     assert found[0].digest == found[1].digest
+
+
+def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):
+    """Whatever makes finding a class's hand-ins endless, the command ends, and says what it was at."""
+
+    def look(*_args, **_more):
+        while True:
+            pass
+
+    monkeypatch.setattr(run, "discover", look)
+    monkeypatch.setattr(run, "DISCOVERY_SECONDS", 0.2)
+    course = load(TINY)
+    with pytest.raises(GraderError, match="looking for hand-ins took more than"):
+        run.Run(course, run.Plan(tmp_path, tmp_path / "out", [course.lessons["argmax_2d"]], "1"))
 
 
 def test_limits_end_with_their_block():
