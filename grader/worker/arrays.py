@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from grader.worker.wire import ITEM_SIZES, REQUEST, Array, Bounds, Handle, Opaque, TooLarge
+from grader.worker.wire import ITEM_SIZES, MAX_RANK, REQUEST, Array, Bounds, Handle, Opaque, TooLarge
 
 MAX_REPR_CHARS = 200
 MAX_DEPTH = 12
@@ -66,7 +66,8 @@ def _pack_tensor(value: Any, max_bytes: int) -> Array | Opaque | None:
     dtype = _dtype_names().get(value.dtype)
     if dtype is None or value.layout is not torch.strided or value.device.type == "meta":
         return None
-    if value.numel() * ITEM_SIZES[dtype] > max_bytes:  # a view may show far more values than there is memory
+    # a view may show far more values than there is memory
+    if value.dim() > MAX_RANK or value.numel() * ITEM_SIZES[dtype] > max_bytes:
         return _too_large(value)
     if type(value) is torch.Tensor and value.is_cpu and dtype in NUMPY_DTYPES and not value.is_neg():
         return Array("torch", dtype, tuple(value.shape), value.detach().numpy().tobytes())
@@ -86,7 +87,7 @@ def _pack_numpy(value: Any, max_bytes: int) -> Array | Opaque | None:
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray | numpy.generic) or value.dtype.name not in ITEM_SIZES:
         return None
-    if value.size * value.dtype.itemsize > max_bytes:
+    if value.ndim > MAX_RANK or value.size * value.dtype.itemsize > max_bytes:
         return _too_large(value)
     return Array("numpy", value.dtype.name, tuple(value.shape), numpy.ascontiguousarray(value).tobytes())
 

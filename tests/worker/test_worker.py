@@ -234,6 +234,17 @@ def test_an_answer_that_is_too_large_is_an_error_of_the_learners(launcher):
     assert "too large to be sent" in value.type_name
 
 
+@pytest.mark.parametrize("made", ["torch.zeros([1] * 17)", "torch.zeros([1] * 64)", "np.zeros([1] * 33)"])
+def test_an_answer_of_too_many_axes_is_an_answer(launcher, made):
+    """An array of more axes than can be sent comes back as what it is, and its process goes on."""
+    worker = loaded(launcher, f"import torch, numpy as np\ndef f():\n    return {made}\n")
+    subject = RemoteModule(worker, {"f": "function"})
+    first, second = subject.f(), subject.f()
+    worker.close()
+
+    assert "(1, 1, 1" in first.type_name and first == second
+
+
 def test_the_parent_waits_for_a_process_to_be_had(monkeypatch):
     """A machine that has none to give for a moment is asked again; one that has none at all is told of."""
     answers = [0, 0, 7]
