@@ -28,7 +28,12 @@ def refuse_existing(path: Path, force: bool) -> None:
 
 
 def write_file(path: Path, text: str, what: str, *, next_step: str = "name another file with --out") -> None:
-    """Write a text file. Raises UsageError, which calls the content `what`."""
+    """Write a text file. Raises UsageError, which calls the content `what`; for a link, too, but to a device.
+
+    The file may lie in somebody else's folder, and a link there lead to a file of the user's.
+    """
+    if path.is_symlink() and not any(map(path.is_relative_to, ("/dev", "/proc"))):
+        raise UsageError(f"{what} cannot be written: this is a link", where=str(path), next_step=next_step)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:

@@ -180,7 +180,18 @@ def test_nobody_can_write_into_the_log_of_somebody_else(tmp_path):
     for answer in found.answers:
         logs.setdefault(answer.learner, []).append(answer.credit)
     assert sorted(logs.values()) == [[0.0], [0.0] * 8, [1.0, 1.0]]
-    assert any("contradict" in each.why for each in found.left_out)
+    assert ["contradict" in each.why for each in found.left_out] == [True]
+
+
+def test_a_learner_of_another_name_is_not_pushed_aside(tmp_path):
+    """However many logs contradict each other, and whatever their ids, each is one, and it is said once."""
+    for who in ("x", "x (2)"):
+        for number in range(400):
+            (tmp_path / f"{who}-{number}.jsonl").write_text(line(learner=who, seconds=float(number)))
+    found = read_logs(log_files([tmp_path]))
+
+    assert len({answer.learner for answer in found.answers}) == 800
+    assert len(found.left_out) == 2
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "large"])
@@ -420,6 +431,18 @@ def test_the_command_shows_the_table_and_writes_the_page(tmp_path):
     found = json.loads(items("logs", "--json", cwd=tmp_path).stdout)
     assert found["learners"] == 40
     assert not any(str(value) == "l1" for item in found["items"] for value in item.values())
+
+
+def test_a_page_is_written_through_no_link(tmp_path):
+    """A link among the logs cannot lead the page over a file of one's own; to a device one may."""
+    (tmp_path / "log.jsonl").write_text(line())
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "items.html").symlink_to(tmp_path / "mine")
+    refused = items("log.jsonl", "--html", "items.html", cwd=tmp_path)
+
+    assert refused.returncode == 2 and "this is a link" in refused.stderr
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert items("log.jsonl", "--html", "/dev/stdout", cwd=tmp_path).returncode == 0
 
 
 def test_the_command_says_where_a_log_is_broken(tmp_path):

@@ -48,6 +48,7 @@ class LoggedAnswer:
 
 
 Log = dict[int, LoggedAnswer]  # by number
+Facts = set[tuple[object, ...]]
 
 
 class LeftOut(NamedTuple):
@@ -86,26 +87,26 @@ def read_logs(files: Sequence[Path]) -> Logs:
     that of somebody else. Raises UsageError, with the file and the line, if there is no answer at all.
     """
     left_out: list[LeftOut] = []
-    found: dict[str, list[Log]] = {}
+    found: dict[str, list[tuple[Log, Facts]]] = {}  # the logs of each learner
     for log in sorted((_read(file, left_out) for file in files), key=len, reverse=True):
-        learner = next(iter(log.values())).learner if log else ""
+        learner, facts = next(iter(log.values())).learner if log else "", _facts(log)
         known = found.setdefault(learner, [])
-        if log and not any(_facts(log) <= _facts(other) for other in known):
-            known.append(log)
+        if log and not any(facts <= others for _, others in known):
+            known.append((log, facts))
     found.pop("", None)
     if not found and left_out:
         raise UsageError(left_out[0].why, where=left_out[0].where, next_step=NEXT_STEP)
-    for learner, logs in list(found.items()):
-        for number, log in enumerate(logs[1:], 2):
-            name = f"{learner} ({number})"
-            found[name] = [{n: replace(answer, learner=name) for n, answer in log.items()}]
+    answers: list[LoggedAnswer] = []
+    for learner, logs in found.items():
+        for number, (log, _) in enumerate(logs, 1):
+            name = learner if number == 1 else f"{learner}\n{number}"  # which no log can say
+            answers += [replace(answer, learner=name) for answer in log.values()]
+        if len(logs) > 1:
             left_out.append(LeftOut(learner, f"{len(logs)} logs that contradict each other have this id"))
-        del logs[1:]
-    answers = [answer for logs in found.values() for answer in logs[0].values()]
     return Logs(sorted(answers, key=lambda answer: (answer.learner, answer.n)), tuple(left_out))
 
 
-def _facts(log: Log) -> set[tuple[object, ...]]:
+def _facts(log: Log) -> Facts:
     """Return what every export of a log says alike, whatever became of the questions in between."""
     return {(a.n, a.family, a.variant, a.first, a.credit, a.certainty, a.seconds) for a in log.values()}
 
