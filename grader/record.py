@@ -1,7 +1,7 @@
 """A learner's result: what the store keeps, the files hold and every report shows.
 
     {"id", "learner", "name", "together", "attempt", "late", "source", "feedback", "digest", "score", "complete",
-     "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
+     "submitted", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
      "previous": null or {"score", "lessons": {LESSON: score}, "when"},
      "lessons": {LESSON: the object of `learn check --json`}}
 
@@ -50,6 +50,7 @@ class Record:
     attempt: int = 1
     late: bool = False
     source: str = ""
+    submitted: float | None = None  # orders hand-ins of one learner: a time, or a platform's number
     feedback: str = ""
     digest: str = ""
     score: float | None = None

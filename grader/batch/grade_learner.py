@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, make_record, make_ungraded
+from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.settings import Settings
 from grader.course.course_files import require_unchanged
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, printable
-from grader.intake.match_lessons import MAX_NAMES_SHOWN, LessonMatcher
+from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, match_attempts
 from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
@@ -64,22 +64,25 @@ class LearnerGrader:
         sources = _read_sources(hand_in, learner)
         if hand_in.problem:
             return [], {}
-        matcher = LessonMatcher(self.judge.course, sources, only_lesson=len(self.lessons) == 1)
-        matches = {lesson.name: matcher.match(lesson) for lesson in self.lessons}
-        if not any(path for path, _ in matches.values()):
+        folders = [earlier.folder for earlier in learner.earlier]
+        matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=learner.best)
+        if not any(found[0].path for found in matches.values()):
             more = ", ..." if len(sources) > MAX_NAMES_SHOWN else ""
             shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
             hand_in.problem = f"None of its files was found to be for one of these lessons: {shown}."
         prints = {
             lesson.name: fingerprint(lesson, sources[path])
             for lesson in self.lessons
-            if (path := matches[lesson.name][0])
+            if (path := matches[lesson.name][0].path)
         }
         _write_sources(root, sources, hand_in)
-        return [self._read_lesson(lesson, *matches[lesson.name], root, learner) for lesson in self.lessons], prints
+        labels = _PathLabels(root, learner)
+        return [
+            self._read_lesson(lesson, one, root, labels) for lesson in self.lessons for one in matches[lesson.name]
+        ], prints
 
     def _judge(self, found: Iterable[Submission | LessonResult]) -> list[LessonResult]:
-        """Return the result of each lesson, in their order."""
+        """Return the result of each lesson, in their order; of several attempts at one, the best."""
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
         submissions = [one for one in found if isinstance(one, Submission)]
         # those that can share a process come first: each of the others needs one for itself
@@ -87,21 +90,20 @@ class LearnerGrader:
         with self.judge.workers.one_learner():
             for one in submissions:
                 self.on_step(one.lesson)
-                results[one.lesson] = self.judge.examine(self.judge.course.lessons[one.lesson], one, self.settings.seed)
+                result = self.judge.examine(self.judge.course.lessons[one.lesson], one, self.settings.seed)
+                results[one.lesson] = better_result(result, results[one.lesson])
         return [result for result in results.values() if result]
 
-    def _read_lesson(
-        self, lesson: Lesson, path: str, note: str, root: Path, learner: Learner
-    ) -> Submission | LessonResult:
+    def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:
         """Return what is to be judged, or the result if that is nothing."""
-        notes = (printable(note),) if note else ()
-        if not path:
+        notes = (printable(found.note),) if found.note else ()
+        if not found.path:
             return make_ungraded(lesson.name, "missing", self.settings, notes)
-        labels = _PathLabels(root, learner)
+        path = root / found.path
         try:
-            submission = read_submission(root / path, lesson, self.judge.course, root)
+            submission = read_submission(path, lesson, self.judge.course, root / found.folder)
         except SubmissionError as error:
-            return self._unreadable(lesson, labels.replace_in(str(root / path)), error, notes)
+            return self._unreadable(lesson, labels.replace_in(str(path)), error, notes)
         return labels.relabel(submission, notes)
 
     def _unreadable(self, lesson: Lesson, path: str, error: SubmissionError, notes: tuple[str, ...]) -> LessonResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.batch.settings import Settings
@@ -48,9 +48,7 @@ def make_record(
     Notes that say which of several files was judged are a problem: a human should look whether it was meant.
     """
     notes = tuple(notes)
-    every = [*notes, *(note for result in results for note in result.notes)]
-    doubts = dict.fromkeys(note for note in every if JUDGED in note or note.endswith(UNDECIDED))
-    return Record(
+    record = Record(
         id=learner.id,
         learner=learner.learner,
         name=learner.name,
@@ -58,16 +56,51 @@ def make_record(
         attempt=learner.attempt,
         late=learner.late,
         source=learner.source,
+        submitted=learner.submitted,
         feedback=learner.feedback,
         digest=digest,
+        problem=problem,
+        notes=notes,
+    )
+    return with_lessons(record, results)
+
+
+def with_lessons(record: Record, results: Sequence[LessonResult]) -> Record:
+    """Return the record with the results of all its lessons, and with what follows from them."""
+    every = [*record.notes, *(note for result in results for note in result.notes)]
+    doubts = dict.fromkeys(note for note in every if JUDGED in note or note.endswith(UNDECIDED))
+    return replace(
+        record,
         score=mean_score(results),
         complete=not any(result.state in LACKING for result in results),
         states=dict(Counter(result.state for result in results)),
-        problem=printable(problem or " ".join(doubts)),
-        notes=notes,
+        problem=printable(record.problem or " ".join(doubts)),
         duration_s=round(sum(result.duration_s or 0.0 for result in results), 3),
         lessons={result.lesson: result for result in results},
     )
+
+
+def better_result(new: LessonResult, old: LessonResult | None) -> LessonResult:
+    """Return the one with the higher score; of equal ones the old one."""
+    return new if old is None or (new.score or 0.0) > (old.score or 0.0) else old
+
+
+def combine(new: Record, old: Record, when: str, attempts: str) -> Record:
+    """Return the record of a hand-in that replaces another, graded at *when*.
+
+    "merge" keeps the old result of lessons that the new one lacks, "best" also those that scored higher.
+    """
+    if attempts not in ("merge", "best"):
+        return new
+    note = f"This is of the hand-in graded on {when[:16].replace('T', ' ')}."
+    results = []
+    for name, now in new.lessons.items():
+        before = old.lessons.get(name)
+        kept = before and before.score is not None and (now.state == "missing" or attempts == "best")
+        if before and kept and better_result(now, before) is before:
+            now = replace(before, notes=tuple(dict.fromkeys((*before.notes, note))))
+        results.append(now)
+    return with_lessons(new, results)
 
 
 def mean_score(results: Iterable[LessonResult]) -> float | None:

@@ -86,7 +86,7 @@ class Outputs:
             return store.records(parse_record)
 
         write(self.out / "results.json", _results_json(head, store.records(str)))
-        write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed()))
+        write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed(), head["waiting"]))
         write(self.out / "junit.xml", junit_lines(head, parsed()))
         write(self.out / "similar.json", [_json({"schema": SCHEMA, "similar": head["similar"]})])
         write(self.out / "report.html", class_page(head, parsed()))

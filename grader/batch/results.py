@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, make_previous
+from grader.batch.make_record import GradedHandIn, combine, make_previous
 from grader.batch.outputs import Outputs, parse_record
 from grader.batch.results_folder import explain_write_errors, move_aside, open_folder, store_path, utc_now
 from grader.batch.settings import key_of
@@ -17,7 +17,7 @@ from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.learner import Learner
 from grader.model import SCHEMA, Course
-from grader.record import Previous, Record
+from grader.record import Record
 from grader.store.class_store import CHANGED, ClassStore, Result, State
 
 
@@ -84,6 +84,7 @@ def head_of(store: ClassStore) -> dict[str, Any]:
         "isolation": facts.get("isolation") or [],
         "complete": not unfinished,
         "unfinished": unfinished,
+        "waiting": sorted(store.waiting()),
         "ignored": found["ignored"],
         "missing": found["missing"],
         "unlisted": found["unlisted"],
@@ -104,14 +105,17 @@ class Results:
         *,
         go_on: bool,
         ready: Callable[[], None] = lambda: None,
+        attempts: str = "merge",
     ) -> None:
         """Open or create the store at *path*; *settings* are the header of this run's.
 
         *outputs* writes the files beside the store, if there are to be any. Unless the run is to *go_on* with the
         results that are there, they are moved aside; *ready* is called before that, and if it raises, everything stays
-        as it is. Raises UsageError, StoreError if the folder is in use, or cannot be written.
+        as it is. *attempts* says what a new hand-in of a learner leaves of the result of an earlier one, as `combine`
+        does. Raises UsageError, StoreError if the folder is in use, or cannot be written.
         """
         self.path, self.out, self.settings, self.outputs = path, path.parent, dict(settings), outputs
+        self.attempts = attempts
         self.key = key_of(self.settings)
         self.put_aside: Path | None = None  # earlier results, moved aside
         with explain_write_errors(self.out):
@@ -172,11 +176,11 @@ class Results:
 
     def add(self, learner: Learner, graded: GradedHandIn) -> Record:
         """Write one result to the learner's files and the store, and return its record. Raises StoreError."""
-        record = replace(graded.record, previous=self._previous(learner.id, graded.record))
+        record, fingerprints = self._replace_earlier(learner.id, graded)
         self.note_isolation(graded.isolation)
         digest = "" if record.grader_failed else record.digest
         result = Result(learner.id, learner.learner, learner.attempt, learner.feedback, utc_now(), self.key, digest)
-        self.save(result, record, json.dumps(graded.fingerprints))
+        self.save(result, record, json.dumps(fingerprints))
         return record
 
     def save(self, result: Result, record: Record, fingerprints: str) -> None:
@@ -188,14 +192,19 @@ class Results:
             text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
             self.store.add(result, text, summary, fingerprints)
 
-    def _previous(self, hand_in: str, new: Record) -> Previous | None:
-        """Return the earlier result of the same work, not that of other work of the learner."""
-        if (before := self.states.get(hand_in)) is None:
-            return None
-        if (old := self.store.record(hand_in, parse_record)) is None:
-            return None
-        digests = {old.digest, new.digest} - {""}  # empty where the grader failed
-        return make_previous(old, before.at) if before.again or len(digests) < 2 else None
+    def _replace_earlier(self, hand_in: str, graded: GradedHandIn) -> tuple[Record, dict[str, Any]]:
+        """Return a new result with what counts of the one that it replaces, and its fingerprints."""
+        new, fingerprints = graded.record, graded.fingerprints
+        before, old = self.states.get(hand_in), self.store.record(hand_in, parse_record)
+        if before is None or old is None:
+            return new, fingerprints
+        same_work = len({old.digest, new.digest} - {""}) < 2  # empty where the grader failed
+        attempts = "merge" if same_work and self.attempts == "best" else self.attempts
+        record = combine(new, old, before.at, attempts)
+        if record is not new:
+            known = self.store.fingerprint(hand_in, json.loads) or {}
+            fingerprints = {name: known[name] for name in record.lessons.keys() & known.keys()} | fingerprints
+        return replace(record, previous=make_previous(old, before.at)), fingerprints
 
     def note_isolation(self, layers: Sequence[str] | None) -> None:
         """Store the layers of protection that were in force for every learner."""

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from grader.batch.executors import LOCAL, GradingExecutor, make_executor
-from grader.batch.outputs import Outputs
+from grader.batch.outputs import Outputs, parse_record
 from grader.batch.read_within_limits import read_within_limits
 from grader.batch.results import Results, read_settings
 from grader.batch.results_folder import store_path
 from grader.batch.settings import Settings, make_settings
 from grader.batch.shards import Shard
 from grader.errors import CourseError, UsageError
-from grader.intake.discover import Discovery, discover
+from grader.intake.discover import MERGE, Discovery, discover
 from grader.intake.formats.repositories import parse_deadline
 from grader.intake.learner import STAMP, Learner
 from grader.intake.name_patterns import NamePattern
@@ -42,6 +42,7 @@ class Plan:
     """The options of a run.
 
     `names`, `roster`, `attempts` and `before` say how hand-ins are found, as for `discover`, in text, path and date.
+    `older` takes hand-ins, too, that are older than what was graded.
     `version` is this program's: results of another version are graded again. Without a `seed`, that of the results that
     are resumed is used, else a random one. `resume` grades only what is new or has changed; `regrade` grades again and
     keeps the old scores beside the new ones. `jobs` submissions are graded at the same time. `isolation` is that
@@ -57,7 +58,8 @@ class Plan:
     resume: bool = False
     names: str | None = None
     roster: Path | None = None
-    attempts: str = "newest"
+    attempts: str = MERGE
+    older: bool = False
     before: str | None = None
     only: Sequence[str] = ()
     limit: int | None = None
@@ -73,7 +75,8 @@ class Run:
     """A run that is ready to start.
 
     `todo` are the hand-ins to grade, `before` counts those graded already. `changed` are ids whose hand-in has changed
-    since it was graded, but is not graded in this run; `otherwise` counts those in `todo` that were graded with other
+    since it was graded, but is not graded in this run: their results stay; `older` are ids whose hand-in is older than
+    the one that was graded, whose result stays; `otherwise` counts those in `todo` that were graded with other
     settings. `kept` are learners who were graded before and have no hand-in now: their results stay.
     """
 
@@ -100,7 +103,8 @@ class Run:
         with ExitStack() as undo:
             undo.callback(self._stop, interrupt=True)
             go_on = (plan.resume or plan.regrade) and path.exists()
-            self.results = undo.enter_context(closing(Results(path, header, outputs, go_on=go_on, ready=self._start)))
+            results = Results(path, header, outputs, go_on=go_on, ready=self._start, attempts=plan.attempts)
+            self.results = undo.enter_context(closing(results))
             self._prepare(chosen)
             undo.pop_all()
 
@@ -108,15 +112,19 @@ class Run:
         """Find out who was graded already; the class files hold those, and who is added."""
         shard, regrade = self.plan.shard, self.plan.regrade
         mine = [learner for learner in self.found.learners if shard is None or shard.holds(learner)]
-        done, stays = self._find_graded(mine)
-        wanted = [learner for learner in mine if learner.id in chosen and (regrade or learner.id not in done)]
+        done, stays, self.older = self._find_graded(mine)
+        left = set(self.older) if regrade else done.union(self.older)
+        wanted = [learner for learner in mine if learner.id in chosen and learner.id not in left]
         self.todo = wanted[: self.plan.limit]
         self._total = len(self.todo)
         waiting = {learner.id for learner in self.todo}
         self.before = len(done - waiting)
         states = self.results.states
         self.otherwise = sum(states[name].settings != self.results.key for name in waiting & states.keys())
-        self.changed = sorted(states.keys() & {learner.id for learner in mine} - stays - waiting)
+        listed = {name for name, state in states.items() if state.listed}
+        self.changed = sorted(listed & {learner.id for learner in mine} - stays - waiting)
+        self.results.grade_again(self.changed)
+        stays |= {*self.changed, *self.older}
         if regrade:
             self.results.grade_again(waiting)
             stays |= {name for name in waiting & states.keys() if states[name].listed}
@@ -130,9 +138,12 @@ class Run:
             {"course": self.course.title, "lessons": titles}, expected, self._describe_discovery(), parts=parts
         )
 
-    def _find_graded(self, learners: Sequence[Learner]) -> tuple[set[str], set[str]]:
-        """Return who was graded on the present hand-in with these settings, and whose result stays until the next."""
-        done, stays = set(), set()
+    def _find_graded(self, learners: Sequence[Learner]) -> tuple[set[str], set[str], list[str]]:
+        """Return who was graded on the present hand-in with these settings, and whose result stays until the next.
+
+        The third list is of those whose hand-in is older than what was graded.
+        """
+        done, stays, older = set(), set(), []
         for learner in learners:
             state = self.results.states.get(learner.id)
             if state is None:
@@ -144,7 +155,19 @@ class Run:
                 done.add(learner.id)
             if same_settings and state.digest in ("", digest):
                 stays.add(learner.id)
-        return done, stays
+            elif not self.plan.older and state.listed and self._is_older(learner, state, digest):
+                older.append(learner.id)
+        return done, stays, older
+
+    def _is_older(self, learner: Learner, state: State, digest: str) -> bool:
+        """Return True if a changed hand-in came in before the one that was graded, or was replaced by it before."""
+        if digest == state.digest:
+            return False
+        graded = self.results.store.record(learner.id, parse_record)
+        before, now = graded.submitted if graded else None, learner.submitted
+        if before is not None and now is not None and before != now:
+            return now < before
+        return digest in self.results.store.digests(learner.id) - {""}
 
     def _digest(self, learner: Learner, state: State) -> str:
         """Return the digest of a hand-in; if nothing would come of reading it, the one it was graded with."""

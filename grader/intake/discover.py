@@ -11,7 +11,7 @@ from grader.intake.folder_listing import list_entries, read_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADATA, GradescopeSubmission, read_metadata
 from grader.intake.formats.repositories import is_list, read_list
-from grader.intake.group_attempts import find_missing, group_entries, match_roster, number_attempts
+from grader.intake.group_attempts import add_earlier, find_missing, group_entries, match_roster, number_attempts
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
 from grader.intake.limits import is_archive
 from grader.intake.name_patterns import NamePattern, guess_platform
@@ -19,6 +19,8 @@ from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
 
 MAX_NAMES_SHOWN = 8  # in one note
+MERGE = "merge"
+ATTEMPTS = (MERGE, "best", "last", "all")  # what becomes of one person's several hand-ins
 
 
 @dataclass
@@ -26,8 +28,8 @@ class Discovery:
     """What lay in a folder of submissions, in the order of its names.
 
     `ignored` are names of no known kind. With a roster, `missing` are its people ({"id", "name"}) without a hand-in and
-    `unlisted` the ids of hand-ins that it does not name. `older` are earlier attempts, which are not graded. `notes`
-    are for the instructor.
+    `unlisted` the ids of hand-ins that it does not name. `older` are earlier attempts, which are not graded by
+    themselves. `notes` are for the instructor.
     """
 
     learners: list[Learner] = field(default_factory=list)
@@ -44,7 +46,7 @@ def discover(
     *,
     names: NamePattern | None = None,
     roster: Roster | None = None,
-    attempts: str = "newest",
+    attempts: str = MERGE,
     before: int = 0,
 ) -> Discovery:
     """Find the learners in a folder, in the .zip of a class as it was downloaded, or in a list of git repositories.
@@ -54,7 +56,8 @@ def discover(
         names: How to read ids, lateness and attempts out of the names. Without it each direct child is one learner,
             whose id is its name without its suffix, or with it where two would be the same.
         roster: The people of the class, with whom hand-ins are matched.
-        attempts: "newest" or "all".
+        attempts: Of several hand-ins of one person: "merge" grades the newest file of each lesson, "best" takes the
+            best score of each, "last" the last hand-in alone, and "all" grades each by itself.
         before: Of a repository, read the newest commit by then, in seconds since 1970; 0 for no limit.
 
     Raises:
@@ -189,11 +192,15 @@ def _require_listed(source: Path, learners: Sequence[Learner], roster: Roster) -
 
 def _choose_attempts(learners: Sequence[Learner], attempts: str, before: int, found: Discovery) -> list[Learner]:
     """Return the hand-ins to grade, with their final ids; the others are named in `found.older`."""
-    if attempts not in ("newest", "all"):
-        raise UsageError(f"--attempts {attempts} is not known", next_step="give --attempts newest or --attempts all")
+    if attempts not in ATTEMPTS:
+        next_step = f"give --attempts {', '.join(ATTEMPTS[:-1])} or {ATTEMPTS[-1]}"
+        raise UsageError(f"--attempts {attempts} is not known", next_step=next_step)
     numbered = number_attempts(learners)
     if attempts == "all":
         return assign_ids([one for one, _ in numbered], with_attempts=True, before=before)
     older = [one for one, is_newest in numbered if not is_newest]
     found.older = tuple(printable(f"{one.id}@{one.attempt} ({one.first.name})") for one in older)
-    return assign_ids([one for one, is_newest in numbered if is_newest], with_attempts=False, before=before)
+    newest = [one for one, is_newest in numbered if is_newest]
+    if attempts != "last":
+        newest = add_earlier(newest, older, best=attempts == "best")
+    return assign_ids(newest, with_attempts=False, before=before)

@@ -12,6 +12,8 @@ from grader.intake.limits import kind_of
 from grader.intake.name_patterns import choice_note, original_names, upload_names
 from grader.intake.roster import Roster, fold_id
 
+MAX_EARLIER = 20  # attempts of one person that are read beside the newest
+
 
 def group_entries(entries: Iterable[Entry]) -> list[Learner]:
     """Group entries that join by owner and attempt; every other entry is a hand-in by itself."""
@@ -86,6 +88,19 @@ def number_attempts(learners: Sequence[Learner]) -> list[tuple[Learner, bool]]:
         for index, number in zip(ordered, numbers, strict=True):
             numbered[index] = replace(learners[index], id=owner, attempt=number), index == ordered[-1]
     return numbered
+
+
+def add_earlier(learners: Iterable[Learner], older: Iterable[Learner], *, best: bool) -> list[Learner]:
+    """Give the newest hand-in of each person the earlier ones, of which the last MAX_EARLIER are looked at."""
+    attempts: dict[str, list[Learner]] = defaultdict(list)
+    for one in sorted(older, key=lambda one: one.attempt, reverse=True):
+        attempts[one.id].append(one)
+    return [
+        replace(one, earlier=tuple(attempts[one.id][:MAX_EARLIER]), best=best)
+        if one.known and one.id in attempts
+        else one
+        for one in learners
+    ]
 
 
 def _age(learner: Learner) -> tuple[float, float, list[tuple[int, str]], float, str]:

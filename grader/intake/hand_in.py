@@ -38,6 +38,7 @@ from grader.intake.limits import (
     plain_name,
     why_too_long,
 )
+from grader.intake.name_patterns import JUDGED
 
 MAX_NOTES = 20
 
@@ -125,9 +126,9 @@ class HandIn:
         return lambda text: self.note(f"{path}: {text}")
 
 
-def read_hand_in(learner: Learner) -> HandIn:
-    """Read everything of a hand-in that may be judged. Never raises because of what a learner handed in."""
-    hand_in = HandIn()
+def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
+    """Read everything that may be judged into `empty`. Never raises because of what a learner handed in."""
+    hand_in = empty or HandIn()
     for text in learner.notes:
         hand_in.note(text)
     with hand_in.takes_the_blame(learner.source):
@@ -140,7 +141,23 @@ def read_hand_in(learner: Learner) -> HandIn:
     if not hand_in.files and not hand_in.problem:
         with hand_in.takes_the_blame(learner.source):
             hand_in.problem = explain_unreadable(learner, hand_in.notes)
+    for earlier in learner.earlier:
+        _add_earlier(earlier, hand_in)
     return hand_in
+
+
+def _add_earlier(learner: Learner, hand_in: HandIn) -> None:
+    """Add the files of an earlier attempt, in a folder of its own; a newer one that cannot be read is told of."""
+    earlier = read_hand_in(learner, HandIn(bytes_left=hand_in.bytes_left, unpacked_left=hand_in.unpacked_left))
+    hand_in.unpacked_left = earlier.unpacked_left
+    with hand_in.takes_the_blame(learner.source):
+        for path, content in earlier.files.items():
+            hand_in.keep(learner.folder + path, content)
+    for note in earlier.notes:
+        hand_in.note(f"Attempt {learner.attempt}: {note}")
+    if earlier.files and hand_in.problem:
+        problem, hand_in.problem = hand_in.problem, ""
+        hand_in.note(f"Attempt {learner.attempt}{JUDGED}a newer one was not: {problem}")
 
 
 def reason_of(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,10 @@ class Learner:
     """One hand-in and its owner. `id` is unique in a run; `feedback` names its files there.
 
     With `known`, the id is a person's, so that several hand-ins of one id are attempts of theirs. `owner` is the
-    person's id where the hand-in has another. Of a repository the newest commit not later than `before` is read (0: no
-    limit). `together` are the ids of the other members of a group, each of whom is a learner with the same hand-in.
+    person's id where the hand-in has another. `earlier` are their other attempts, newest first, from which lessons are
+    taken that this one lacks, or with `best` those that score higher. Of a repository the newest commit not later than
+    `before` is read (0: no limit). `together` are the ids of the other members of a group, each of whom is a learner
+    with the same hand-in.
     """
 
     id: str
@@ -88,6 +90,9 @@ class Learner:
     together: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     known: bool = False
+    earlier: tuple[Learner, ...] = ()
+    best: bool = False
+    submitted: float | None = None  # orders hand-ins of one person, as the entries' does
 
     @property
     def learner(self) -> str:
@@ -98,6 +103,11 @@ class Learner:
     def first(self) -> Entry:
         """The entry that names the hand-in."""
         return self.entries[0]
+
+    @property
+    def all_entries(self) -> tuple[Entry, ...]:
+        """The entries of this attempt and of the earlier ones."""
+        return sum((one.entries for one in self.earlier), self.entries)
 
     @property
     def kind(self) -> str:
@@ -117,22 +127,29 @@ class Learner:
         return printable(name) + (f" and {len(self.entries) - 1} more" if len(self.entries) > 1 else "")
 
     @property
+    def folder(self) -> str:
+        """Where the files of this attempt lie in a hand-in that holds a newer one, too."""
+        return f"attempt {self.attempt}/"
+
+    @property
     def stamp(self) -> str:
         """What tells it from a later hand-in without reading it, as far as names and times do: no digest."""
-        dated = [(one.name, one.inside, one.modified_at()) for one in self.entries]
+        dated = [(one.name, one.inside, one.modified_at()) for one in self.all_entries]
         return STAMP + hashlib.sha256(repr(dated).encode("utf-8", "replace")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for another process; `from_dict` reads it back."""
         entries = [(one.name, str(one.path), one.kind, one.inside, one.file, one.commit) for one in self.entries]
-        return {**asdict(self), "entries": entries}
+        earlier = [one.to_dict() for one in self.earlier]
+        return {**asdict(replace(self, earlier=())), "entries": entries, "earlier": earlier}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Learner:
         """Read what `to_dict` returned; all but the id and the entries may be left out."""
         entries = tuple(Entry(name, Path(path), *rest) for name, path, *rest in data["entries"])
         lists = {key: tuple(data.get(key, ())) for key in ("together", "notes")}
-        return cls(**{**data, **lists, "entries": entries})
+        earlier = tuple(map(cls.from_dict, data.get("earlier", ())))
+        return cls(**{**data, **lists, "entries": entries, "earlier": earlier})
 
 
 def join_some(names: Sequence[str], limit: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from grader.files import read_file
 from grader.intake.name_patterns import UNDECIDED, choice_note
@@ -24,6 +24,46 @@ MAX_NAMES_SHOWN = 5  # file names in one note
 _COPY = re.compile(
     r"^copy of |(?<![ _-])[ _-]*(?:\((?:\d{1,3}|copy(?: \d{1,3})?)\)|\bcopy(?:[ (]*\d{1,3}\)?)?|-\d{1,2})$"
 )
+
+
+class Match(NamedTuple):
+    """The file of a lesson, with a note for readers of the results; the path is empty if there is none.
+
+    `folder` is the one that the attempt's files lie in.
+    """
+
+    path: str = ""
+    note: str = ""
+    folder: str = ""
+
+
+def match_attempts(
+    course: Course, lessons: Sequence[Lesson], sources: Mapping[str, str], earlier: Sequence[str], *, best: bool
+) -> dict[str, list[Match]]:
+    """Return what is to be judged of each lesson: its file in the newest attempt that has one, or with `best` each.
+
+    *earlier* are the folders of earlier attempts, newest first; all other files are the newest attempt's.
+    """
+    matchers = []
+    for folder in ("", *earlier):
+        own = {path: text for path, text in sources.items() if path.startswith(folder)}
+        own = {path: text for path, text in own.items() if folder or not path.startswith(tuple(earlier))}
+        below = {path[len(folder) :]: text for path, text in own.items()}
+        matchers.append((folder, LessonMatcher(course, below, only_lesson=len(lessons) == 1)))
+    return {lesson.name: _match_attempts(lesson, matchers, best) for lesson in lessons}
+
+
+def _match_attempts(lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]], best: bool) -> list[Match]:
+    found: list[Match] = []
+    for folder, matcher in matchers:
+        path, note = matcher.match(lesson)
+        if path and folder:
+            note = f"{lesson.name}: this is of {folder[:-1]}. {note}".rstrip()
+        if path or note:
+            found.append(Match(folder + path if path else "", note, folder))
+            if not best:
+                break
+    return found or [Match()]
 
 
 class LessonMatcher:

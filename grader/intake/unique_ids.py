@@ -29,9 +29,12 @@ def _finish(learner: Learner, before: int) -> Learner:
     together = tuple(map(printable, learner.together))
     note = [f"Handed in together with {', '.join(together)}."] if together else []
     entries = (Entry(one.name, one.path, one.kind, one.inside, one.file, one.commit) for one in learner.entries)
+    submitted = [one.submitted for one in learner.entries if one.submitted is not None]
     return replace(
         learner,
         entries=tuple(entries),
+        earlier=tuple(_finish(one, before) for one in learner.earlier),
+        submitted=max(submitted, default=None),
         name=printable(learner.name),
         before=before if learner.kind == "git" else 0,
         together=together,

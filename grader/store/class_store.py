@@ -190,6 +190,15 @@ class ClassStore:
         query = "SELECT id FROM results WHERE listed AND NOT again"
         return set(self._database.read(lambda row: str(row[0]), query, ()))
 
+    def waiting(self) -> set[str]:
+        """Return the ids of the hand-ins whose listed result is an earlier one, and waits for a new one."""
+        return set(self._database.read(lambda row: str(row[0]), "SELECT id FROM results WHERE listed AND again", ()))
+
+    def digests(self, hand_in: str) -> set[str]:
+        """Return the digest of each content that was ever graded for a hand-in."""
+        query = "SELECT DISTINCT digest FROM records WHERE id = ?"
+        return set(self._database.read(lambda row: str(row[0]), query, (hand_in,)))
+
     def list_only(self, hand_ins: Collection[str]) -> None:
         """List only these in the class files. The others are kept, and count again once they are listed."""
         listed = dict(self._database.read(lambda row: (str(row[0]), row[1]), "SELECT id, listed FROM results", ()))

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_notebook, make_zip, write
 
-from grader.batch.make_record import GradedHandIn, make_record, make_ungraded, mean_score
+from grader.batch.make_record import GradedHandIn, combine, make_record, make_ungraded, mean_score
 from grader.batch.outputs import Outputs
 from grader.batch.processes.process_pool import GradingProcess, ProcessPool
 from grader.batch.results import Results, read_results
@@ -165,14 +165,40 @@ def test_what_was_graded_with_other_settings_is_not_done(tmp_path):
     assert (record.previous.score, record.previous.lessons) == (4.0, {"moving_average": 4.0})
 
 
-def test_new_work_has_no_previous_score(tmp_path):
-    """A score that other work was given is no earlier score of this one, unless a regrade asked for it."""
+def test_a_result_says_what_it_replaced(tmp_path):
+    """New work keeps the score of the work that it replaced, as a regrade does: no result changes without a word."""
     with opened(tmp_path) as run:
         run.add(learner("ann"), graded_as("ann", 4.0))
     with opened(tmp_path, go_on=True) as run:
-        assert run.add(learner("ann"), graded_as("ann", 6.0, digest="e")).previous is None
+        assert run.add(learner("ann"), graded_as("ann", 6.0, digest="e")).previous.score == 4.0
         run.grade_again(["ann"])
-        assert run.add(learner("ann"), graded_as("ann", 7.0, digest="f")).previous.score == 6.0
+        assert run.add(learner("ann"), graded_as("ann", 7.0, digest="e")).previous.score == 6.0
+
+
+@pytest.mark.parametrize("attempts, scores", [
+    ("merge", {"moving_average": 3.0, "argmax_2d": 8.0}), ("last", {"moving_average": 3.0, "argmax_2d": None}),
+    ("best", {"moving_average": 9.0, "argmax_2d": 8.0}),
+])  # fmt: skip
+def test_a_newer_hand_in_leaves_the_lessons_that_it_lacks(attempts, scores):
+    """Canvas keeps the last attempt only: what that lacks is of the earlier one, and says so; or the best counts."""
+    old = make_record(learner("ann"), [result(9.0), result(8.0, lesson="argmax_2d")], digest="d")
+    new = make_record(learner("ann"), [result(3.0), result(None, "missing", "argmax_2d")], digest="e")
+    record = combine(new, old, "2026-11-20T10:00:00+00:00", attempts)
+
+    assert {name: lesson.score for name, lesson in record.lessons.items()} == scores
+    assert record.complete == (attempts != "last") and record.digest == "e"
+    kept = [lesson for name, lesson in record.lessons.items() if lesson.score == old.lessons[name].score]
+    assert all(lesson.notes == ("This is of the hand-in graded on 2026-11-20 10:00.",) for lesson in kept)
+    assert record.score == mean_score(record.lessons.values())
+
+
+def test_a_hand_in_that_cannot_be_read_replaces_no_result():
+    """The earlier lessons stay, and the problem is told."""
+    old = make_record(learner("ann"), [result(9.0)], digest="d")
+    new = make_record(learner("ann"), [result(None, "missing")], digest="e", problem="The archive is damaged.")
+    record = combine(new, old, "2026-11-20", "merge")
+
+    assert record.score == 9.0 and record.problem == "The archive is damaged." and not record.is_unreadable
 
 
 def test_a_failure_of_the_grader_is_tried_again(tmp_path):

@@ -142,6 +142,78 @@ def test_grading_again_keeps_the_old_scores_and_shows_what_changed(class_folder,
     assert records(out)["bob"]["previous"] == after["bob"]["previous"]
 
 
+def test_grading_one_again_leaves_the_others_their_results(class_folder, tmp_path):
+    """Whose hand-in changed meanwhile stays in every file with the earlier result, which says that it is that."""
+    out = tmp_path / "out"
+    words = ["run", class_folder, "--out", out, "--course", TINY]
+    assert run(*words).returncode == 0
+    before = records(out)
+    (class_folder / "bob/moving_average.py").write_text("def moving_average(x, window):\n    return x\n")
+    done = run(*words, "--regrade", "--only", "ann")
+    with (out / "gradebook.csv").open(newline="") as file:
+        problems = {row["id"]: row["problem"] for row in csv.DictReader(file)}
+
+    assert done.returncode == 0 and "of the earlier hand-in until --resume: bob." in done.stderr, done.stderr
+    assert records(out).keys() == before.keys() and records(out)["bob"]["score"] == before["bob"]["score"]
+    assert problems["bob"].startswith("Of an earlier hand-in") and not problems["ann"]
+    assert "1 of 3 was not graded" in done.stdout and (out / "feedback/bob.json").is_file()
+
+    done = run(*words, "--resume")
+    assert "1 of 1 score changed:" in " ".join(done.stdout.split()) and "bob" in done.stdout
+    assert records(out)["bob"]["previous"]["score"] == before["bob"]["score"]
+
+
+def test_an_older_hand_in_never_replaces_a_newer_one_unasked(tmp_path):
+    """A repaired file outlives the full download of the next day, of which the learner's part was graded before."""
+    broken, out = "leeann_1_11_argmax_2d.py", tmp_path / "out"
+    first = write(tmp_path / "day 1", {broken: "def argmax_2d(x:\n", "roybob_2_12_argmax_2d.py": ANSWERS["argmax_2d"]})
+    repaired = write(tmp_path / "repaired", {"leeann_1_11_argmax_2d.py": ANSWERS["argmax_2d"]})
+    words = ["--names", "canvas", "--out", out, "--course", TINY, "--lessons", "argmax_2d"]
+    run("run", first, *words)
+    run("run", repaired, *words, "--resume")
+    assert records(out)["1"]["score"] == 10.0
+    done = run("run", first, *words, "--resume")
+
+    assert "Older than what was graded" in done.stderr and records(out)["1"]["score"] == 10.0, done.stderr
+    done = run("run", first, *words, "--resume", "--older", "--attempts", "last")
+    assert records(out)["1"]["score"] < 10.0 and records(out)["1"]["previous"]["score"] == 10.0
+
+
+def test_what_a_later_hand_in_lacks_is_kept_of_the_earlier(tmp_path):
+    """Canvas keeps only the last attempt: one repaired file alone leaves the other lessons as they were."""
+    both = {"leeann_1_11_argmax_2d.py": "argmax_2d = None\n", "leeann_1_12_moving_average.py": SUMS}
+    out = tmp_path / "out"
+    words = ["--names", "canvas", "--out", out, "--course", TINY]
+    run("run", write(tmp_path / "day 1", both), *words)
+    old = records(out)["1"]["lessons"]["moving_average"]
+    late = write(tmp_path / "day 2", {"leeann_LATE_1_21_argmax_2d-1.py": ANSWERS["argmax_2d"]})
+    done = run("run", late, *words, "--resume")
+    new = records(out)["1"]
+
+    assert new["complete"] and new["lessons"]["argmax_2d"]["score"] == 10.0
+    assert new["lessons"]["moving_average"]["score"] == old["score"]
+    assert "This is of the hand-in graded on" in new["lessons"]["moving_average"]["notes"][-1]
+    assert "score changed" in " ".join(done.stdout.split())
+
+
+def test_the_best_of_several_attempts_counts_if_asked_for(tmp_path):
+    """Each lesson has its best score over all attempts, or that of the newest file."""
+    files = {"ann@1/argmax_2d.py": ANSWERS["argmax_2d"], "ann@2/argmax_2d.py": "argmax_2d = None\n",
+             "ann@1/moving_average.py": ANSWERS["moving_average"]}  # fmt: skip
+    folder = write(tmp_path / "in", files)
+    names = ["--names", r"(?P<id>[a-z]+)@(?P<attempt>\d+)", "--course", TINY]
+    scores = {}
+    for attempts in ("merge", "best", "last"):
+        run("run", folder, "--out", tmp_path / attempts, "--attempts", attempts, *names)
+        scores[attempts] = {
+            name: lesson["score"] for name, lesson in records(tmp_path / attempts)["ann"]["lessons"].items()
+        }
+
+    assert scores["best"] == {"moving_average": 10.0, "argmax_2d": 10.0}
+    assert scores["merge"]["moving_average"] == 10.0 and scores["merge"]["argmax_2d"] < 10.0
+    assert scores["last"]["moving_average"] is None and scores["last"]["argmax_2d"] < 10.0
+
+
 def test_grading_again_what_was_never_graded_is_said(class_folder, tmp_path):
     """Without results, and with other lessons than theirs, there is nothing to compare."""
     words = ["run", class_folder, "--out", tmp_path / "out", "--course", TINY]
@@ -462,7 +534,7 @@ def test_every_option_of_a_run_is_in_its_group():
     assert options == {
         "What is handed in": ["names", "roster", "attempts", "before"],
         "What is graded": ["course", "lessons", "only", "limit", "shard", "seed"],
-        "Results that are there already": ["resume", "regrade"],
+        "Results that are there already": ["resume", "regrade", "older"],
         "Where it is graded": ["jobs", "engine", "device", "isolation", "as"],
         "What is written": ["out", "reveal", "json"],
         "Other options": ["help"],

@@ -148,7 +148,7 @@ def test_attempts_are_told_apart_by_number_time_or_text(folder, expression, name
     """Two attempts never become one hand-in, and the newer one is graded."""
     write(folder, {name: f"x = {number}" for number, name in enumerate(names)})
     pattern = NamePattern.parse(expression)
-    (found,) = discover(folder, names=pattern).learners
+    (found,) = discover(folder, names=pattern, attempts="last").learners
 
     assert read_hand_in(found).files == {"a.py": f"x = {newest}".encode()}
     every = discover(folder, names=pattern, attempts="all").learners
@@ -382,6 +382,28 @@ def test_the_newest_attempt_counts(folder):
     assert sorted(found.older) == ["ann@1 (ann@1.py)", "ann@9 (ann@9)"]
 
 
+@pytest.mark.parametrize("attempts", ["merge", "best", "last"])
+def test_earlier_attempts_are_read_with_the_newest(folder, attempts):
+    """Their files lie in a folder of their own, newest first; the last alone is read if that is asked for."""
+    write(folder, {"ann@9/a.py": "9", "ann@10/b.py": "10", "ann@1.py": "1", "bob.py": "1"})
+    ann, bob = discover(folder, names=NUMBERED, attempts=attempts).learners
+    files = read_hand_in(Learner.from_dict(ann.to_dict())).files
+
+    earlier = {"attempt 9/a.py": b"9", "attempt 1/ann@1.py": b"1"} if attempts != "last" else {}
+    assert files == {"b.py": b"10", **earlier} and not bob.earlier
+    assert list(files)[1:] == list(earlier)
+
+
+def test_an_unreadable_attempt_does_not_hide_the_one_before_it(folder):
+    """What could be read is, and the reader is told that something newer is there."""
+    write(folder, {"ann@1.py": SUMS, "ann@2.zip": "no archive"})
+    (ann,) = discover(folder, names=NUMBERED).learners
+    hand_in = read_hand_in(ann)
+
+    assert list(hand_in.files) == ["attempt 1/ann@1.py"] and not hand_in.problem
+    assert "Attempt 1 was judged; a newer one was not: The archive is damaged" in hand_in.notes[-1]
+
+
 def test_all_attempts_can_be_graded(folder):
     """With "all" each attempt has its id, and its learner stays known."""
     write(folder, {"ann@9/a.py": "9", "ann@10/a.py": "10", "bob.py": "1"})
@@ -420,7 +442,7 @@ def test_an_id_is_one_person_whatever_its_capitals(folder):
 
 
 def test_unknown_ways_to_choose_attempts_are_refused(folder):
-    """Only "newest" and "all" are known."""
+    """The message names those that are known."""
     write(folder, {"ann.py": ""})
     with pytest.raises(UsageError, match="oldest"):
         discover(folder, attempts="oldest")

@@ -18,7 +18,7 @@ FOLDER = click.Path(path_type=Path)
 GROUPS = {
     "What is handed in": ("names", "roster", "attempts", "before"),
     "What is graded": ("course", "lessons", "only", "limit", "shard", "seed"),
-    "Results that are there already": ("resume", "regrade"),
+    "Results that are there already": ("resume", "regrade", "older"),
     "Where it is graded": ("jobs", "engine", "device", "isolation", "as_root"),
     "What is written": ("out", "reveal", "as_json"),
 }
@@ -45,8 +45,9 @@ OPTIONS = (
                  "expression with the groups id, name, attempt, when, late, file."),
     click.option("--roster", type=FOLDER, metavar="FILE",
                  help="The class list, a CSV: gives hand-ins their people, and says who is missing."),
-    click.option("--attempts", type=click.Choice(["newest", "all"]), default="newest", show_default=True,
-                 help="Which of a learner's several hand-ins are graded."),
+    click.option("--attempts", type=click.Choice(["merge", "best", "last", "all"]), default="merge", show_default=True,
+                 help="Of a learner's several hand-ins: merge grades the newest file of each lesson, best takes the "
+                 "best score of each, last the last hand-in alone, all grades each by itself."),
     click.option("--before", metavar="DATE", help="Of a git repository, its newest commit before DATE."),
     course_option,
     lessons_option,
@@ -59,6 +60,7 @@ OPTIONS = (
                  help="Go on with the results in DIR: grade what is new or changed, or failed by our fault."),
     click.option("--regrade", is_flag=True,
                  help="Grade again, all or --only some; old scores are kept, and what changed is shown."),
+    click.option("--older", is_flag=True, help="Take hand-ins, too, that are older than what was graded."),
     click.option("--jobs", type=click.IntRange(1), metavar="N",
                  help="Submissions graded at the same time; one a core without it."),
     click.option("--engine", default="local", show_default=True, metavar="WHERE",

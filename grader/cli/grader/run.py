@@ -103,14 +103,14 @@ def _announce(run: Run) -> None:
         lines.append(f"{before} graded before, with another course or other settings: again now, old scores are kept.")
     if run.results.put_aside:
         lines.append(f"Earlier results were put aside: {short_path(run.results.put_aside.absolute())}.")
-    if run.changed:
-        lines.append(f"Changed since they were graded, and left out until --resume: {some_names(run.changed)}.")
-    if found.ignored:
-        lines.append(f"Left out, being nothing that is handed in: {some_names(found.ignored)}.")
-    if run.missing:
-        lines.append(f"Without a hand-in: {some_names([one['name'] or one['id'] for one in run.missing])}.")
-    if found.unlisted:
-        lines.append(f"Not on the roster: {some_names(found.unlisted)}.")
+    for what, names in (
+        ("Changed since they were graded; their results are of the earlier hand-in until --resume", run.changed),
+        ("Older than what was graded, whose result stays; --older takes them all the same", run.older),
+        ("Left out, being nothing that is handed in", found.ignored),
+        ("Without a hand-in", [one["name"] or one["id"] for one in run.missing]),
+        ("Not on the roster", found.unlisted),
+    ):
+        lines += [f"{what}: {some_names(names)}."] if names else []
     for line in [*lines, *found.notes]:
         click.echo(line, err=True)
 

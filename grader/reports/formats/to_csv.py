@@ -13,25 +13,26 @@ import csv
 import io
 import itertools
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from grader.record import Record
 from grader.reports.record_view import number_text
 
+WAITING = "Of an earlier hand-in: the present one is graded with --resume."
 FORMULA = ("=", "+", "-", "@")
 BLANK = "CZ"  # Unicode's categories of what is not seen: controls, separators
 
 
-def gradebook_lines(lessons: Sequence[str], records: Iterable[Record]) -> Iterator[str]:
-    """Iterate over the lines of the gradebook, its head first, each with its end."""
+def gradebook_lines(lessons: Sequence[str], records: Iterable[Record], waiting: Collection[str] = ()) -> Iterator[str]:
+    """Iterate over the lines of the gradebook, its head first, each with its end; *waiting* are to be graded again."""
     columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
     whose = ["id", "name", "attempt", "late"]
     yield _line([*whose, "score", "points", "possible", "complete", "missing", *columns, "problem"])
     for record in records:
-        yield _line(_cells(lessons, record))
+        yield _line(_cells(lessons, record, WAITING if record.id in waiting else ""))
 
 
-def _cells(lessons: Sequence[str], record: Record) -> list[str]:
+def _cells(lessons: Sequence[str], record: Record, note: str) -> list[str]:
     earned = sum(lesson.earned for lesson in record.lessons.values())
     possible = sum(lesson.points for lesson in record.lessons.values())
     cells = [record.id, record.name, str(record.attempt), _yes(record.late), _score(record.score)]
@@ -39,7 +40,7 @@ def _cells(lessons: Sequence[str], record: Record) -> list[str]:
     for name in lessons:
         lesson = record.lessons.get(name)
         cells += [_score(lesson.score), lesson.state] if lesson else ["", ""]
-    return [*cells, record.problem]
+    return [*cells, " ".join(filter(None, (note, record.problem)))]
 
 
 def _yes(fact: bool) -> str:

@@ -103,7 +103,7 @@ class RegradeChange:
 def find_changes(tally: ClassTally) -> list[RegradeChange]:
     """Return the learners whose scores a regrade changed, the largest change first."""
     found = [_change(tally, row, row.before) for row in tally.rows if row.before]
-    found = [change for change in found if change.lessons or change.difference != 0]
+    found = [one for one in found if one.lessons or score_text(one.before) != score_text(one.row.score)]
     return sorted(found, key=lambda change: -abs(change.difference or 0))
 
 
