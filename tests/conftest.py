@@ -5,13 +5,18 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.factories import course
+from support.forked_processes import CAN_FORK, FOLDER, ForkServers, start_by_fork
 
+from grader.batch.processes import process_pool
+from grader.judge.processes import launcher as launchers
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import Launcher, start_launcher
 from grader.model import Limits
@@ -25,6 +30,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Configure torch as the judge does, for tests of its parts; the process that only shares tests out needs none."""
     if config.getoption("dist", "no") == "no":
         configure_torch()
+    if not CAN_FORK:
+        return
+    if not hasattr(config, "workerinput"):
+        servers = ForkServers()
+        config.add_cleanup(servers.close)
+        os.environ[FOLDER] = str(servers.folder)
+    start_by_fork(Path(os.environ[FOLDER]))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -66,6 +78,13 @@ def _launcher(limits: Limits, arrays: str = "torch", spawn: bool = False) -> Ite
         yield launcher
     finally:
         launcher.close()
+
+
+@pytest.fixture
+def new_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each process of the engine that a test starts be a new Python, as users have it."""
+    for module in (launchers, process_pool):
+        monkeypatch.setattr(module, "subprocess", subprocess)
 
 
 @pytest.fixture(scope="session")

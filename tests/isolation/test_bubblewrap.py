@@ -234,6 +234,7 @@ def test_if_nothing_starts_in_it_the_fork_server_starts_without(tmp_path, monkey
         assert "namespaces" not in (launcher.layers or ())
 
 
+@pytest.mark.usefixtures("new_pythons")
 def test_a_fork_server_that_does_not_start_at_all_is_our_fault(monkeypatch):
     """Without a sandbox there is nothing to fall back to: a GraderError with what it said last."""
     monkeypatch.setattr("grader.judge.processes.launcher.library_paths", list)

@@ -254,7 +254,7 @@ def _sleepers() -> list[str]:
     for folder in Path("/proc").iterdir():
         try:
             command = (folder / "cmdline").read_bytes() if folder.name.isdigit() else b""
-            if b"fork_server.py" in command and "nanosleep" in (folder / "wchan").read_text():
+            if b"fork_server" in command and "nanosleep" in (folder / "wchan").read_text():
                 found.append(folder.name)
         except OSError:
             continue
