@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.factories import ROOT, judge_source
+from support.factories import ROOT, judge_source, run_judge
 from support.hand_ins import TINY
 
 from grader.course.load_course import load
@@ -165,23 +166,37 @@ def marks_in(text: str) -> list[str]:
     return [mark for mark in MARKS if mark in text]
 
 
+def records_of(launcher, course, bodies: dict[str, str], seeds: Iterable[int] = (7,)) -> dict[str, list[dict]]:
+    """Make the records of functions with these bodies, one for each seed, all by one judge."""
+
+    def drive(judge):
+        lesson = course.lessons["moving_average"]
+        for name, body in bodies.items():
+            source = f"{HEAD}def moving_average(x, window):\n{body}\n"
+            submission = Submission(lesson.name, "moving_average.py", source)
+            yield name, [record_of(judge.examine(lesson, submission, seed)) for seed in seeds]
+
+    return run_judge(launcher, "moving_average", lambda judge: dict(drive(judge)), course)
+
+
+@pytest.fixture(scope="module")
+def channel_records(course, tiny_launcher):
+    """The record of a submission for each channel."""
+    return records_of(tiny_launcher, course, CHANNELS)
+
+
 @pytest.mark.parametrize("channel", CHANNELS)
-def test_no_input_comes_through(channel, course, tiny_launcher):
+def test_no_input_comes_through(channel, channel_records):
     """A submission that puts its inputs into this channel finds none of them in its feedback."""
-    source = f"{HEAD}def moving_average(x, window):\n{CHANNELS[channel]}\n"
-    result = judge_source(tiny_launcher, "moving_average", source, of=course)
-    text = told(record_of(result))
+    text = told(*channel_records[channel])
 
     assert marks_in(text) == []
     assert "Gives the mean of every window." in text
 
 
-def test_the_channels_are_real(course, tiny_launcher):
+def test_the_channels_are_real(channel_records):
     """Without concealing, most of these submissions do find their inputs, so the test above tests something."""
-    found = 0
-    for body in CHANNELS.values():
-        source = f"{HEAD}def moving_average(x, window):\n{body}\n"
-        found += bool(marks_in(json.dumps(record_of(judge_source(tiny_launcher, "moving_average", source, of=course)))))
+    found = sum(bool(marks_in(json.dumps(record))) for (record,) in channel_records.values())
 
     assert found > len(CHANNELS) * 2 / 3
 
@@ -438,15 +453,17 @@ def secret_course(tmp_path_factory):
     return tiny_with(SECRET_CHECKS, tmp_path_factory.mktemp("course") / "tiny")
 
 
+@pytest.fixture(scope="module")
+def carrier_records(secret_course, tiny_launcher):
+    """The records of a submission for each carrier, with four secrets."""
+    bodies = {name: f"    n = int(x[0])\n{body}" for name, body in CARRIERS.items()}
+    return records_of(tiny_launcher, secret_course, bodies, (1, 2, 3, 4))
+
+
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_a_secret_is_not_carried(carrier, secret_course, tiny_launcher):
+def test_a_secret_is_not_carried(carrier, carrier_records):
     """Whatever 20 bits are in the input, a submission that puts them into this channel is told the same."""
-    source = f"{HEAD}def moving_average(x, window):\n    n = int(x[0])\n{CARRIERS[carrier]}\n"
-    told_of = {
-        seed: told(record_of(judge_source(tiny_launcher, "moving_average", source, of=secret_course, seed=seed)))
-        for seed in (1, 2, 3, 4)
-    }
-    assert len(set(told_of.values())) == 1
+    assert len({told(record) for record in carrier_records[carrier]}) == 1
 
 
 ALPHABET = "\n".join(["import numpy", "def moving_average(x, window):", *["", "# no code", "    x = [", "x]"] * 1500])
