@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command_server import run_command
 from support.hand_ins import TINY
+from support.learn_command import environment
 
 from grader.authoring.lesson_template import add_to_syllabus, write_lesson
 from grader.cli.grader.audit import conclusion, head, lesson_column, matrix_table, row
@@ -33,10 +35,9 @@ def copy(tmp_path):
 
 def audited(root: Path, *lessons: str, seeds: int = 2, matrix: bool = False) -> tuple[int, dict[str, dict]]:
     """The exit status and each lesson's object of `grader audit --json`, in a process of its own."""
-    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", str(root), "--json", "--seeds", str(seeds)]
-    command += ["--matrix"] if matrix else []
-    command += ["--lessons", ",".join(lessons)] if lessons else []
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    options = ["--json", "--seeds", str(seeds), *(["--matrix"] if matrix else [])]
+    options += ["--lessons", ",".join(lessons)] if lessons else []
+    done = run_command("grader", "audit", root, *options, cwd=Path.cwd(), env=environment(root))
     assert done.returncode in (0, 1), done.stderr
     return done.returncode, json.loads(done.stdout)["lessons"]
 

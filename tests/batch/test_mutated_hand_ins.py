@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.command_server import run_command
 from support.hand_ins import ANSWERS, SUMS, TINY, write
+from support.learn_command import environment
 from support.mutated_hand_ins import make_class_zip, make_clones, make_hand_ins
 from support.repeat import repeat
 
@@ -24,10 +24,9 @@ def run(hand_ins: Path, count: int, *options: str) -> subprocess.CompletedProces
     """`grader run`, to its end."""
     place = hand_ins.parent
     (place / "tmp").mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "grader.cli.grader.group", "run", str(hand_ins), "--out", str(place / "out")]
-    return subprocess.run(
-        [*command, "--course", str(TINY), "--seed", "5", "--jobs", "2", *options],
-        capture_output=True, text=True, errors="replace", env={**os.environ, "TMPDIR": str(place / "tmp")},
+    return run_command(
+        "grader", "run", hand_ins, "--out", place / "out", "--course", TINY, "--seed", 5, "--jobs", 2, *options,
+        cwd=place, env=environment(TMPDIR=str(place / "tmp")), errors="replace",
         timeout=STARTING_SECONDS + SECONDS_A_HAND_IN * count,
     )  # fmt: skip
 

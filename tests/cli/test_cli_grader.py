@@ -473,8 +473,7 @@ def test_broken_checks_end_the_run_and_blame_nobody(class_folder, tmp_path):
     """If the course's own checks cannot be used, that is the instructor's to mend: no learner gets a result."""
     course = shutil.copytree(TINY, tmp_path / "course")
     (course / "solutions/basics/test_argmax_2d.py").write_text("import nothing_of_that_name\n")
-    command = [sys.executable, "-m", "grader.cli.grader.group", "run", class_folder, "--out", tmp_path / "out"]
-    done = subprocess.run([*command, "--course", course], capture_output=True, text=True, timeout=SECONDS)
+    done = run("run", class_folder, "--out", tmp_path / "out", "--course", course)
 
     assert done.returncode == 2
     assert "nothing_of_that_name" in done.stderr and "Traceback" not in done.stderr
@@ -486,10 +485,7 @@ def test_a_check_that_fails_by_itself_costs_nobody_points(class_folder, tmp_path
     course = shutil.copytree(TINY, tmp_path / "course")
     checks = course / "solutions/basics/test_argmax_2d.py"
     checks.write_text(checks.read_text().replace("grid = rand(3, 5)\n", "grid = rand(3, 5) @ rand(9, 9)\n", 1))
-    command = [sys.executable, "-m", "grader.cli.grader.group", "run", class_folder, "--out", tmp_path / "out"]
-    done = subprocess.run(
-        [*command, "--course", course, "--only", "ann"], capture_output=True, text=True, timeout=SECONDS
-    )
+    done = run("run", class_folder, "--out", tmp_path / "out", "--course", course, "--only", "ann")
 
     assert done.returncode == 3
     (ann,) = json.loads((tmp_path / "out/results.json").read_text())["submissions"]
@@ -502,8 +498,7 @@ def test_the_audit_prints_a_table(tmp_path):
     """A line a lesson, then what is wrong; exit status 1 if anything is."""
     course = shutil.copytree(TINY, tmp_path / "course")
     (course / "solutions/basics/argmax_2d_mistakes.py").write_text("MISTAKE_SETS = []\n")
-    command = [sys.executable, "-m", "grader.cli.grader.group", "audit", course]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    done = run("audit", "--course", course)
 
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.command_server import run_command
 from support.gradescope_rules import assert_is_gradescope
 from support.hand_ins import ANSWERS, SUMS, TINY, write
 
@@ -20,7 +21,6 @@ from grader.gradescope import autograde
 from grader.record import Record
 
 SECONDS = 90
-START = "from grader.cli.grader.group import main; main()"
 HOSTILE = """
 import os
 import numpy as np
@@ -43,10 +43,7 @@ def moving_average(x, window):
 
 def grader(*arguments: object) -> subprocess.CompletedProcess[str]:
     """`grader ARGUMENTS` on the tiny course."""
-    return subprocess.run(
-        [sys.executable, "-c", START, *map(str, arguments), "--course", str(TINY)],
-        capture_output=True, text=True, timeout=SECONDS, check=False,
-    )  # fmt: skip
+    return run_command("grader", *arguments, "--course", TINY, cwd=Path.cwd(), env=os.environ, timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")
