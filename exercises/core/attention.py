@@ -2,6 +2,8 @@
 
 The lesson:          learn read attention
 Your work, checked:  learn check attention
+Your file may import torch, numpy, Python's standard library, and your
+own earlier lessons.
 """
 
 import torch
@@ -13,17 +15,20 @@ def scaled_dot_product_attention(q, k, v, mask=None):
         attention(q, k, v) = softmax(q kᵀ / √d_k) v    softmax over the keys
 
     Arguments
-        q: queries, shape (..., T, d_k), floating point.
+        q: queries, shape (..., T, d_k), floating point (float16 and
+           bfloat16 too: -1e9 does not fit into them, -inf does).
         k: keys,    shape (..., S, d_k).
         v: values,  shape (..., S, d_v).
            "..." is any number of leading axes (none, batch, batch and
            heads, ...), the same for q, k and v. T may differ from S, and
-           d_v from d_k.
+           d_v from d_k. All may be slices of larger tensors, not
+           contiguous; scores may be as low as −2000, or exactly 0.
         mask: None (every query may attend to every key), or a Boolean
            tensor that broadcasts to (..., T, S): rows are queries, columns
-           are keys, and True = this query may attend to this key. A blocked
-           key gets weight exactly 0, and the weights of the others sum to
-           1. Every query has at least one key that it may attend to.
+           are keys, and True = this query may attend to this key; with the
+           shape (S,) it is one for all queries. A blocked key gets weight
+           exactly 0, and the weights of the others sum to 1. Every query
+           has at least one key that it may attend to.
 
     Returns
         only the output: a new tensor of shape (..., T, d_v), with the dtype

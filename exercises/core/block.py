@@ -2,6 +2,8 @@
 
 The lesson:          learn read block
 Your work, checked:  learn check block
+Your file may import torch, numpy, Python's standard library, and your
+own earlier lessons.
 Your own earlier work may serve here:
     from multi_head import split_heads, merge_heads
 """

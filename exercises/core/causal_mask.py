@@ -2,6 +2,7 @@
 
 The lesson:          learn read causal_mask
 Your work, checked:  learn check causal_mask
+Your file may import torch, numpy and Python's standard library.
 """
 
 import torch

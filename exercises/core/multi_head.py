@@ -2,6 +2,8 @@
 
 The lesson:          learn read multi_head
 Your work, checked:  learn check multi_head
+Your file may import torch, numpy, Python's standard library, and your
+own earlier lessons.
 Your own earlier work may serve here:
     from attention import scaled_dot_product_attention
 """

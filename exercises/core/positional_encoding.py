@@ -2,6 +2,7 @@
 
 The lesson:          learn read positional_encoding
 Your work, checked:  learn check positional_encoding
+Your file may import torch, numpy and Python's standard library.
 """
 
 import torch

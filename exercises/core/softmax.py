@@ -2,6 +2,7 @@
 
 The lesson:          learn read softmax
 Your work, checked:  learn check softmax
+Your file may import torch, numpy and Python's standard library.
 """
 
 import torch
@@ -15,7 +16,8 @@ def softmax(x, dim=-1):
         softmax(x)_i = exp(x_i) / (exp(x_1) + ... + exp(x_n))
 
     Arguments
-        x: floating-point tensor of any shape with at least one axis.
+        x: floating-point tensor (float16 and bfloat16 too) of any shape
+           with at least one axis, contiguous or a slice of a larger tensor.
            Entries may be as large as ±1000, rows may differ by thousands,
            and single entries may be -inf (their weight is exactly 0). Every
            slice holds a finite entry.

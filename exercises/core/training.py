@@ -2,6 +2,8 @@
 
 The lesson:          learn read training
 Your work, checked:  learn check training
+Your file may import torch, numpy, Python's standard library, and your
+own earlier lessons.
 """
 
 import torch

@@ -10,7 +10,7 @@ import traceback
 from typing import Any
 
 from grader.worker import factories, fake_device
-from grader.worker.arrays import map_leaves
+from grader.worker.arrays import make_slice, map_leaves
 from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
 from grader.worker.still import without_dropout
 from grader.worker.wire import Array, Handle
@@ -57,7 +57,8 @@ class ModuleHost:
         """Call a function, or an object by its handle.
 
         `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
-        `still` for a call without dropout, `item` for one item of what is returned.
+        `still` for a call without dropout, `slices` for one in which arrays are slices, `item` for one item of what is
+        returned.
         """
         if not request.get("still"):
             return self._call(request)
@@ -67,6 +68,8 @@ class ModuleHost:
         return {**reply, "stilled": bool(stilled)}
 
     def _call(self, request: Request) -> Reply:
+        if request.get("slices"):
+            request = map_leaves(request, make_slice)
         target = self._target(request["target"])
         args = self._resolve(request["args"])
         kwargs = self._resolve(request["kwargs"])

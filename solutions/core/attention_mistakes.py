@@ -148,6 +148,54 @@ def _(subject, rand):
     return answer(subject, q, k, v)
 
 
+# --- probes aside: what only rare faults show, which hide no other ----------------------------------------------------
+
+
+@attention.probe("slices of larger tensors", aside=True)
+def _(subject, rand):
+    return or_error(
+        subject.scaled_dot_product_attention.on_slices, rand(2, 3, 5, 8), rand(2, 3, 5, 8), rand(2, 3, 5, 6)
+    )
+
+
+@attention.probe("allowed scores of 0", aside=True)
+def _(subject, rand):
+    mask = torch.tensor([[True, False, True, True]])
+    return same(answer(subject, torch.zeros(3, 5), rand(4, 5), torch.eye(4), mask=mask), (mask / 3).expand(3, 4), 1e-3)
+
+
+@attention.probe("a huge value behind a blocked key", aside=True)
+def _(subject, rand):
+    v = torch.ones(4, 6)
+    v[1] = 1e20
+    return bool(
+        (answer(subject, rand(3, 5), rand(4, 5), v, mask=torch.tensor([[True, False, True, True]])) < 2.0).all()
+    )
+
+
+@attention.probe("a mask with one axis", aside=True)
+def _(subject, rand):
+    mask = torch.tensor([True, False, True, True])
+    return answer(subject, rand(2, 3, 5), rand(2, 4, 5), rand(2, 4, 6), mask=mask)
+
+
+@attention.probe("scores near -2000", aside=True, atol=2e-3)
+def _(subject, rand):
+    q, k, v = rand(3, 16), rand(4, 16), rand(4, 6)
+    q[:, 0], k[:, 0] = 160.0, -50.0  # 160 · 50 / √16 = 2000
+    return answer(subject, q, k, v, mask=torch.tensor([[True, False, True, False]]))
+
+
+@attention.probe("half precision", aside=True)
+def _(subject, rand):
+    mask = torch.tensor([[True, False, True, True]])
+    found = [
+        answer(subject, *(rand(*shape, dtype=dtype) for shape in ((3, 5), (4, 5), (4, 6))), mask=mask)
+        for dtype in (torch.float16, torch.bfloat16)
+    ]
+    return [str(getattr(each, "dtype", each)) for each in found]
+
+
 # --- examples small enough to retype ----------------------------------------------------------------------------------
 
 ONE = torch.tensor([[1.0, 0.0]])
@@ -189,6 +237,15 @@ def exponentiate_unshifted(scores):
     return powers / powers.sum(-1, keepdim=True)
 
 
+def unit(tensor, eps=0.0):
+    return tensor / (tensor.norm(dim=-1, keepdim=True) + eps)
+
+
+def z_scores(scores, correction, eps):
+    apart = scores - scores.mean(-1, keepdim=True)  # `std` would warn where there is one key
+    return apart / ((apart.square().sum(-1, keepdim=True) / (scores.size(-1) - correction)).sqrt() + eps)
+
+
 def see_only(scores, allowed, value=-INF):
     """Scores in which query i sees key j only where `allowed(i, j)`; the others get `value`."""
     queries, keys = torch.arange(scores.size(-2)), torch.arange(scores.size(-1))
@@ -225,6 +282,14 @@ mistake("at-k-reshaped",
 mistake("at-k-dot-T", "`k.T` reverses all axes of k: right for a matrix, but with batch or heads it reverses those "
         "too.",
         "Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).", score="q @ reverse_axes(k)")
+for coding, changes in {"scaled": {}, "not scaled": {"scale": "scores"}}.items():
+    for how, eps in (("", ""), (", with eps", ", 1e-8")):
+        mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out "
+                "far.", "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d_k.",
+                coding=f"{coding}{how}", alone=True, score=f"unit(q{eps}) @ unit(k{eps}).transpose(-2, -1)", **changes)
+mistake("at-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of a slice, nor "
+        "of heads that were cut out of one tensor.", "Use `reshape` in place of `view`, or no reshaping at all: `@` "
+        "takes any leading axes.", only=("slices of larger tensors",), take_q="q.view(-1).view(q.shape)")
 for axes, shape in ((2, "(T, d_k)"), (3, "(B, T, d_k)"), (4, "(B, H, T, d_k)")):
     mistake("at-one-rank-only",
             f"It works for q of shape {shape} only; any other number of leading axes ends in an error.",
@@ -271,6 +336,11 @@ mistake("at-scale-after-softmax",
         "scale.",
         "Divide the scores, before softmax.", scale="scores", mix="weights / q.size(-1) ** 0.5 @ v")
 
+for coding, correction, eps in (("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, eps", 1, 1e-8), ("n, eps", 0, 1e-8)):
+    mistake("at-z-scores", "You divide a query's scores by their own standard deviation: how well its best key fits no "
+            "longer counts.", "Divide by √d_k, which is the same for all queries.", coding=coding, alone=True,
+            scale=f"z_scores(scores, {correction}, {eps})")
+
 # --- softmax
 mistake("at-softmax-queries",
         "Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so queries compete for a "
@@ -304,6 +374,20 @@ mistake("at-argmax",
         "keys can never learn.",
         "Use softmax over the keys: the best key gets the most weight, and the others a share.",
         alone=True, weigh="F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")
+
+for coding, weigh in (("divided by the sum", "torch.sigmoid(scores) / torch.sigmoid(scores).sum(-1, keepdim=True)"),
+                      ("", "torch.sigmoid(scores)")):
+    mistake("at-sigmoid", "Your weights are sigmoids, not a softmax: keys do not compete, and all large scores "
+            "count the same.", "Use softmax over the keys.", coding=coding, alone=True, weigh=weigh)
+for decimals in (4, 3, 2):
+    for coding, changes in {"weights": {"weigh": f"torch.softmax(scores, -1).round(decimals={decimals})"},
+                            "answer": {"result": f"value.round(decimals={decimals})"}}.items():
+        mistake("at-rounded", f"You round the {coding} to {decimals} decimals: rounding has no gradient, so "
+                "queries and keys never learn.", "Take the rounding out.", coding=f"{coding}, {decimals} decimals",
+                alone=True, **changes)
+mistake("at-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added): a blocked key "
+        "gets a little, and a huge value behind it shows.", "Take the tiny number out: softmax never divides by 0.",
+        only=("a huge value behind a blocked key",), weigh="torch.softmax(scores, dim=-1) + 1e-9")
 
 # --- the mask
 mistake("at-mask-ignored", "The mask changes nothing in your answer: blocked keys get as much weight as before.",
@@ -339,6 +423,23 @@ mistake("at-mask-as-zero-score",
 mistake("at-mask-added-bool",
         "You add the mask to the scores: True counts as 1, so allowed keys gain a little and nothing is blocked.",
         "Fill the blocked scores with −∞: `scores.masked_fill(~mask, -inf)`.", hide="scores + mask")
+mistake("at-zero-score-hidden", "You hide every score that is 0, to find those that the mask made 0: a key that is "
+        "allowed and scores exactly 0 is lost, too.", "Ask the mask, not the scores: `scores.masked_fill(~mask, "
+        "-inf)`.", only=("allowed scores of 0",), hide="(scores * mask).masked_fill(scores * mask == 0, -INF)")
+mistake("at-mask-one-axis", "A mask of shape (S,), one for all queries, is an error: you count on two axes or more.",
+        "Use the mask as it comes: `masked_fill(~mask, -inf)` broadcasts it by itself.", only=("a mask with one axis",),
+        hide="scores.masked_fill(~mask.transpose(-2, -1).transpose(-2, -1), -INF)")
+TOO_LARGE = "It is an error for float16, whose lowest number is -65504: "
+FILL = "Fill with `float('-inf')`, which every float type has, or with `torch.finfo(scores.dtype).min`."
+mistake("at-half", f"{TOO_LARGE}your fill does not fit.", FILL, only=("half precision",),
+        hide="scores.masked_fill(~mask, -1e9)")
+mistake("at-half", "It is an error in half precision: what you make of the mask is float32, and so the weights no "
+        "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
+        coding="float32 added", only=("half precision",),
+        hide="scores + torch.zeros(mask.shape).masked_fill(~mask, -INF)")
+mistake("at-fill-too-small", "Your fill is about -1000: where the allowed scores are lower still, the blocked keys "
+        "win.", "Fill with −∞: `float('-inf')`.", coding="-1000", only=("scores near -2000",),
+        hide="scores.masked_fill(~mask, -1000.0)")
 for value in (-1.0, -10.0):
     mistake("at-fill-too-small",
             f"Your fill is about {value:g}, a score like others: blocked keys keep a share of the weight, and win "
@@ -411,12 +512,12 @@ mistake("at-dtype", "The answer's dtype is float32 whatever the inputs' is.",
         "Take out `.float()`; make new tensors with `dtype=q.dtype`.", alone=True, result="value.float()")
 
 # --- just as right
-for value in (-1e4, -1e9, torch.finfo(torch.float32).min):
-    right(f"a fill of {value:g}", hide=f"scores.masked_fill(~mask, {value})")
+right("a fill of -10,000", hide="scores.masked_fill(~mask, -1e4)")
+right("a fill of the lowest number", hide="scores.masked_fill(~mask, torch.finfo(scores.dtype).min)")
 right("q scaled first", score="(q / q.size(-1) ** 0.5) @ k.transpose(-2, -1)", scale="scores")
 right("q and k scaled by half each", score="(q / q.size(-1) ** 0.25) @ (k / k.size(-1) ** 0.25).transpose(-2, -1)",
       scale="scores")
-for name, value in (("mask, then scale", "-INF"), ("mask with −1e9, then scale", "-1e9")):
+for name, value in (("mask, then scale", "-INF"), ("mask with −5e4, then scale", "-5e4")):
     right(name, scale="scores", hide=f"scores.masked_fill(~mask, {value})",
           weigh="F.softmax(scores / q.shape[-1] ** 0.5, dim=-1)")
 for name, tiny in (("mask after softmax, and sum to 1 again", ""), ("the same with a tiny number below", " + 1e-9")):
@@ -436,7 +537,7 @@ right("softmax by hand",
 right("softmax through logsumexp", weigh="torch.exp(scores - scores.logsumexp(-1, keepdim=True))")
 right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)", mix="torch.einsum('...ts,...sv->...tv', weights, v)")
 right("keys first, transposed at the end", score="k @ q.transpose(-2, -1)",
-      hide="scores.masked_fill(~mask.transpose(-2, -1), -INF)", weigh="torch.softmax(scores, -2)",
+      hide="scores.masked_fill(~mask.expand(scores.mT.shape).mT, -INF)", weigh="torch.softmax(scores, -2)",
       mix="weights.transpose(-2, -1) @ v")
 # fmt: on
 

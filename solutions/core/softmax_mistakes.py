@@ -1,10 +1,16 @@
 """What people write in `softmax` in place of the reference's lines; and other right ways to write it."""
 
 import torch
+from torch.nn import functional as F  # noqa: F401, N812  expressions below use it, by the field's name
 
 from grader.api.checks import MistakeSet
 
-softmax = MistakeSet("softmax", globals())
+INF = float("inf")
+
+# Probes below ask what these checks do, so that a rare fault hides no other.
+softmax = MistakeSet(
+    "softmax", globals(), without=("slice", "exactly_zero", "half[float16]", "half[bfloat16]"),
+)  # fmt: skip
 mistake, right = softmax.mistake, softmax.alternative
 MISTAKE_SETS = [softmax]
 
@@ -17,6 +23,22 @@ softmax.example(torch.tensor([0.0, 100.0, 200.0]))
 
 # where a lost axis does no harm, overflow shows
 softmax.ask("on a wide row alone", torch.tensor([[0.0, 100.0, 200.0]]))
+
+
+@softmax.probe("a slice of a larger tensor", aside=True)
+def _(subject, rand):
+    return subject.softmax.on_slices(rand(3, 4, 5))
+
+
+@softmax.probe("minus infinity", aside=True)
+def _(subject, rand):
+    return bool((subject.softmax(torch.tensor([[0.5, -INF, 1.5]]))[:, 1] == 0).all())
+
+
+@softmax.probe("float16", aside=True)
+def _(subject, rand):
+    return str(subject.softmax(torch.tensor([[0.5, -INF, 1.5]], dtype=torch.float16)).dtype)
+
 
 # fmt: off
 # --- the axis
@@ -98,6 +120,31 @@ mistake("sm-log", LOG, "Return the weights themselves: the `exp` of what you hav
         give="x - torch.logsumexp(x, dim, keepdim=True)")
 mistake("sm-sigmoid", "This is the sigmoid: it scores each entry by itself, while in softmax the entries of a slice "
         "compete.", "Divide exponentials by the sum over `dim`.", alone=True, give="torch.sigmoid(x)")
+for coding, give in (("", "torch.sigmoid(x) / torch.sigmoid(x).sum(dim, keepdim=True)"),
+                     (" by normalize", "F.normalize(torch.sigmoid(x), p=1.0, dim=dim)")):
+    mistake("sm-sigmoid", "You divide sigmoids by their sum, not exponentials: all large scores get the same weight.",
+            "Use `torch.exp` in place of the sigmoid.", coding=f"divided by the sum{coding}", alone=True, give=give)
+for coding, correction, eps in (
+    ("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, with eps", 1, 1e-8), ("n, with eps", 0, 1e-8),
+):
+    mistake("sm-z-scores", "You divide the scores by their standard deviation: how far apart they are no longer "
+    "counts.",
+            "Subtract the maximum, and divide by nothing before `exp`.", coding=coding, alone=True,
+            shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={correction}) + {eps})")
+for decimals in (4, 3, 2):
+    mistake("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
+            "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
+            coding=f"{decimals} decimals", alone=True, result=f"value.round(decimals={decimals})")
+mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added to the powers): "
+        "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
+        only=("minus infinity",), power="torch.exp(shifted) + 1e-7")
+mistake("sm-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of a slice or "
+        "of "
+        "a transposed tensor.", "Use `reshape` (or `flatten`) in place of `view`.",
+        only=("a slice of a larger tensor",), take_x="x.view(-1).view(x.shape)")
+mistake("sm-half", "It is an error for float16, whose largest number is 65504: a number of yours does not fit.",
+        "Write `float('-inf')`, which every float type has, or `torch.finfo(x.dtype).min`.", only=("float16",),
+        take_x="x.masked_fill(x == -INF, -1e9)")
 
 softmax.common("sm", "detached", "numpy", "float32", "float64", "integer")
 

@@ -96,6 +96,16 @@ def test_weights_sum_to_one(submission, rand):
         fail("Some weights are negative.")
 
 
+@pytest.mark.check(skill="values", points=1, needs="test_shape", public=True, stage="in the examples of the exercise")
+def test_examples(submission, reference):
+    """Gives what the examples of the exercise show, the one with a mask too."""
+    q, k = torch.tensor([[2.0, 0.0, 0.0, 0.0]]), torch.eye(4)[:3]
+    v = torch.tensor([[10.0, 0.0], [0.0, 10.0], [0.0, 0.0]])
+    mask = torch.tensor([[True, False, True]])
+    assert_attends(submission, reference, q, k, v)
+    assert_attends(submission, reference, q, k, v, mask=mask)
+
+
 @pytest.mark.check(skill="values", points=1, needs="test_shape")
 @pytest.mark.parametrize("width", [3, 20, 48])
 def test_scale(submission, reference, rand, width):
@@ -120,8 +130,7 @@ def test_leading_axes(submission, reference, rand, lead):
     """Works for a single matrix, for heads, and for any number of leading axes."""
     queries, keys, width, outputs = rand.sizes(4)
     q, k, v = rand(*lead, queries, width), rand(*lead, keys, width), rand(*lead, keys, outputs)
-    expected = reference.scaled_dot_product_attention(q, k, v)
-    assert_matches(submission.scaled_dot_product_attention(q, k, v), expected)
+    assert_attends(submission, reference, q, k, v)
 
 
 @pytest.mark.check(skill="generality", points=2, needs="test_shape")
@@ -137,6 +146,14 @@ def test_equal_sizes(submission, reference, rand):
     """Is right where all sizes are equal too, so that a wrong axis raises no error."""
     q, k, v = rand(3, 3, 3), rand(3, 3, 3), rand(3, 3, 3)
     assert_attends(submission, reference, q, k, v)
+
+
+@pytest.mark.check(skill="generality", points=0.5, needs="test_values", stage="on slices of larger tensors")
+def test_slices(submission, reference, rand):
+    """Works for q, k and v whose memory has gaps, as heads have that were cut out of one tensor."""
+    q, k, v = rand(2, 3, 5, 12), rand(2, 3, 7, 12), rand(2, 3, 7, 12)
+    expected = reference.scaled_dot_product_attention(q, k, v)
+    assert_matches(submission.scaled_dot_product_attention.on_slices(q, k, v), expected)
 
 
 # --- masking ----------------------------------------------------------------------------------------------------------
@@ -158,7 +175,9 @@ def test_causal_mask(submission, reference, rand):
 
 
 @pytest.mark.check(skill="masking", points=1, needs="test_shape")
-@pytest.mark.parametrize("shape", [(5, 7), (2, 1, 5, 7), (2, 1, 1, 7)], ids=["all", "each batch row", "padding"])
+@pytest.mark.parametrize(
+    "shape", [(5, 7), (2, 1, 5, 7), (2, 1, 1, 7), (7,)], ids=["all", "each batch row", "padding", "one axis"]
+)
 def test_smaller_mask(submission, reference, rand, shape):
     """Broadcasts a mask that is smaller than the scores."""
     q, k, v = drawn(rand, HEADS)
@@ -171,7 +190,16 @@ def test_blocked_value(submission, reference, rand):
     """Gives blocked keys exactly no weight: a huge value behind one leaves no trace."""
     q, k, v = drawn(rand, BATCH)
     mask = rand.mask(1, 7).expand(5, 7).clone()
-    v = torch.where(mask[0, :, None], v, torch.tensor(1e5))
+    v = torch.where(mask[0, :, None], v, torch.tensor(1e20))
+    assert_attends(submission, reference, q, k, v, mask=mask)
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_mask", stage="where allowed scores are exactly 0")
+def test_zero_scores(submission, reference, rand):
+    """Lets a query attend to allowed keys whose score is exactly 0."""
+    q, k, v = drawn(rand, BATCH)
+    q[:, 1] = 0.0
+    mask = rand.mask(5, 7)
     assert_attends(submission, reference, q, k, v, mask=mask)
 
 
@@ -193,19 +221,14 @@ def test_large_scores(submission, reference, rand):
     assert_attends(submission, reference, q, k, v, atol=1e-3)
 
 
-@pytest.mark.check(skill="stability", points=1, needs="test_mask")
-def test_low_allowed_scores(submission, reference, rand):
-    """Hides blocked keys even where every allowed score is near -200."""
-    q, k, v = rand(5, 12), rand(7, 12), rand(7, 11)
+@pytest.mark.check(skill="stability", points=1, needs="test_mask", stage="where all scores are very low")
+def test_low_scores(submission, reference, rand):
+    """Hides blocked keys even where every score is near -2000."""
+    q, k, v = rand(5, 16), rand(7, 16), rand(7, 11)
     mask = torch.tensor([[True, False, True, True, False, True, False]])
-    q[:, 0], k[:, 0] = 16.0, torch.where(mask[0], -43.0, 0.0)  # 16 · 43 / √12 ≈ 199
-    answer = submission.scaled_dot_product_attention(q, k, v, mask=mask)
-    expected = reference.scaled_dot_product_attention(q, k, v, mask=mask)
-    assert_shape(answer, expected.shape)
-    # Masking after softmax and dividing by the sum is right, but in float32 it has only 0/0 to say here.
-    if answer.isnan().any() or (answer == 0).all():
-        return
-    assert_matches(answer, expected, atol=1e-3, hint="Is the number that you fill with low enough?")
+    q[:, 0], k[:, 0] = 160.0, -50.0  # 160 · 50 / √16 = 2000
+    hint = "Is the number that you fill with low enough?"
+    assert_attends(submission, reference, q, k, v, mask=mask, atol=2e-3, hint=hint)
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------
@@ -256,6 +279,16 @@ def test_dtype(submission, reference, rand):
     q, k, v = (rand(*shape, dtype=torch.float64) for shape in SQUARE)
     mask = causal(5)
     assert_attends(submission, reference, q, k, v, mask=mask)
+
+
+@pytest.mark.check(skill="hygiene", points=0.5, needs=("test_mask", "test_dtype"), stage="in half precision")
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+def test_half(submission, reference, rand, dtype):
+    """Works in half precision, with a mask."""
+    # equal scores, and four keys for each query: weights of 1/4, which every dtype has
+    q, k, v = torch.zeros(2, 3, 8, dtype=dtype), rand(2, 5, 8, dtype=dtype), rand(2, 5, 8, dtype=dtype)
+    mask = torch.tensor([True, True, False, True, True]).repeat(3, 1)
+    assert_attends(submission, reference, q, k, v, mask=mask, atol=0.05)
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape")

@@ -12,6 +12,8 @@ from grader.api.checks import (
     fail,
 )
 
+HALVES = [torch.float16, torch.bfloat16]
+
 
 @pytest.mark.check(skill="shape", points=1, public=True)
 def test_shape(submission, rand):
@@ -25,6 +27,14 @@ def test_last_axis(submission, reference, rand):
     """Equals the reference along the last axis."""
     x = rand(3, 5)
     assert_matches(submission.softmax(x), reference.softmax(x))
+
+
+@pytest.mark.check(skill="values", points=1, needs="test_shape", public=True, stage="in the examples of the exercise")
+def test_examples(submission, reference):
+    """Gives what the examples of the exercise show."""
+    row, columns = torch.tensor([0.0, 1.0, 2.0]), torch.tensor([[1000.0, 0.0], [1000.0, 0.0]])
+    assert_matches(submission.softmax(row), reference.softmax(row))
+    assert_matches(submission.softmax(columns, dim=0), reference.softmax(columns, dim=0))
 
 
 @pytest.mark.check(skill="values", points=1, needs="test_shape", public=True)
@@ -60,6 +70,13 @@ def test_square(submission, reference, rand):
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
+@pytest.mark.check(skill="generality", points=0.5, needs="test_last_axis", stage="on a slice of a larger tensor")
+def test_slice(submission, reference, rand):
+    """Works for a slice of a larger tensor, whose memory has gaps."""
+    x = rand(3, 4, 5)
+    assert_matches(submission.softmax.on_slices(x), reference.softmax(x))
+
+
 @pytest.mark.check(skill="stability", points=2, needs="test_shape", stage="on scores near {offset:+.0f}")
 @pytest.mark.parametrize("offset", [1000.0, -1000.0])
 def test_large_scores(submission, reference, rand, offset):
@@ -82,6 +99,16 @@ def test_wide_row(submission, reference):
     assert_matches(submission.softmax(x), reference.softmax(x))
 
 
+@pytest.mark.check(skill="stability", points=0.5, needs="test_wide_row", stage="for minus infinity")
+def test_exactly_zero(submission, rand):
+    """Gives minus infinity a weight of exactly 0."""
+    x = rand(3, 5)
+    x[:, 2] = float("-inf")
+    least = submission.softmax(x)[:, 2].abs().max().item()
+    if least != 0.0:
+        fail(f"An entry of -inf has the weight {least:.2g}; it must be exactly 0.")
+
+
 @pytest.mark.check(skill="gradients", points=2, needs="test_last_axis", stage="in its gradient")
 def test_gradient(submission, reference, rand):
     """Lets the right gradient through."""
@@ -102,3 +129,14 @@ def test_dtype_and_device(submission, reference, rand):
     x = rand(3, 5, dtype=torch.float64)
     assert_matches(submission.softmax(x), reference.softmax(x))
     assert_portable(submission.softmax, rand(3, 5))
+
+
+@pytest.mark.check(
+    skill="hygiene", points=0.5, needs=("test_last_axis", "test_dtype_and_device"), stage="in half precision"
+)
+@pytest.mark.parametrize("dtype", HALVES, ids=["float16", "bfloat16"])
+def test_half(submission, reference, rand, dtype):
+    """Works in half precision, with minus infinity too."""
+    x = rand(3, 1, dtype=dtype).repeat(1, 5)  # weights of 1/4, which every dtype has: asserts of a sum of 1 hold
+    x[:, 2] = float("-inf")
+    assert_matches(submission.softmax(x), reference.softmax(x), atol=0.02)

@@ -115,6 +115,24 @@ def test_an_unknown_mistake_gets_no_name(mistake_set):
     assert diagnosis.first_wrong is not None
 
 
+def test_a_probe_aside_names_only_where_all_else_is_right(mistake_set):
+    """What a rare input shows is named by the mistakes for it, and hides no other mistake."""
+    mistake_set.probe("a huge number", aside=True)(lambda subject, rand: subject.f(torch.tensor([1e30])))
+    clamped = {"a": "x.clamp(max=1e9) + 1.0"}
+    mistake_set.mistake("a-clamped", says="clamped", suggests="do not", only=("a huge number",), **clamped)
+    diagnostician = Diagnostician(mistake_set, {"f": "function"}, "torch")
+    versions = {
+        "a-clamped": lambda x: (x.clamp(max=1e9) + 1) * 2,
+        "b-one": lambda x: x.clamp(max=1e9) + 1,
+        "": lambda x: (x.clamp(max=1e6) + 1) * 2,
+    }
+
+    for expected, version in versions.items():
+        named = diagnostician.diagnose(diagnostician.outputs.subject_for(version)).named
+
+        assert [found.id for found in named] == [expected] * bool(expected)
+
+
 def test_what_two_explanations_share_is_all_that_is_named(mistake_set):
     """If pairs {a, c} and {a, d} both fit, only a is certain."""
     mistake_set.mistake("b-also-one", says="", suggests="", coding="the same", b="x * 1.0")
@@ -164,7 +182,7 @@ def test_most_pairs_of_mistakes_are_named_in_full():
     not its own unless it answers exactly as that name does."""
     diagnostician = diagnostician_of("softmax", "softmax")
     mistake_set = diagnostician.mistake_set
-    joinable = [mistake for mistake in mistake_set.mistakes if mistake.changes]
+    joinable = [each for each in mistake_set.mistakes if each.changes and not (each.alone or each.only)]
     full = total = 0
     for pair in itertools.combinations(joinable, 2):
         if set(pair[0].changes) & set(pair[1].changes) or pair[0].id == pair[1].id:

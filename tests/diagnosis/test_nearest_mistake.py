@@ -26,8 +26,9 @@ shared = cache(diagnostician_of)
 
 
 def some_of(diagnostician: Diagnostician, few: int) -> list[Mistake]:
-    """About so many mistakes, from the first to the last."""
-    mistakes = [each for each in diagnostician.mistake_set.mistakes if each.changes]
+    """About so many mistakes, from the first to the last, but for those that show only where all else is right."""
+    asides = {probe.name for probe in diagnostician.probes if probe.aside}
+    mistakes = [each for each in diagnostician.mistake_set.mistakes if each.changes and asides.isdisjoint(each.only)]
     return mistakes[:: math.ceil(len(mistakes) / few)]
 
 

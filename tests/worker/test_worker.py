@@ -426,6 +426,19 @@ def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble)
     assert (trouble in text) if trouble else text == ""
 
 
+def test_slices_are_equal_arrays_whose_memory_has_gaps(launcher):
+    """`on_slices` gives every tensor, in lists too, as it is, but so that `view` can join no two of its axes."""
+    body = "[each.is_contiguous() for each in xs], x.sum(), xs[0].reshape(-1)"
+    worker = loaded(launcher, f"import torch\ndef f(x, xs):\n    return {body}\n")
+    subject = RemoteModule(worker, {"f": "function"})
+    x = torch.arange(6).view(2, 3)
+
+    contiguous, total, flat = subject.f.on_slices(x, [x, x > 2])
+
+    assert (contiguous, total.item(), flat.tolist()) == ([False, False], 15, list(range(6)))
+    worker.close()
+
+
 def test_making_an_optimizer_does_not_import_the_compiler(launcher):
     """A first optimizer and its step cost milliseconds: torch's compiler stays out."""
     worker = loaded(

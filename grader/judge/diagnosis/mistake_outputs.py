@@ -199,10 +199,10 @@ class MistakeMatcher:
     def fits(self, mistakes: int) -> bool:
         """Return True if a set of mistakes answers as was seen.
 
-        A single mistake has to on the probes that recognise it, a combination on every probe.
+        A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
         """
         only = self._outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        numbers = [number for number in self._order if not only or self._outputs.probes[number].name in only]
+        numbers = [number for number, probe in enumerate(self._outputs.probes) if probe.name in only] or self._order
         return not self._find_misfits(mistakes, numbers, frozenset())[1]
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:
@@ -218,8 +218,9 @@ class MistakeMatcher:
 
     @cached_property
     def _order(self) -> list[int]:
-        """The probes; what is asked in few special circumstances, which rules most mistakes out, comes first."""
-        return sorted(range(len(self._outputs.probes)), key=lambda number: len(self._outputs.special[number]))
+        """The probes not aside; what is asked in few special circumstances, which rules most mistakes out, is first."""
+        numbers = [number for number, probe in enumerate(self._outputs.probes) if not probe.aside]
+        return sorted(numbers, key=lambda number: len(self._outputs.special[number]))
 
     @cached_property
     def _circumstances(self) -> frozenset[str]:

@@ -33,6 +33,7 @@ class Probe:
     Attributes:
         stage: What this probe isolates, in words ("one token", "no mask"): shown where a mistake has no name.
         nan_tells_nothing: NaN in a submission's answer is no evidence (right code may give 0/0 on extreme input).
+        aside: It recognises only mistakes that name it (`only`), and only where every other probe is answered right.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Probe:
     atol: float = ATOL
     stage: str = ""
     nan_tells_nothing: bool = False
+    aside: bool = False
 
     @property
     def title(self) -> str:

@@ -71,7 +71,7 @@ class Diagnostician:
             return diagnosis
         changed, notes = self._reformat(seen)
         if any(notes):
-            diagnosis.named = self._name(self.explain(changed)) or self._name_nearest(changed, diagnosis)
+            diagnosis.named = self._name(self.explain(changed, asides=False)) or self._name_nearest(changed, diagnosis)
             # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
             # once; elsewhere it would only hide that the values are wrong
             if diagnosis.named or notes[0] or not self._refuting(changed):
@@ -98,19 +98,20 @@ class Diagnostician:
         where = nearest[0].where
         return self._name(_common([each.mistakes for each in nearest]), f" ({where[0].upper()}{where[1:]} {there}.)")
 
-    def explain(self, seen: Observations) -> list[Mistake]:
+    def explain(self, seen: Observations, *, asides: bool = True) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.
 
         Empty if none do, if it is not certain, or if nothing speaks against the reference.
         """
-        wrong = self._refuting(seen)
+        wrong = self._refuting(seen, aside=False)
         if not wrong:
-            return []
+            return self._explain_asides(seen) if asides else []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         most = 1 if all(map(_is_error, wrong)) else self.mistake_set.together
         matcher = MistakeMatcher(self.outputs, seen)
         for size in range(1, most + 1):
             found = [self.outputs.members(mistakes) for mistakes in self.outputs.sets(size) if matcher.fits(mistakes)]
+            found = [combination for combination in found if not self._asides_of(combination[0])]
             found = [combination for combination in found if size == 1 or self._is_confirmed(combination, seen)]
             if most == 1:
                 found = [combination for combination in found if self._raises_alike(combination, seen)]
@@ -118,10 +119,26 @@ class Diagnostician:
                 return _common(found)
         return []
 
+    def _explain_asides(self, seen: Observations) -> list[Mistake]:
+        """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain."""
+        matcher, named = MistakeMatcher(self.outputs, seen), []
+        for probe in self.probes:
+            if probe.aside and not agree(seen[probe.name], self.outputs.reference(probe), probe):
+                members = [
+                    self.outputs.members(mistakes) for mistakes in self.outputs.sets(1) if matcher.fits(mistakes)
+                ]
+                fits = [combination for combination in members if probe.name in self._asides_of(combination[0])]
+                named += _common(fits) if fits else []
+        return list({mistake.id: mistake for mistake in named}.values())
+
+    def _asides_of(self, mistake: Mistake) -> set[str]:
+        """Return the probes aside that recognise a mistake."""
+        return {probe.name for probe in self.probes if probe.aside and probe.name in mistake.only}
+
     def _is_confirmed(self, combination: Sequence[Mistake], seen: Observations) -> bool:
         """Return True if a combination still fits when all that it answers is computed anew."""
         subject = self.outputs.subject_with(combination)
-        probes = self.probes
+        probes = [probe for probe in self.probes if not probe.aside]
         return all(agree(seen[probe.name], observe(probe, subject, self.arrays), probe) for probe in probes)
 
     def _raises_alike(self, combination: Sequence[Mistake], seen: Observations) -> bool:
@@ -145,9 +162,10 @@ class Diagnostician:
                 diagnosis.first_wrong = (probe, *_first_difference(seen[probe.name], expected, probe.atol))
         return diagnosis
 
-    def _refuting(self, seen: Observations) -> list[tuple[Any, Any]]:
+    def _refuting(self, seen: Observations, *, aside: bool = True) -> list[tuple[Any, Any]]:
         """Return the observations that speak against the reference, each with what the reference answers."""
-        both = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in self.probes]
+        asked = [probe for probe in self.probes if aside or not probe.aside]
+        both = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in asked]
         return [(found, expected) for probe, found, expected in both if not agree(found, expected, probe)]
 
     def _reformat(self, seen: Observations) -> tuple[Observations, list[str]]:

@@ -57,7 +57,7 @@ def _is_evident(outputs: MistakeOutputs, mistakes: int, where: str, seen: Observ
     return any(
         speaks(seen[probe.name], outputs.reference(probe), outputs.answer(number, mistakes & reached))
         for number, (probe, special, reached) in asked
-        if where not in special and not agree(seen[probe.name], outputs.reference(probe), probe)
+        if not probe.aside and where not in special and not agree(seen[probe.name], outputs.reference(probe), probe)
     )
 
 

@@ -6,6 +6,7 @@
     submission.softmax(x, dim=1)                       the value
     submission.softmax.observe(x, dim=1)               the value, and the arguments after the call
     submission.softmax.gradients(x, wrt=[0], weights=w)  gradients of sum(weights * value)
+    submission.softmax.on_slices(x)                    the value, where x is a slice of a larger array
     submission.softmax.on_fake_device(x)               the value, and whether it stayed on its input's device
     block = submission.TransformerBlock(8, 2, 32, state=weights); block(x, mask=mask); block.gradients(...)
     model = submission.make_model(layers, state); optimizer = submission.make_optimizer(model, "sgd", lr=0.1)
@@ -125,6 +126,12 @@ class RemoteFunction:
         if not reply["is_tensor"]:
             raise TypeError("only a tensor has gradients")
         return reply["grads"]  # type: ignore[no-any-return]
+
+    def on_slices(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it with every array a slice of a larger one, as `ids[:, :-1]` is: not contiguous."""
+        reply = self._ask(args, kwargs, slices=True)
+        self._subject.last_value = reply["value"]
+        return reply["value"]
 
     def on_fake_device(self, *args: Any, **kwargs: Any) -> tuple[Any, bool]:
         """Call it with every tensor on a fake device; return the value, and whether it stayed on that device."""

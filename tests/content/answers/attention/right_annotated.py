@@ -1,4 +1,4 @@
-# right: the annotated transformer: math.sqrt, masked_fill with −1e9
+# right: the annotated transformer: math.sqrt, masked_fill with −inf, which float16 has too
 import math
 
 import torch
@@ -9,7 +9,7 @@ def attention(query, key, value, mask=None, dropout=None):
     d_k = query.size(-1)
     scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(d_k)
     if mask is not None:
-        scores = scores.masked_fill(mask == 0, -1e9)
+        scores = scores.masked_fill(mask == 0, -torch.inf)
     p_attn = scores.softmax(dim=-1)
     if dropout is not None:
         p_attn = dropout(p_attn)

@@ -12,7 +12,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     if mask is not None:
         assert mask.dtype == torch.bool, "mask must be boolean"
         print("mask", tuple(mask.shape), "allowed:", int(mask.sum()))
-        scores = torch.masked_fill(scores, torch.logical_not(mask), value=-1e10)
+        scores = torch.masked_fill(scores, torch.logical_not(mask), value=float("-inf"))
     weights = torch.softmax(scores, -1)
     assert torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]), atol=1e-4)
     out = weights @ v

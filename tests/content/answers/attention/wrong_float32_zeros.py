@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: at-half
 import torch
 
 

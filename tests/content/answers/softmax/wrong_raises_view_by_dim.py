@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: wrong-format, exception
 import torch
 
 
