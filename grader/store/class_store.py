@@ -24,6 +24,7 @@ T = TypeVar("T")
 BUSY_SECONDS = 60.0  # a run may be writing, or the file system be slow
 HOLDS = "the store of results"
 MAX_PARTS = 999_999  # of a class
+MAX_FACTS_CHARS = 16 << 20  # of all of a run together; 100,000 learners have 5 million
 CHANGED = "changed"  # the fact that the class files are out of date
 
 FACT = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -155,7 +156,8 @@ class ClassStore:
 
     def facts(self) -> dict[str, Any]:
         """Return all facts: those of `Facts` once a run has begun, before that perhaps some of them."""
-        query = f"SELECT name, value FROM facts WHERE name IN ({', '.join('?' * len(FACTS))})"
+        names = ", ".join("?" * len(FACTS))
+        query = f"SELECT name, value, SUM(LENGTH(value)) OVER () FROM facts WHERE name IN ({names})"
         return self._database.convert(_to_facts, dict(self._database.read(_to_fact, query, tuple(FACTS))))
 
     def keep_facts(self, **facts: Any) -> None:
@@ -235,7 +237,9 @@ class ClassStore:
 
 def _to_fact(row: tuple[Any, ...]) -> tuple[str, Any]:
     """Read one fact. What is not of its type is let go at once: JSON takes twenty times the memory of its text."""
-    name, text = row
+    name, text, chars = row
+    if chars > MAX_FACTS_CHARS:
+        raise ValueError("these are more facts than a run has")
     return name, validated(parse_json(text), FACTS[name])
 
 

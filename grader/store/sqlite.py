@@ -30,6 +30,7 @@ _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)  # damaged rows
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 
+MAX_TABLES = 100  # with indexes; ours are some ten
 MAX_ROWS = 100_000  # of one query
 MAX_VALUE_BYTES = 16 << 20  # of a text in a row
 MAX_STEPS = 200  # of STEP_SIZE instructions of SQLite's machine, in one query: a few seconds
@@ -162,7 +163,7 @@ class Database:
                 fresh.execute(statement)
             ours = _read_tables(fresh)
         found = _read_tables(connection)
-        if not ours <= found or any(kind != "table" for kind, *_ in found - ours):
+        if not ours <= found or len(found) > MAX_TABLES or any(kind != "table" for kind, *_ in found - ours):
             raise self._refuse("its tables are not as selfattend makes them")
 
     def _refuse(self, why: str) -> StoreError:
@@ -261,7 +262,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _read_tables(connection: sqlite3.Connection) -> set[Row]:
     """Return the type, name and definition of what is in a database."""
-    return set(connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 1000"))
+    return set(connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT ?", (MAX_TABLES + 1,)))
 
 
 def _code(error: Exception) -> int:

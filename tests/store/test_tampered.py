@@ -260,6 +260,14 @@ def test_what_acts_or_computes_when_a_row_is_written_is_refused(stolen, what):
     assert "tables are not as selfattend makes them" in call(grader, "report", stolen.parent)
 
 
+def test_nothing_hides_behind_other_tables(stolen):
+    """A file of far more tables than ours is refused: what acts may stand behind them."""
+    with closing(sqlite3.connect(stolen)) as file, file:
+        for number in range(101):
+            file.execute(f"CREATE TABLE t{number} (a)")
+    assert "tables are not as selfattend makes them" in call(grader, "report", stolen.parent)
+
+
 def test_half_a_character_is_a_damaged_record(stolen):
     """A lone surrogate, which JSON can hold and a file cannot, is said to be damage; a whole emoji is none."""
     change = "UPDATE records SET record = replace(record, '\"notes\": []', '\"notes\": [\"' || ? || '\"]')"
@@ -283,6 +291,9 @@ def test_facts_that_nobody_asks_for_are_not_read(stolen):
     assert "mean score" in call(grader, "report", stolen.parent)
     sql(stolen, "UPDATE facts SET value = ? WHERE name = 'titles'", f"[{'[],' * 6_000_000}[]]")
     assert "too big" in call(grader, "report", stolen.parent)
+    sql(stolen, "UPDATE facts SET value = ? WHERE name = 'titles'", f'{{"x": [{"[]," * 5_000_000}[]]}}')
+    sql(stolen, "INSERT OR REPLACE INTO facts VALUES ('similar', ?)", f"[{'[],' * 5_000_000}[]]")
+    assert "damaged" in call(grader, "report", stolen.parent)
 
 
 def test_results_without_a_record_of_their_own_are_not_written(stolen):
