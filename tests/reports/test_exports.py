@@ -362,10 +362,11 @@ def test_two_submissions_of_one_person_are_ambiguous():
 @pytest.mark.parametrize(
     "lessons, rule, share, why",
     [
-        (HALF, Rule(), 0.78, ""),
-        (HALF, Rule("softmax"), 0.55, ""),
-        (HALF, Rule("softmax", from_points=True), 0.5, ""),
-        (HALF, Rule(from_points=True), 0.75, ""),
+        (HALF, Rule(scale="score"), 0.78, ""),
+        (HALF, Rule(), 0.75, ""),
+        (HALF, Rule("softmax", "score"), 0.55, ""),
+        (HALF, Rule("softmax", "points"), 0.5, ""),
+        (HALF, Rule(scale="points"), 0.75, ""),
         (MISSING, Rule(), None, "without attention"),
         (MISSING, Rule("attention"), None, NOT_HANDED_IN),
         (MISSING, Rule(missing_as_zero=True), 0.5, ""),
@@ -373,7 +374,7 @@ def test_two_submissions_of_one_person_are_ambiguous():
         (NOTHING, Rule(), None, NOT_HANDED_IN),
         (BROKEN, Rule(), None, GRADER_FAILED),
         (BROKEN, Rule("attention", missing_as_zero=True), None, GRADER_FAILED),
-        (BROKEN, Rule(missing_as_zero=True, from_points=True), None, GRADER_FAILED),
+        (BROKEN, Rule(missing_as_zero=True, scale="points"), None, GRADER_FAILED),
         (BROKEN, Rule("softmax"), 1.0, ""),
     ],
 )
@@ -396,7 +397,7 @@ def test_work_that_could_not_be_read_is_never_a_zero(rule):
 
 def test_a_group_has_one_mark_each():
     """Those who handed in together get the mark, unless they have one of their own."""
-    marks = make_marks([record("ann", *HALF, together=["bob", "cy"]), record("cy")], Rule())
+    marks = make_marks([record("ann", *HALF, together=["bob", "cy"]), record("cy")], Rule(scale="score"))
 
     assert [(mark.learner, mark.share) for mark in marks] == [("ann", 0.78), ("cy", 1.0), ("bob", 0.78)]
 

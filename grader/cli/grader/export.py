@@ -47,7 +47,13 @@ IMPORT = {
     metavar="N",
     help="What a 10.0 is worth; without it the file's own maximum, or 100.",
 )
-@click.option("--from-points", is_flag=True, help="Take points earned / points possible in place of score / 10.")
+@click.option(
+    "--scale",
+    type=click.Choice(["points", "score"]),
+    default="points",
+    show_default=True,
+    help="The share of the points earned, or score / 10, of which nothing right has a tenth.",
+)
 @click.option("--missing-as-zero", is_flag=True, help="Count what was not handed in as 0, in place of leaving it out.")
 @click.option("--keep", is_flag=True, help="Leave grades alone that are in the file already.")
 @click.option("--match-by", default="", metavar="HEADING", help="The column that holds your learners' ids.")
@@ -59,8 +65,8 @@ def command(
     """Fill in your platform's own gradebook with the scores in DIR.
 
     Export the gradebook, give it to this command, and import what comes out: one column is changed, every other byte
-    stays. A score becomes score x N / 10 points, so 10.0 is all N of them and 1.0, nothing right, a tenth; with
-    --from-points it is N x points earned / points possible, so nothing right is 0.
+    stays. A score is 1 + 9 x points earned / points possible, and the gradebook gets N x points earned / points
+    possible: all N for a 10.0, and 0 for a 1.0. With --scale score it is N x score / 10, and a 1.0 is worth a tenth.
 
     People are found by id, login, e-mail address or name. Nobody is guessed: whoever fits several is listed, and left
     out. So is every submission that lacks a lesson, every one that could not be read, and every one on which the grader
@@ -78,6 +84,8 @@ def command(
     platform, source = _source(canvas, moodle)
     _check_out(out, source, force)
     filled, unfinished = _fill(platform, source, results, **more)
+    if more["scale"] == "score":
+        warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
     _write(out, filled.content)
     if as_json:
         put_json({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()})
@@ -109,7 +117,7 @@ def _fill(
     source: Path,
     results: Path,
     lesson: str | None,
-    from_points: bool,
+    scale: str,
     missing_as_zero: bool,
     **more: Any,
 ) -> tuple[Filled, int | None]:
@@ -129,7 +137,7 @@ def _fill(
     # the column may be called like the lesson or like the course
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
-    marks = make_marks(records, Rule(name, from_points, missing_as_zero), head["missing"])
+    marks = make_marks(records, Rule(name, scale, missing_as_zero), head["missing"])
     fill = fill_canvas if platform == "canvas" else fill_moodle
     return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **more), unfinished
 

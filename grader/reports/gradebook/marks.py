@@ -1,7 +1,7 @@
 """Turn records into marks: shares of the points of a gradebook's column, or the reasons why there are none.
 
-    by default      share = score / 10, of a lesson or of the whole submission: 10.0 is all the points, 1.0 a tenth
-    from_points     share = points earned / points possible; of a whole submission the mean of its lessons' shares
+    points     share = points earned / points possible; of a whole submission the mean of its lessons' shares
+    score      share = score / 10, of a lesson or of the whole submission: 10.0 is all the points, 1.0 a tenth
 
 A lesson that was not handed in gives no share, or zero with `missing_as_zero`. A lesson on which the grader failed, and
 work that could not be read, such as a damaged archive, are never a zero: somebody has to look at them.
@@ -26,7 +26,7 @@ class Rule:
     """What is exported: one lesson, or "" for the whole submission; and how its score becomes a share."""
 
     lesson: str = ""
-    from_points: bool = False
+    scale: str = "points"
     missing_as_zero: bool = False
 
 
@@ -73,18 +73,18 @@ def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
         lesson = record.lessons.get(name)
         if lesson and lesson.state == "grader-error":
             return None, GRADER_FAILED
-        share = _lesson_share(lesson, rule.from_points) if lesson and lesson.state != "missing" else None
+        share = _lesson_share(lesson, rule.scale) if lesson and lesson.state != "missing" else None
         if share is None:
             missing.append(name)
         shares.append(share or 0.0)
     if missing and not rule.missing_as_zero:
         return None, NOT_HANDED_IN if rule.lesson or len(missing) == len(names) else f"without {', '.join(missing)}"
-    whole = not rule.lesson and not rule.from_points and not missing
+    whole = not rule.lesson and rule.scale == "score" and not missing
     # the submission's own score where there is one: it is rounded, and what everything else shows
     return (record.score / MAX_SCORE if whole and record.score is not None else sum(shares) / len(shares)), ""
 
 
-def _lesson_share(lesson: LessonResult, from_points: bool) -> float | None:
-    if not from_points:
+def _lesson_share(lesson: LessonResult, scale: str) -> float | None:
+    if scale == "score":
         return None if lesson.score is None else lesson.score / MAX_SCORE
     return lesson.earned / lesson.points if lesson.points else None
