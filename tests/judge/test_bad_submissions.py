@@ -6,9 +6,12 @@ import dataclasses
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.factories import course, judge_source
+
+from grader.model import LessonResult
 
 GOOD = """
 import torch
@@ -34,8 +37,14 @@ def verdict(launcher_with):
     """Judge a source as `softmax`, with short limits."""
     limits = dataclasses.replace(course().limits, call_seconds=2.0, total_seconds=15.0, memory_mb=2048)
     with launcher_with(limits) as launcher:
-        the_course = dataclasses.replace(course(), limits=limits)
-        yield lambda source, **more: judge_source(launcher, "softmax", source, of=the_course, **more)
+
+        def judge(source: str, call_seconds: float = 2.0, **more: Any) -> LessonResult:
+            the_limits = dataclasses.replace(limits, call_seconds=call_seconds)
+            return judge_source(
+                launcher, "softmax", source, of=dataclasses.replace(course(), limits=the_limits), **more
+            )
+
+        yield judge
 
 
 def test_a_right_answer_scores_ten(verdict):
@@ -121,7 +130,7 @@ def test_functions_that_give_no_right_answer(verdict, case):
     a grader error."""
     source, mistake = BAD_ANSWERS[case]
 
-    result = verdict(source)
+    result = verdict(source, call_seconds=0.5 if mistake == "timeout" else 2.0)
 
     assert result.score < 10.0 and not result.passed
     assert all(check.outcome != "grader-error" for check in result.checks)
@@ -190,8 +199,8 @@ def test_a_wrong_dtype_does_not_hide_wrong_values(verdict):
 
 def test_a_loop_is_found_where_it_is(verdict):
     """A call, and a file, that do not come to an end are named with the line that they were at."""
-    in_a_call = verdict("def softmax(x, dim=-1):\n    n = 0\n    while True:\n        n += 1\n")
-    at_the_top = verdict(GOOD + "while True:\n    pass\n")
+    in_a_call = verdict("def softmax(x, dim=-1):\n    n = 0\n    while True:\n        n += 1\n", call_seconds=0.5)
+    at_the_top = verdict(GOOD + "while True:\n    pass\n", call_seconds=0.5)
 
     assert re.search(r"It was at softmax\.py:[34]\.", in_a_call.mistakes[0].says)
     assert "softmax.py:" in at_the_top.mistakes[0].says

@@ -292,7 +292,7 @@ def test_the_fork_server_and_its_workers_die_with_the_judge():
 @pytest.mark.parametrize("spawn", [False, True])
 def test_closing_the_launcher_leaves_no_process(launcher_with, spawn):
     """After `close`, the parent and all workers, used or waiting, are gone."""
-    with launcher_with(LIMITS, spawn=spawn) as launcher:
+    with launcher_with(LIMITS, "numpy", spawn=spawn) as launcher:
         workers = [loaded(launcher, "def f():\n    return 1\n") for _ in range(3)]
         pids = [worker.pid for worker in workers] + ([] if spawn else [launcher.process.pid])
         for worker in workers[:2]:
