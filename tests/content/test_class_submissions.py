@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support import class_submissions as made
 from support.factories import course, run_judge
+from support.repeat import repeat
 
 from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
@@ -47,14 +48,15 @@ def test_what_is_made_is_python_in_other_names(lesson: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", ["softmax", "multi_head"])
-def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, launcher: Launcher) -> None:
+@repeat(usual=5, soak=25)
+def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, times: int, launcher: Launcher) -> None:
     """An answer under other names gets the score and the mistakes that it had."""
     words = set(course().lessons[lesson].exercise_path.read_text(encoding="utf-8").replace("(", " ").split())
     prescribed = {word.strip(".,:;`") for word in words} | set(course().lessons[lesson].kinds)
 
     def verdicts(judge: Judge) -> None:
         rng = random.Random(3)
-        for source in [*made.sources(lesson, "right")[:4], *made.sources(lesson, "wrong")[5:12]]:
+        for source in [*made.sources(lesson, "right")[: times // 2], *made.sources(lesson, "wrong")[5 : 5 + times]]:
             versions = (source, made.rename_locals(source, rng), made.disguise(source, rng, prescribed))
             results = [
                 judge.examine(course().lessons[lesson], Submission(lesson, f"{lesson}.py", version), SEED)

@@ -40,7 +40,7 @@ def test_nothing_is_ambiguous(topic, times):
 
 
 @pytest.mark.parametrize("family", GENERATED, ids=lambda family: family.id)
-@repeat(usual=25, soak=200)
+@repeat(usual=8, soak=200)
 def test_answers_are_what_torch_says(family: Family, times: int):
     """A generator's closed form gives what torch computes, for so many seeds."""
     proof = getattr(proofs(family.topic), family.generator)

@@ -63,7 +63,7 @@ def submission_of(path: Path) -> Submission:
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-@repeat(usual=5, soak=16)
+@repeat(usual=3, soak=16)
 def test_verdicts_are_the_same_to_the_word(launcher, lesson, times):
     """So many of the answers that learners wrote get the same outcomes, messages, names and examples."""
     paths = sorted((ANSWERS / lesson).glob("*.py"))

@@ -6,6 +6,7 @@ start a program by themselves, or ask for the fixture `new_pythons`.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -123,6 +124,7 @@ def _line_to(kind: str, _process: int) -> socket.socket:
     line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_REQUEST_BYTES)
     line.connect(str(Path(os.environ.get(FOLDER) or _here.folder, kind)))
+    atexit.register(line.close)
     return line
 
 
