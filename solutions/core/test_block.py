@@ -239,7 +239,7 @@ def test_post_gradients(submission, reference, rand):
     assert_gradients_match(*blocks, rand(2, 5, D), wrt=[0], weights=weights, atol=BOTH_SLOPES)
 
 
-@pytest.mark.check(skill="gradients", points=0.5, needs="test_names")
+@pytest.mark.check(skill="training", points=0.5, needs="test_names")
 def test_parameters(submission, reference):
     """Makes every weight a parameter, so that an optimizer finds it."""
     hidden = set(reference.TransformerBlock(D, H, F).state()["parameters"])

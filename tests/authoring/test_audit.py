@@ -16,6 +16,8 @@ from support.command_server import run_command
 from support.hand_ins import TINY
 from support.learn_command import environment
 
+from grader.authoring.audit.forms import find_uneven, form_table
+from grader.authoring.audit.lesson_audit import LessonAudit
 from grader.authoring.lesson_template import add_to_syllabus, write_lesson
 from grader.cli.grader.audit import conclusion, head, lesson_column, matrix_table, row
 from grader.course import load
@@ -26,6 +28,7 @@ from grader.source.step_marks import read_marks, strip_marks
 from grader.terminal.text import Signs
 
 SECONDS = 120
+WRONG_FORMS = ("another dtype", "an axis more", "(output, weights)", "a list")
 
 
 @pytest.fixture
@@ -55,6 +58,7 @@ def test_a_course_without_fault_is_clean():
 
     assert code == 0
     assert lessons["moving_average"] == {"checks": 10, "rejected": [8, 8], "named": [8, 8], "alternatives": [3, 3],
+                                         "forms": {form: {"moving_average": 8.5} for form in WRONG_FORMS},
                                          "problems": []}  # fmt: skip
     assert lessons["argmax_2d"]["rejected"] == lessons["argmax_2d"]["named"] == [10, 10]
 
@@ -275,6 +279,21 @@ def test_the_table_says_how_many_of_how_many():
     assert row(table, width, Signs()).split() == ["✗", "mean", "12", "3/4", "2/4", "5/5"]
     assert len(head(width)) == len(row(table, width, Signs()))
     assert conclusion([table]) == "1 lesson: 2 problems."
+
+
+def test_a_wrong_form_that_costs_more_in_one_lesson_than_in_another_is_refused():
+    """The table has a column for each lesson; what is more than 2.0 apart is told of the lesson with less."""
+    mean = LessonAudit("mean", forms={"another dtype": {"mean": 8.5}, "a list": {"mean": 8.5, "means": 7.0}})
+    spread = LessonAudit("spread", forms={"another dtype": {"spread": 6.4}})
+
+    assert [line.split() for line in form_table([mean, spread])] == [
+        ["a", "fault", "of", "form", "mean", "spread"],
+        ["another", "dtype", "8.5", "6.4"],
+        ["a", "list", "7.0", "–"],
+    ]
+    [(audit, what)] = find_uneven([mean, spread])
+    assert audit is spread and what == "“another dtype” scores 6.4 here and 8.5 in mean; 2 apart are allowed."
+    assert form_table([LessonAudit("mean")]) == find_uneven([mean]) == []
 
 
 # --- a new lesson -----------------------------------------------------------------------------------------------------

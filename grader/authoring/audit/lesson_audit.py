@@ -16,6 +16,7 @@ class LessonAudit:
     Attributes:
         root: The course's folder.
         matrix: For each function and each of its mistakes, the checks that failed it.
+        forms: For each fault of form, the score of the reference with it, by function.
     """
 
     lesson: str
@@ -26,6 +27,7 @@ class LessonAudit:
     checks: int = 0
     problems: list[str] = field(default_factory=list)
     matrix: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    forms: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def clean(self) -> bool:

@@ -22,6 +22,7 @@ from grader.judge.examination import Judge
 from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.compare import largest_error
 from grader.judge.values.random_inputs import Rand, derive
+from grader.judge.values.wrong_forms import FORMS, in_form
 from grader.model import Lesson, LessonResult, Submission
 
 MIN_MARGIN = 10.0  # in tolerances of the probe
@@ -60,6 +61,7 @@ class Proof:
             self.report.add_error(error)
         for diagnostician in diagnosticians.values():
             self._prove_mistake_set(diagnostician)
+        self._prove_forms()
         self._prove_checks()
 
     # --- checks -------------------------------------------------------------------------------------------------------
@@ -204,6 +206,20 @@ class Proof:
         if margin < MIN_MARGIN:
             what = f"{mistake.label}: its margin is {margin:.1f} tolerances; {MIN_MARGIN:g} are needed."
             self._add_mistake(what, mistake)
+
+    def _prove_forms(self) -> None:
+        """Put each fault of form into each function of the reference, and note what it scores."""
+        written = [function for function in self.lesson.functions if function.name in self.base]
+        for function in written:
+            for name, form in FORMS.items():
+                changed: list[str] = []
+                namespace = {**self.base, function.name: in_form(self.base[function.name], form, changed)}
+                result = self.judge.examine_own(self.lesson, namespace, min(self.on_seed))
+                if changed and result.passed:
+                    what = f"{function.name}: “{name}” passes every check."
+                    self.report.add(what, self.lesson.checks_path)
+                elif changed and result.score is not None:
+                    self.report.forms.setdefault(name, {})[function.name] = result.score
 
     def _add_mistake(self, what: str, mistake: Mistake) -> None:
         self.report.add(what, self.lesson.mistakes_path, mistake.line)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.authoring.audit.forms import find_uneven, form_table
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import COURSE, course_option, json_option
 from grader.cli.output import put_json
@@ -49,7 +50,8 @@ def command(
 
     For every lesson: its files are there; the stub fails, and what its examples show is what the reference gives; on
     each of several seeds the reference and every correct alternative pass every check, and every known mistake is
-    rejected; each mistake is named as itself, and each check fails something. For the quiz, unless --lessons is given:
+    rejected; each mistake is named as itself, and each check fails something; a wrong form costs about the same in
+    every lesson. For the quiz, unless --lessons is given:
     200 variants of each question are as they must be, and none is ambiguous. Exit status 0 if all of it holds, 1 if
     not; what is wrong is told with its file and line.
 
@@ -70,6 +72,8 @@ def command(
     audits = _audit(course, chosen, shown, seeds)
     names = [*shown, *(lesson.name for lesson in chosen)]
     done = list(audits) if as_json else list(_print_rows(audits, lesson_column(names)))
+    for report, what in find_uneven(done):
+        report.problems.append(what)
     questions = None if lessons else _questions(course)
     if as_json:
         put_json(to_object(done, questions, matrix))
@@ -88,7 +92,9 @@ def _print_rows(audits: Iterator[LessonAudit], width: int) -> Iterator[LessonAud
 
 
 def _print_findings(audits: Sequence[LessonAudit], questions: BankAudit | None, with_matrix: bool) -> None:
-    """Print the problems, what was found of the questions, and which check caught what."""
+    """Print the problems, what was found of the questions, what a wrong form costs, and which check caught what."""
+    if table := form_table(audits):
+        put("\n".join(table) + "\n")
     for report in audits if with_matrix else []:
         for function, caught in report.matrix.items():
             put(paint(f"{report.lesson}, {function}:", "strong"))
@@ -191,7 +197,7 @@ def matrix_table(caught: Mapping[str, Sequence[str]]) -> list[str]:
 
 def to_object(audits: Sequence[LessonAudit], questions: BankAudit | None, matrix: bool = False) -> dict[str, Any]:
     """Return the documented object of `grader audit --json`; each pair is [proved, of how many]."""
-    keys = ("checks", "rejected", "named", "alternatives", "problems") + ("matrix",) * matrix
+    keys = ("checks", "rejected", "named", "alternatives", "forms", "problems") + ("matrix",) * matrix
     return {
         "schema": SCHEMA,
         "clean": _is_clean(audits, questions),

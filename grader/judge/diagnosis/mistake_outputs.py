@@ -203,6 +203,8 @@ class MistakeMatcher:
         """
         only = self._outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
         numbers = [number for number, probe in enumerate(self._outputs.probes) if probe.name in only] or self._order
+        if only and all(self._seen[name] is NO_EVIDENCE for name in only):
+            return False
         return not self._find_misfits(mistakes, numbers, frozenset())[1]
 
     def misfits(self, mistakes: int) -> tuple[str, list[Probe]]:

@@ -60,7 +60,7 @@ def _faults_of(value: Any, expected: Any) -> set[str]:
 
 
 def _as_number(value: Any) -> Any:
-    if isinstance(value, tuple):
+    if isinstance(value, list | tuple):
         floats = [item for item in value if isinstance(item, float)]
         return floats[0] if len(floats) == 1 else None
     return float(value) if is_array(value) and math.prod(value.shape) == 1 else None
@@ -69,9 +69,15 @@ def _as_number(value: Any) -> Any:
 def _as_sequence(value: Any, expected: Any) -> Any:
     numbers = is_array(value) and value.ndim == 1 and all(isinstance(item, float) for item in expected)
     found = value.tolist() if numbers else value
+    if _begins_with_sequence(found) and not _begins_with_sequence(expected):
+        found = found[0]  # with the weights behind it
     if not isinstance(found, list | tuple) or len(found) != len(expected):
         return None
     return found if type(found) is type(expected) else type(expected)(found)
+
+
+def _begins_with_sequence(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and isinstance(value[0], list | tuple)
 
 
 def _as_array(value: Any, expected: Any, axes: bool) -> Any:
