@@ -28,7 +28,8 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import require_questions
 
 SECONDS = 120
-LESSONS = list(load(ROOT).lessons)
+COURSE = load(ROOT)
+LESSONS = list(COURSE.lessons)
 
 
 def grader(*arguments: object, course: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -67,7 +68,7 @@ def workspace(released, tmp_path):
 def solve(workspace: Path, *lessons: str) -> None:
     """Put the references into a workspace."""
     for lesson in lessons:
-        shutil.copy(ROOT / f"solutions/core/{lesson}.py", workspace / f"core/{lesson}.py")
+        shutil.copy(COURSE.lessons[lesson].solution_path, workspace / COURSE.lessons[lesson].track / f"{lesson}.py")
 
 
 # --- what it holds ----------------------------------------------------------------------------------------------------
@@ -383,7 +384,7 @@ def test_the_search_knows_every_hidden_text(secrets):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_planted_line_of_a_reference_is_found(lesson, secrets, tmp_path):
     """Every line of a reference that is more than everyday Python is found: in Python, in bytes, and in an archive."""
-    reference = (ROOT / f"solutions/core/{lesson}.py").read_text()
+    reference = COURSE.lessons[lesson].solution_path.read_text()
     lines = [line for line in reference.splitlines() if telling(line) & secrets[f"{lesson}.py"]]
     assert lines
     for number, line in enumerate(lines):
