@@ -142,7 +142,7 @@ def test_a_lesson_ends_however_late_each_answer_comes():
     result = judge_source(slow, "softmax", RIGHT, of=dataclasses.replace(course(), limits=limits))  # type: ignore[arg-type]
 
     assert time.monotonic() - begun < limits.total_seconds * 1.25 + MARGIN
-    assert result.score < 10.0 and result.mistakes[0].id == "timeout"
+    assert result.score < 10.0 and "timed-out" in {check.outcome for check in result.checks}  # in a call, or before one
 
 
 def test_a_parent_of_workers_that_stands_still_is_told(launcher_with, monkeypatch):
