@@ -96,6 +96,16 @@ def test_small_values_are_shown_as_they_can_be_typed():
 BASE = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
 
 
+CUBE = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(3))
+SIZES = {8: "the last axis of `q`"}
+
+
+def angles(scale):
+    """Sines and cosines of four positions, at angles that are so many times as large."""
+    angle = scale * torch.arange(4)[:, None] / 100 ** (torch.arange(3) / 3)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
 @pytest.mark.parametrize(
     "actual, expected, words",
     [
@@ -113,11 +123,24 @@ BASE = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))
         (torch.where(torch.arange(4) == 1, math.nan, BASE), BASE, "NaN"),
         ({"x": BASE * 3}, {"x": BASE}, "3 times"),
         ([1.0, BASE.T], [1.0, BASE], "transpose"),
+        (CUBE.permute(1, 0, 2), CUBE, "`permute(1, 0, 2)` of your answer is right"),
+        (CUBE.permute(2, 0, 1), CUBE, "`permute(1, 2, 0)` of your answer is right"),
+        (CUBE.reshape(15, 4), CUBE, "in the right order, in shape (15, 4)"),
+        (CUBE[:, [3, 0, 4, 1, 2]], CUBE, "expected row 0, 1, ... is your row 1, 3, 4, 0, 2"),
+        (CUBE[None][:, :, [1, 0]].repeat(1, 1, 2, 1) * 2, CUBE[None][:, :, [1, 0]].repeat(1, 1, 2, 1), "2 times"),
+        (CUBE / 8**0.5, CUBE, "0.3536 times what is expected (1/√8, and 8 is the last axis of `q`)"),
+        (24.0, 3.0, "It is 8 times what is expected, and 8 is the last axis of `q`."),
+        (0.5, 4.0, "It is 1/8 of what is expected"),
+        (CUBE * math.pi / 180, CUBE, "degrees where radians are meant"),
+        (torch.sigmoid(BASE), BASE.softmax(-1), "Along the last axis the values sum to"),
+        ((BASE / 8**0.5).softmax(-1), BASE.softmax(-1), "for scores 0.3536 times as large (1/√8, and 8"),
+        (torch.full((4, 4), 0.25), BASE.softmax(-1), "the scores make no difference"),
+        (angles(math.pi / 180), angles(1.0), "Every angle is 0.01745 times what is expected (π/180: degrees"),
     ],
 )
 def test_regular_differences_are_recognised(actual, expected, words):
     """A factor, a transpose, an order, a shift or a single right row is said in words."""
-    assert words in " ".join(find_patterns(actual, expected))
+    assert words in " ".join(find_patterns(actual, expected, SIZES))
 
 
 def test_irregular_differences_are_not_explained_away():
@@ -127,3 +150,4 @@ def test_irregular_differences_are_not_explained_away():
     assert find_patterns(BASE + noise, BASE) == []
     assert find_patterns(None, BASE) == []
     assert find_patterns([1], BASE) == []
+    assert find_patterns(2.7, 3.0, SIZES) == []

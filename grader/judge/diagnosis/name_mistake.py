@@ -14,8 +14,10 @@ from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutput
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
 from grader.judge.diagnosis.nearest_mistake import find_nearest, is_error
 from grader.judge.diagnosis.output_format import reformat
+from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
+from grader.judge.values.scale_patterns import Sizes
 from grader.model import Counterexample, Named
 
 
@@ -29,6 +31,8 @@ class Diagnosis:
         first_wrong: The first of them, the submission's answer and the reference's.
         format_note: What is wrong with the form of the answers: a list in place of a tensor, say.
         raises: Beside what is named, an error is raised.
+        facts: Where nothing has a name, sentences on what the answers depend on.
+        sizes: What each size is in what the first wrong probe asks.
     """
 
     named: list[Named] = field(default_factory=list)
@@ -37,6 +41,8 @@ class Diagnosis:
     first_wrong: tuple[Probe, Any, Any] | None = None
     format_note: str = ""
     raises: bool = False
+    facts: list[str] = field(default_factory=list)
+    sizes: Sizes = field(default_factory=dict)
     counterexamples: list[Counterexample] = field(default_factory=list)
 
 
@@ -76,6 +82,9 @@ class Diagnostician:
             # once; elsewhere it would only hide that the values are wrong
             if diagnosis.named or notes[0] or not self._refuting(changed):
                 diagnosis.format_note = next(filter(None, notes))
+        if not diagnosis.named and not diagnosis.format_note:
+            diagnosis.facts = find_facts(self.outputs, subject, seen)
+            diagnosis.sizes = sizes_in(self.outputs, diagnosis.first_wrong[0])
         return diagnosis
 
     def _name(self, mistakes: Sequence[Mistake], but: str = "") -> list[Named]:

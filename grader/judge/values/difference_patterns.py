@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from grader.judge.values.compare import is_array, to_numpy
+from grader.judge.values.scale_patterns import Sizes, describe_angles, describe_number, describe_ratio, describe_sums
 
-RTOL = 1e-3
+MAX_SLICES = 64  # along one axis, each of which is compared with each
+_NAMES = {  # of the axes, by how many there are
+    1: ["entry"],
+    2: ["row", "column"],
+    3: ["batch item", "row", "column"],
+    4: ["batch item", "head", "row", "column"],
+}
 
 
 def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
@@ -27,8 +36,14 @@ def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def find_patterns(actual: Any, expected: Any) -> list[str]:
-    """Describe the patterns in how two observations of a probe differ; empty where there is none."""
+def find_patterns(actual: Any, expected: Any, sizes: Sizes | None = None) -> list[str]:
+    """Describe the patterns in how two observations of a probe differ; empty where there is none.
+
+    Args:
+        sizes: What each size of the inputs is, from which a constant may come.
+    """
+    if isinstance(actual, float) and isinstance(expected, float):
+        return [text for text in (describe_number(actual, expected, sizes or {}),) if text]
     pair = first_array_pair(actual, expected)
     if pair is None:
         return []
@@ -36,9 +51,10 @@ def find_patterns(actual: Any, expected: Any) -> list[str]:
     if a.shape != e.shape:
         return [text for text in (_other_shape(a, e),) if text]
     if a.dtype.kind == "b" or e.dtype.kind == "b":
-        detectors: tuple[Callable[[Any, Any], str], ...] = (_inversion, _transpose, _rows)
+        detectors: list[Callable[[Any, Any], str]] = [_inversion, _axes, _order, _rows]
     else:
-        detectors = (_nans, _constant_ratio, _sign, _transpose, _column_order, _row_shift, _rows)
+        scales = [partial(each, sizes=sizes or {}) for each in (describe_ratio, describe_sums, describe_angles)]
+        detectors = [_nans, *scales, _sign, _axes, _order, _row_shift, _rows]
     return [text for detector in detectors if (text := detector(a, e))][:2]
 
 
@@ -58,8 +74,10 @@ def _other_shape(a: Any, e: Any) -> str:
     squeezed = a.squeeze()
     if squeezed.shape == e.shape and _close(squeezed, e):
         return f"The values are right, in shape {a.shape} instead of {e.shape}: an extra axis of size 1."
-    if a.ndim == e.ndim and a.ndim >= 2 and _close(a.swapaxes(-1, -2), e):
-        return f"The values are right, but the last two axes are exchanged: {a.shape} instead of {e.shape}."
+    if moved := _axes(a, e):
+        return moved
+    if _close(a.reshape(e.shape), e):
+        return f"The values are right and in the right order, in shape {a.shape} instead of {e.shape}."
     return ""
 
 
@@ -72,21 +90,6 @@ def _nans(a: Any, e: Any) -> str:
     return f"{int(new.sum())} of {a.size} values are NaN where numbers are expected (0/0, inf − inf or 0·inf)."
 
 
-def _constant_ratio(a: Any, e: Any) -> str:
-    import numpy
-
-    big = numpy.abs(e) > 1e-3
-    if big.sum() < 3 or not numpy.isfinite(a).all():
-        return ""
-    if not a.any():
-        return "Every value is 0."
-    ratios = a[big] / e[big]
-    ratio = float(numpy.median(ratios))
-    if abs(ratio - 1) < 1e-3 or abs(ratio + 1) < 1e-3 or not numpy.allclose(ratios, ratio, rtol=RTOL):
-        return ""
-    return f"Every value is {ratio:.4g} times what is expected: a constant factor is missing or too much."
-
-
 def _sign(a: Any, e: Any) -> str:
     return "Every value has the opposite sign." if _close(-a, e) and abs(e).max() > 1e-3 else ""
 
@@ -96,28 +99,33 @@ def _inversion(a: Any, e: Any) -> str:
     return "It is exactly the opposite: True where False is expected." if opposite else ""
 
 
-def _transpose(a: Any, e: Any) -> str:
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2] or not _close(a.swapaxes(-1, -2), e):
+def _axes(a: Any, e: Any) -> str:
+    """Name the order of axes that would be right."""
+    if not 2 <= e.ndim <= 4 or a.ndim != e.ndim:
         return ""
-    return "It is the transpose of what is expected: rows and columns are exchanged."
+    if _close(a.swapaxes(-1, -2), e):
+        if a.shape == e.shape:
+            return "It is the transpose of what is expected: rows and columns are exchanged."
+        return f"The values are right, but the last two axes are exchanged: {a.shape} instead of {e.shape}."
+    for order in itertools.permutations(range(e.ndim)):
+        moved = a.transpose(order)
+        if order != tuple(range(e.ndim)) and moved.shape == e.shape and _close(moved, e):
+            return f"The values are right, with their axes in another order: `permute{order}` of your answer is right."
+    return ""
 
 
-def _column_order(a: Any, e: Any) -> str:
-    import numpy
-
-    if a.ndim < 2 or a.shape[-1] < 3 or _close(a, e):
-        return ""
-    flat_a, flat_e = a.reshape(-1, a.shape[-1]), e.reshape(-1, e.shape[-1])
-    order = []
-    for column in range(flat_e.shape[1]):
-        hits = [c for c in range(flat_a.shape[1]) if numpy.allclose(flat_a[:, c], flat_e[:, column], atol=1e-4)]
-        if len(hits) != 1:
-            return ""
-        order.append(hits[0])
-    if sorted(order) != list(range(len(order))):
-        return ""
-    shown = ", ".join(map(str, order[:6]))
-    return f"Every column is there, in another order: expected column 0, 1, 2, ... is your column {shown}."
+def _order(a: Any, e: Any) -> str:
+    """Name the axis along which everything is there, in another order."""
+    for axis, name in reversed(list(enumerate(_NAMES.get(a.ndim, [])))):
+        mine, right = a.swapaxes(0, axis), e.swapaxes(0, axis)
+        if not 2 <= len(right) <= MAX_SLICES:
+            continue
+        found = [[number for number in range(len(mine)) if _close(mine[number], each)] for each in right]
+        order = [hits[0] for hits in found if len(hits) == 1]
+        if sorted(order) == list(range(len(right))) != order:
+            shown, more = ", ".join(map(str, order[:6])), ", ..." if len(order) > 6 else ""
+            return f"Every {name} is there, in another order: expected {name} 0, 1, ... is your {name} {shown}{more}."
+    return ""
 
 
 def _row_shift(a: Any, e: Any) -> str:
@@ -135,13 +143,7 @@ def _rows(a: Any, e: Any) -> str:
     import numpy
 
     wrong = ~numpy.isclose(a.astype(float), e.astype(float), rtol=0, atol=1e-4, equal_nan=True)
-    names = {
-        1: ["entry"],
-        2: ["row", "column"],
-        3: ["batch item", "row", "column"],
-        4: ["batch item", "head", "row", "column"],
-    }
-    for axis, name in enumerate(names.get(a.ndim, [])):
+    for axis, name in enumerate(_NAMES.get(a.ndim, [])):
         size = a.shape[axis]
         others = tuple(i for i in range(a.ndim) if i != axis)
         right = [int(i) for i in numpy.flatnonzero(~wrong.any(axis=others))]

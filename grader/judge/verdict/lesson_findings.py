@@ -108,6 +108,7 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
         finding.named += name_by_form(function, bad) + general
         told = bool(general) or all(check.form for check in bad)
         finding.stages += [] if told else _describe_stages(function, diagnosis, bad)
+        finding.stages += [f"`{function}`: {fact}" for fact in diagnosis.facts]
 
 
 def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckResult]) -> list[str]:
@@ -122,7 +123,7 @@ def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckRes
     if diagnosis.first_wrong is None:
         return said
     probe, actual, expected = diagnosis.first_wrong
-    regular = [f"`{function}`, {probe.title}: {text}" for text in find_patterns(actual, expected)]
+    regular = [f"`{function}`, {probe.title}: {text}" for text in find_patterns(actual, expected, diagnosis.sizes)]
     return said + (regular or [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1])
 
 

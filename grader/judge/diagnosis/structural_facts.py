@@ -1,0 +1,223 @@
+"""Facts that need no table of mistakes: what a function's answer depends on, and should not, or should and does not.
+
+Each is tried on a call that the probes make: one input is changed in one place, and the submission's answer changes
+where the reference's does not, or the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from grader.judge.diagnosis.changed_call import ChangedCall, identity_like, other, other_at_end
+from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import CallableModule
+from grader.judge.values.compare import is_array, same, to_numpy
+from grader.judge.values.difference_patterns import find_patterns
+from grader.judge.values.scale_patterns import Sizes
+
+MAX_CALLS = 3  # of a function on which facts are tried
+MAX_FACTS = 3
+CHOICES = (0, 1, 2, 3)  # other values of a number that is no size
+MOVED, STILL = 1e-3, 1e-5  # by how much an answer changes that depends on an input, and one that does not
+MAX_NAMED = 4  # inputs in one sentence
+
+
+def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[str]:
+    """Return true sentences on what influences a submission's answers; empty if it cannot be called any more."""
+    found = list(_missing_gradients(outputs, seen))
+    try:
+        for fact in _facts_of_calls(outputs, subject):
+            found += [fact] if fact and fact not in found else []
+            if len(found) >= MAX_FACTS:
+                break
+    except LearnerError:
+        pass
+    return found[:MAX_FACTS]
+
+
+def sizes_in(outputs: MistakeOutputs, probe: Any) -> Sizes:
+    """Return what each size is in what a probe asks."""
+    return ChangedCall(outputs, outputs.subject_with(()), outputs.transcripts[probe].submission).sizes
+
+
+def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[str]:
+    said: set[str] = set()
+    moves: dict[str, bool] = {}  # by input, whether the answer changed with it in any call
+    for call, special in _some_calls(outputs, subject):
+        where = min(special, key=lambda words: (not words.startswith("with"), words), default="")
+        for fact in (_is_fickle(call), _weights(call), *_leaks(call), _batch_size(call)):
+            if fact and fact not in said:
+                said.add(fact)
+                yield f"{fact} ({where})" if where else fact
+        for name, moved in _influences(call, {name for name, moved in moves.items() if moved}):
+            moves[name] = moves.get(name, False) or moved
+    names = [f"`{name}`" for name, moved in moves.items() if not moved]
+    if len(names) > MAX_NAMED:
+        names[MAX_NAMED:] = [f"{len(names) - MAX_NAMED} more"]
+    if names:
+        listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        has = "has" if len(names) == 1 else "have"
+        yield f"{listed} {has} no influence: with other values your answer is the same."
+
+
+def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tuple[ChangedCall, frozenset[str]]]:
+    """Yield calls that the submission answers, the most ordinary first, each with inputs that none before it has."""
+    tried: set[tuple[str, int]] = set()
+    count = 0
+    for number in sorted(range(len(outputs.probes)), key=lambda number: len(outputs.special[number])):
+        exchanges = outputs.transcripts[outputs.probes[number]].submission
+        calls = [index for index, each in enumerate(exchanges) if each.operation == "call"]
+        if not calls or "grad" in exchanges[calls[0]].content or exchanges[calls[0]].content.get("after"):
+            continue
+        call = ChangedCall(outputs, subject, exchanges[: calls[0] + 1])
+        inputs = {(name, value.ndim) for name, value in call.inputs.values()}
+        if not inputs <= tried and all(map(_is_number, call.answers)):
+            tried, count = tried | inputs, count + 1
+            yield call, outputs.special[number]
+            if count == MAX_CALLS:
+                return
+
+
+def _is_number(answer: Any) -> bool:
+    return isinstance(answer, float) or (is_array(answer) and not bool((to_numpy(answer) != to_numpy(answer)).any()))
+
+
+def _is_fickle(call: ChangedCall) -> str:
+    right, found = call.ask({})
+    if same(found, call.answers[1], STILL) or not same(right, call.answers[0], STILL):
+        return ""
+    return "A second call with the same arguments gives another answer: something is drawn at random, or kept."
+
+
+def _influences(call: ChangedCall, known: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the inputs on which the reference's answer depends, and whether the submission's does.
+
+    Args:
+        known: Names of inputs that need not be tried.
+    """
+    others = {place: [other(value, step) for step in (1.0, 2.0)] for place, (_, value) in call.inputs.items()}
+    others |= {place: _choices(value) for place, (_, value) in call.given.items() if isinstance(value, int)}
+    for place, values in others.items():
+        name = call.given[place][0]
+        for value in values if name not in known else ():
+            right, found = call.ask({place: value})
+            if _is_number(right) and not same(right, call.answers[0], MOVED):
+                yield name, not same(found, call.answers[1], STILL)
+
+
+def _choices(value: int) -> list[Any]:
+    return [not value] if isinstance(value, bool) else [each for each in CHOICES if each != value]
+
+
+def _leaks(call: ChangedCall) -> Iterator[str]:
+    """Name parts of an input that a part of the answer must not depend on, and does."""
+    right, found = call.answers
+    for place, (name, value) in call.inputs.items():
+        for axis, what in _axes_of(value, right):
+            if not is_array(found) or found.shape != right.shape:
+                return
+            changed = call.ask({place: other_at_end(value, axis)})
+            if not is_array(changed[1]) or changed[1].shape != right.shape:
+                continue
+            first = [_first(each, axis) for each in (right, changed[0], found, changed[1])]
+            if same(first[1], first[0], STILL) and not same(first[3], first[2], MOVED):
+                yield (
+                    f"The first {what} of your answer changes when only the last {what} of `{name}` is changed; "
+                    "in the right answer it does not."
+                )
+
+
+def _axes_of(value: Any, answer: Any) -> list[tuple[int, str]]:
+    """Return the axes that an input and the answer have in common, with what stands along them."""
+    if not is_array(answer) or "bool" in str(value.dtype) or value.ndim != answer.ndim:
+        return []
+    axes = [(0, "sequence of the batch")] if value.ndim > 2 else []
+    axes += [(1, "head")] if value.ndim == 4 else []
+    axes += [(value.ndim - 2, "row")] if value.ndim > 1 else []
+    return [(axis, what) for axis, what in axes if min(value.shape[axis], answer.shape[axis]) > 1]
+
+
+def _batch_size(call: ChangedCall) -> str:
+    """Tell if the first sequence is answered otherwise when it is alone."""
+    right, found = call.answers
+    if not is_array(right) or right.ndim < 3 or right.shape[0] < 2:
+        return ""
+    alone = {
+        place: value[:1]
+        for place, (_, value) in call.inputs.items()
+        if place[1] != "state" and value.ndim > 2 and value.shape[0] == right.shape[0]
+    }
+    right_alone, found_alone = call.ask(alone)
+    if not alone or not is_array(found) or not same(right_alone, right[:1]) or found.shape[0] != right.shape[0]:
+        return ""
+    if not is_array(found_alone) or found_alone.shape != found[:1].shape or same(found_alone, found[:1], MOVED):
+        return ""
+    return "The first sequence of a batch is answered otherwise when it is alone: the batch's size matters."
+
+
+def _weights(call: ChangedCall) -> str:
+    """Tell what is wrong with the weights with which values are mixed: the answer for the identity as values."""
+    for place, (name, value) in call.inputs.items():
+        if place[1] == "state" or value.ndim < 2 or "float" not in str(value.dtype):
+            continue
+        identity = identity_like(value)
+        right, found = call.ask({place: identity})
+        if not is_array(right) or right.ndim != value.ndim or right.shape[-1] != value.shape[-2] or right.shape[-1] < 2:
+            continue
+        if not _are_weights(right) or not same(call.ask({place: 2 * identity})[0], 2 * right):
+            continue
+        shown = f"With the identity for `{name}`, which shows the weights"
+        if same(found, right):
+            if same(*call.answers):
+                return ""
+            return f"{shown}, your answer is right: look at what is done with `{name}`."
+        patterns = find_patterns(found, right, call.sizes)
+        return f"{shown}: {patterns[0]}" if patterns else ""
+    return ""
+
+
+def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> Iterator[str]:
+    """Name inputs and parameters that no gradient reaches."""
+    for probe in outputs.probes:
+        for found, expected in _gradients(seen[probe.name], outputs.reference(probe)):
+            if found is None:
+                yield "No gradient reaches any input: your answer is cut off from autograd."
+                return
+            lost = [key for key, value in expected.items() if is_array(value) and _is_nothing(found.get(key), value)]
+            if lost and len(lost) <= MAX_NAMED:
+                names = ", ".join(f"`{_input_name(key, outputs.mistake_set.parameters)}`" for key in lost)
+                yield f"No gradient reaches {names}, though the right answer depends on it."
+                return
+
+
+def _gradients(seen: Any, expected: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Yield what stands for gradients in an observation: by "argument N" and by the names of parameters."""
+    if isinstance(expected, dict) and any(str(key).startswith("argument ") for key in expected):
+        if seen is None or isinstance(seen, dict):
+            yield seen, expected
+    elif isinstance(expected, dict) and isinstance(seen, dict):
+        for key, value in expected.items():
+            yield from _gradients(seen.get(key), value) if key in seen else ()
+    elif isinstance(expected, list) and isinstance(seen, list):
+        for each, value in zip(seen, expected, strict=False):
+            yield from _gradients(each, value)
+
+
+def _is_nothing(found: Any, expected: Any) -> bool:
+    return bool(to_numpy(expected).any()) and (found is None or (is_array(found) and not to_numpy(found).any()))
+
+
+def _input_name(key: str, parameters: Sequence[str]) -> str:
+    number = key.removeprefix("argument ")
+    return parameters[int(number)] if number.isdigit() and int(number) < len(parameters) else key
+
+
+def _first(value: Any, axis: int) -> Any:
+    return value.swapaxes(0, axis)[0]
+
+
+def _are_weights(value: Any) -> bool:
+    found = to_numpy(value)
+    return bool((found >= 0).all()) and bool((abs(found.sum(-1) - 1) < 1e-4).all())

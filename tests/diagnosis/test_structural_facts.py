@@ -1,0 +1,126 @@
+"""Facts without a table of mistakes: each is said of code that is so, and none of right code."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from diagnosis.test_diagnosis import CASES, diagnostician_of
+from diagnosis.test_nearest_mistake import shared
+
+from grader.judge.diagnosis.structural_facts import find_facts
+
+
+def facts_about(lesson, function, version):
+    """What is said of one of our own versions."""
+    outputs = shared(lesson, function).outputs
+    subject = outputs.subject_for(version)
+    return find_facts(outputs, subject, outputs.observe_all(subject))
+
+
+def attend(q, k, v, mask=None, scores=None, weights=lambda scores: scores.softmax(-1)):
+    """Attention, with other scores or weights."""
+    scores = q @ k.mT / q.size(-1) ** 0.5 if scores is None else scores
+    return weights(scores if mask is None else scores.masked_fill(~mask, -math.inf)) @ v
+
+
+def temperature(q, k, v, mask=None):
+    return attend(q, k, v, mask, scores=q @ k.mT / q.size(-1))
+
+
+def mean_of_values(q, k, v, mask=None):
+    return attend(q, k, v, mask, scores=0.0 * q @ k.mT)
+
+
+def over_the_batch(q, k, v, mask=None):
+    return attend(q, k, v, mask, weights=lambda scores: scores.softmax(0))
+
+
+def over_the_queries(q, k, v, mask=None):
+    return attend(q, k, v, mask, weights=lambda scores: scores.softmax(-2))
+
+
+def not_normalised(q, k, v, mask=None):
+    return attend(q, k, v, mask, weights=torch.exp)
+
+
+def reversed_keys(q, k, v, mask=None):
+    return attend(q, k, v, mask, weights=lambda scores: scores.softmax(-1).flip(-1))
+
+
+def with_noise(q, k, v, mask=None):
+    return attend(q, k, v, mask) + torch.rand(())
+
+
+def cut_off(q, k, v, mask=None):
+    return attend(q.detach(), k, v, mask)
+
+
+def scaled_by_the_batch(q, k, v, mask=None):
+    return attend(q, k, v, mask) * len(q)
+
+
+def future_seen(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    return x.mean(1, keepdim=True) @ w_o.T + x @ w_v.T
+
+
+SHOWS = "With the identity for `v`, which shows the weights"
+
+
+@pytest.mark.parametrize(
+    "version, words",
+    [
+        (
+            temperature,
+            f"{SHOWS}: These are the right weights for scores 0.4472 times as large (1/√5, and 5 is the last",
+        ),
+        (mean_of_values, f"{SHOWS}: All weights of a slice are equal"),
+        (mean_of_values, "`q` and `k` have no influence"),
+        (over_the_batch, "first sequence of the batch of your answer changes when only the last sequence of the batch"),
+        (over_the_queries, "The first row of your answer changes when only the last row of `q` is changed"),
+        (not_normalised, f"{SHOWS}: Along the last axis the values sum to"),
+        (reversed_keys, f"{SHOWS}: Every column is there, in another order"),
+        (with_noise, "A second call with the same arguments gives another answer"),
+        (cut_off, "No gradient reaches `q`, though"),
+        (scaled_by_the_batch, "The first sequence of a batch is answered otherwise when it is alone"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_so_is_said(version, words):
+    """Each fact is told of a function that is so."""
+    assert words in " ".join(facts_about("attention", "scaled_dot_product_attention", version))
+
+
+def test_a_look_at_later_tokens_is_said_with_the_mask():
+    """An answer for the first token that depends on the last one is told, and that a mask was given."""
+    said = facts_about("multi_head", "multi_head_attention", future_seen)
+
+    assert any("only the last row of `x` is changed" in fact and "with `mask`" in fact for fact in said), said
+    assert any(fact.startswith("No gradient reaches `w_q`, `w_k`") for fact in said), said
+
+
+def test_an_argument_that_is_not_used_is_said():
+    """`dim` without influence is told; so is a parameter of a module."""
+    assert facts_about("softmax", "softmax", lambda x, dim=-1: x.softmax(-1)) == [
+        "`dim` has no influence: with other values your answer is the same."
+    ]
+
+
+@pytest.mark.parametrize("lesson, mistake_set", CASES, ids=lambda value: getattr(value, "function", ""))
+def test_nothing_is_said_of_right_code(lesson, mistake_set):
+    """The reference and the alternatives give no fact."""
+    outputs = diagnostician_of(lesson, mistake_set.function).outputs
+    for alternative in mistake_set.alternatives[:: max(1, len(mistake_set.alternatives) // 3)]:
+        subject = outputs.subject_for(mistake_set.build(alternative.changes, alternative.version))
+
+        assert find_facts(outputs, subject, outputs.observe_all(subject)) == [], alternative.name
+
+
+def test_code_that_fails_leaves_no_facts():
+    """Where nothing can be called, nothing is said."""
+
+    def fails(q, k, v, mask=None):
+        raise ValueError
+
+    assert facts_about("attention", "scaled_dot_product_attention", fails) == []
