@@ -48,7 +48,7 @@ def test_what_is_made_is_python_in_other_names(lesson: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", ["softmax", "multi_head"])
-@repeat(usual=5, soak=25)
+@repeat(usual=5, soak=8)
 def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, times: int, launcher: Launcher) -> None:
     """An answer under other names gets the score and the mistakes that it had."""
     words = set(course().lessons[lesson].exercise_path.read_text(encoding="utf-8").replace("(", " ").split())
