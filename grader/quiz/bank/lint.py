@@ -29,7 +29,7 @@ class BankAudit:
     problems: tuple[str, ...]
 
 
-def audit_bank(lessons: Path) -> BankAudit | None:
+def audit_bank(lessons: Path, variants: int = VARIANTS) -> BankAudit | None:
     """Check the questions in a course's folder of lessons. Return None where it has no questions."""
     try:
         bank = Bank(lessons)
@@ -38,7 +38,7 @@ def audit_bank(lessons: Path) -> BankAudit | None:
         return BankAudit(0, 0, 0, (str(error),))
     families = [family for topic in topics for family in topic.families]
     unlisted = [f"{name}: quiz.toml lists it in no group" for name in bank.paths if name not in bank.names]
-    found = (*find_problems(bank, topics), *_find_repeated_misconceptions(topics), *unlisted)
+    found = (*find_problems(bank, topics, variants), *_find_repeated_misconceptions(topics), *unlisted)
     return BankAudit(len(topics), len(families), sum(f.generated for f in families), found) if topics or found else None
 
 
