@@ -263,25 +263,17 @@ def itself(query, key):
 # fmt: off
 # --- the scores
 SCORE = "q @ k.transpose(-2, -1)"
-mistake("at-qk-swapped",
-        "Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries no error warns "
-        "you, "
-        "but row i is then not the answer to query i.",
-        "Scores are (queries × keys): put q on the left and the transposed k on the right.",
-        score="k @ q.transpose(-2, -1)")
-mistake("at-qk-swapped",
-        "You transpose the weights before they meet the values, so row i answers not for query i but for key i.",
-        "Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).", coding="weights transposed",
-        alone=True,
-        mix="weights.transpose(-2, -1) @ v")
-mistake("at-k-reshaped",
-        "You reshape k where it must be transposed: `view` and `reshape` keep the numbers in their order and only "
-        "cut the "
-        "rows elsewhere, so queries meet scrambled keys.", "Exchange the last two axes with `k.transpose(-2, -1)`.",
-        score="q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))")
+mistake("at-qk-swapped", "Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries "
+    "no error warns you, but row i is then not the answer to query i.", "Scores are (queries × keys): put q on the "
+    "left and the transposed k on the right.", score="k @ q.transpose(-2, -1)")
+mistake("at-qk-swapped", "You transpose the weights before they meet the values, so row i answers not for query i but "
+    "for key i.", "Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).", coding="weights transposed",
+    alone=True, mix="weights.transpose(-2, -1) @ v")
+mistake("at-k-reshaped", "You reshape k where it must be transposed: `view` and `reshape` keep the numbers in their "
+    "order and only cut the rows elsewhere, so queries meet scrambled keys.", "Exchange the last two axes with "
+    "`k.transpose(-2, -1)`.", score="q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))")
 mistake("at-k-dot-T", "`k.T` reverses all axes of k: right for a matrix, but with batch or heads it reverses those "
-        "too.",
-        "Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).", score="q @ reverse_axes(k)")
+    "too.", "Exchange the last two axes only: `k.transpose(-2, -1)` (or `k.mT`).", score="q @ reverse_axes(k)")
 for coding, changes in {"scaled": {}, "not scaled": {"scale": "scores"}}.items():
     for how, eps in (("", ""), (", with eps", ", 1e-8")):
         mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out "
@@ -291,31 +283,25 @@ mistake("at-view", "It works only on tensors without gaps in their memory: `view
         "of heads that were cut out of one tensor.", "Use `reshape` in place of `view`, or no reshaping at all: `@` "
         "takes any leading axes.", only=("slices of larger tensors",), take_q="q.view(-1).view(q.shape)")
 for axes, shape in ((2, "(T, d_k)"), (3, "(B, T, d_k)"), (4, "(B, H, T, d_k)")):
-    mistake("at-one-rank-only",
-            f"It works for q of shape {shape} only; any other number of leading axes ends in an error.",
-            "Count axes from the back (`q.size(-1)`, `transpose(-2, -1)`, `dim=-1`) and unpack no shape.",
-            coding=f"{axes} axes", alone=axes == 2, score=f"only_with_axes({axes}, q) @ k.transpose(-2, -1)")
+    mistake("at-one-rank-only", f"It works for q of shape {shape} only; any other number of leading axes ends in an "
+        "error.", "Count axes from the back (`q.size(-1)`, `transpose(-2, -1)`, `dim=-1`) and unpack no shape.",
+        coding=f"{axes} axes", alone=axes == 2, score=f"only_with_axes({axes}, q) @ k.transpose(-2, -1)")
 
 # --- the scale
-mistake("at-no-scale",
-        "Your weights are softmax(q kᵀ) without the 1/√d_k: the wider the head, the more one key takes all.",
-        "Divide the scores by `q.size(-1) ** 0.5` before softmax.", scale="scores")
-mistake("at-scale-dk",
-        "You divide by d_k, not by its square root (or scale both q and k by √d_k): the weights come out too even.",
-        "Divide the scores once, by `q.size(-1) ** 0.5`.", scale="scores / q.size(-1)")
-mistake("at-scale-dk",
-        "You divide by d_k / 2: Python reads `d_k ** 1/2` as (d_k ** 1) / 2. (At d_k = 4 the two agree.)",
-        "Write `d_k ** 0.5` or `math.sqrt(d_k)`.", coding="/ (d_k ** 1/2)", alone=True,
-        scale="scores / (q.size(-1) / 2)")
+mistake("at-no-scale", "Your weights are softmax(q kᵀ) without the 1/√d_k: the wider the head, the more one key takes "
+    "all.", "Divide the scores by `q.size(-1) ** 0.5` before softmax.", scale="scores")
+mistake("at-scale-dk", "You divide by d_k, not by its square root (or scale both q and k by √d_k): the weights come "
+    "out too even.", "Divide the scores once, by `q.size(-1) ** 0.5`.", scale="scores / q.size(-1)")
+mistake("at-scale-dk", "You divide by d_k / 2: Python reads `d_k ** 1/2` as (d_k ** 1) / 2. (At d_k = 4 the two "
+    "agree.)", "Write `d_k ** 0.5` or `math.sqrt(d_k)`.", coding="/ (d_k ** 1/2)", alone=True,
+    scale="scores / (q.size(-1) / 2)")
 mistake("at-scale-dk", "You divide by 2·d_k: Python reads `/ d_k ** 1/2` as a division by d_k and then one by 2.",
         "Write `/ d_k ** 0.5` or `/ math.sqrt(d_k)`.", coding="/ d_k ** 1/2", alone=True,
         scale="scores / q.size(-1) ** 1 / 2")
-mistake("at-scale-multiplied",
-        "You multiply the scores by √d_k; that makes large scores larger, and one key takes all.",
-        "Divide by √d_k.", scale="scores * q.size(-1) ** 0.5")
-mistake("at-scale-d-model",
-        "With heads you divide by √(H·d_k), the width of the whole model; each head has only d_k components to add up.",
-        "Take the width of one head, `q.size(-1)`.", scale="scores / width_of_all_heads(q) ** 0.5")
+mistake("at-scale-multiplied", "You multiply the scores by √d_k; that makes large scores larger, and one key takes "
+    "all.", "Divide by √d_k.", scale="scores * q.size(-1) ** 0.5")
+mistake("at-scale-d-model", "With heads you divide by √(H·d_k), the width of the whole model; each head has only d_k "
+    "components to add up.", "Take the width of one head, `q.size(-1)`.", scale="scores / width_of_all_heads(q) ** 0.5")
 for size, coding, width in (
     ("the number of queries, T", "T", "q.size(-2)"),
     ("the number of keys, S", "S", "k.size(-2)"),
@@ -331,10 +317,9 @@ mistake("at-scale-constant", "You divide by 8, which is √d_k only where d_k = 
         "Read d_k off the input: `q.size(-1) ** 0.5`.", coding="8", scale="scores / 8.0")
 mistake("at-scale-constant", "You divide by √512, the width of one famous model, whatever the width of q is.",
         "Read d_k off the input: `q.size(-1) ** 0.5`.", coding="√512", alone=True, scale="scores / 512**0.5")
-mistake("at-scale-after-softmax",
-        "You scale after softmax: the weights of a query no longer sum to 1, and they are as peaked as without a "
-        "scale.",
-        "Divide the scores, before softmax.", scale="scores", mix="weights / q.size(-1) ** 0.5 @ v")
+mistake("at-scale-after-softmax", "You scale after softmax: the weights of a query no longer sum to 1, and they are as "
+    "peaked as without a scale.", "Divide the scores, before softmax.", scale="scores",
+    mix="weights / q.size(-1) ** 0.5 @ v")
 
 for coding, correction, eps in (("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, eps", 1, 1e-8), ("n, eps", 0, 1e-8)):
     mistake("at-z-scores", "You divide a query's scores by their own standard deviation: how well its best key fits no "
@@ -342,38 +327,28 @@ for coding, correction, eps in (("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, eps",
             scale=f"z_scores(scores, {correction}, {eps})")
 
 # --- softmax
-mistake("at-softmax-queries",
-        "Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so queries compete for a "
-        "key, "
-        "where keys must compete for a query.", "Normalise over the keys: `dim=-1`.", weigh="along(scores, -2)")
+mistake("at-softmax-queries", "Your softmax runs over the queries (dim=-2): each column of the weights sums to 1, so "
+    "queries compete for a key, where keys must compete for a query.", "Normalise over the keys: `dim=-1`.",
+    weigh="along(scores, -2)")
 for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or, with three axes, the queries)")):
-    mistake("at-softmax-batch-or-head",
-            f"Your softmax runs over {axis}: it weighs against each other what has nothing to do with each other, "
-            f"and no "
-            "query's weights sum to 1.", "Normalise over the keys, counted from the back: `dim=-1`.",
-            coding=f"dim={dim}",
-            weigh=f"along(scores, {dim})")
-mistake("at-softmax-batch-or-head",
-        "You give softmax no `dim`, so torch picks one: the batch for three axes, the heads for four.",
-        "Name the keys' axis: `dim=-1`.", coding="no dim", alone=True,
-        weigh="along(scores, 0 if scores.dim() == 3 else 1)")
-mistake("at-one-rank-only",
-        "Your softmax runs over dim=2: these are the keys for three axes, but with heads they are the queries.",
-        "Count from the back: `dim=-1` is the keys' axis whatever stands before it.", coding="softmax over dim=2",
-        alone=True, weigh="along(scores, 2)")
-mistake("at-no-softmax",
-        "The raw scores meet the values: scores may be negative and sum to anything, so this is no mean.",
-        "Turn the scores into weights with softmax over the keys.", weigh="scores")
+    mistake("at-softmax-batch-or-head", f"Your softmax runs over {axis}: it weighs against each other what has nothing "
+        "to do with each other, and no query's weights sum to 1.", "Normalise over the keys, counted from the back: "
+        "`dim=-1`.", coding=f"dim={dim}", weigh=f"along(scores, {dim})")
+mistake("at-softmax-batch-or-head", "You give softmax no `dim`, so torch picks one: the batch for three axes, the "
+    "heads for four.", "Name the keys' axis: `dim=-1`.", coding="no dim", alone=True,
+    weigh="along(scores, 0 if scores.dim() == 3 else 1)")
+mistake("at-one-rank-only", "Your softmax runs over dim=2: these are the keys for three axes, but with heads they are "
+    "the queries.", "Count from the back: `dim=-1` is the keys' axis whatever stands before it.",
+    coding="softmax over dim=2", alone=True, weigh="along(scores, 2)")
+mistake("at-no-softmax", "The raw scores meet the values: scores may be negative and sum to anything, so this is no "
+    "mean.", "Turn the scores into weights with softmax over the keys.", weigh="scores")
 # not in the catalogue of attention, but everybody may bring a softmax along
 mistake("at-softmax-overflow", "Your own softmax exponentiates the scores as they are: exp(100) overflows to inf, and "
         "inf/inf is NaN.", "Subtract each row's maximum before `exp`, or use the softmax of the first lesson.",
         weigh="exponentiate_unshifted(scores)")
-mistake("at-argmax",
-        "Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no gradient: "
-        "queries and "
-        "keys can never learn.",
-        "Use softmax over the keys: the best key gets the most weight, and the others a share.",
-        alone=True, weigh="F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")
+mistake("at-argmax", "Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no "
+    "gradient: queries and keys can never learn.", "Use softmax over the keys: the best key gets the most weight, and "
+    "the others a share.", alone=True, weigh="F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")
 
 for coding, weigh in (("divided by the sum", "torch.sigmoid(scores) / torch.sigmoid(scores).sum(-1, keepdim=True)"),
                       ("", "torch.sigmoid(scores)")):
@@ -394,35 +369,27 @@ mistake("at-mask-ignored", "The mask changes nothing in your answer: blocked key
         "Where the mask is False, set the score to −∞ before softmax: `scores = scores.masked_fill(~mask, -inf)`. "
         "(`masked_fill` returns a new tensor: assign it.)", hide="scores")
 for coding, value in (("", "-INF"), ("finite fill", "-1e9")):
-    mistake("at-mask-inverted",
-            "Your mask works the other way round: you keep what is blocked and hide the rest. Here True = may attend.",
-            "Hide where the mask is False: `scores.masked_fill(~mask, -inf)`.", coding=coding,
-            hide=f"scores.masked_fill(mask, {value})")
-mistake("at-mask-transposed",
-        "Your mask is transposed: a causal mask lets queries see the future and hides the past. Its rows are queries "
-        "and "
-        "its columns keys, as in the scores.", "Use the mask as it comes, `~mask`, without a transpose.",
-        hide="scores.masked_fill(~mask.transpose(-2, -1), -1e9)")
-mistake("at-mask-transposed",
-        "`mask.T` turns the mask round: queries see what was meant for others. With more axes it is an error. The "
-        "mask's "
-        "rows are queries and its columns keys, as in the scores.",
-        "Use the mask as it comes, `~mask`, without a transpose.", coding="mask.T", alone=True,
-        hide="scores.masked_fill(~reverse_axes(mask), -1e9)")
-mistake("at-mask-query-axis",
-        "You lay a padding mask along the queries: padded queries are hidden, but padded keys still get weight.",
-        "Hide along the last axis of the scores, the keys; there the mask broadcasts by itself.", alone=True,
-        hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")
-mistake("at-mask-after-softmax",
-        "You hide keys after softmax: their share is lost, and the weights of a query no longer sum to 1.",
-        "Hide the scores before softmax (or divide the weights by their sum once more).",
-        hide="scores", mix="(weights if mask is None else weights * mask) @ v")
+    mistake("at-mask-inverted", "Your mask works the other way round: you keep what is blocked and hide the rest. Here "
+        "True = may attend.", "Hide where the mask is False: `scores.masked_fill(~mask, -inf)`.", coding=coding,
+        hide=f"scores.masked_fill(mask, {value})")
+mistake("at-mask-transposed", "Your mask is transposed: a causal mask lets queries see the future and hides the past. "
+    "Its rows are queries and its columns keys, as in the scores.", "Use the mask as it comes, `~mask`, without a "
+    "transpose.", hide="scores.masked_fill(~mask.transpose(-2, -1), -1e9)")
+mistake("at-mask-transposed", "`mask.T` turns the mask round: queries see what was meant for others. With more axes it "
+    "is an error. The mask's rows are queries and its columns keys, as in the scores.",
+    "Use the mask as it comes, `~mask`, without a transpose.", coding="mask.T", alone=True,
+    hide="scores.masked_fill(~reverse_axes(mask), -1e9)")
+mistake("at-mask-query-axis", "You lay a padding mask along the queries: padded queries are hidden, but padded keys "
+    "still get weight.", "Hide along the last axis of the scores, the keys; there the mask broadcasts by itself.",
+    alone=True, hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")
+mistake("at-mask-after-softmax", "You hide keys after softmax: their share is lost, and the weights of a query no "
+    "longer sum to 1.", "Hide the scores before softmax (or divide the weights by their sum once more).", hide="scores",
+    mix="(weights if mask is None else weights * mask) @ v")
 mistake("at-mask-as-zero-score",
         "You give blocked keys the score 0 (scores × mask, or a fill of 0 or ±1e-9). But exp(0) = 1: they keep a full "
         "share.", "Fill with −∞, whose exponential is exactly 0.", hide="scores.masked_fill(~mask, 0.0)")
-mistake("at-mask-added-bool",
-        "You add the mask to the scores: True counts as 1, so allowed keys gain a little and nothing is blocked.",
-        "Fill the blocked scores with −∞: `scores.masked_fill(~mask, -inf)`.", hide="scores + mask")
+mistake("at-mask-added-bool", "You add the mask to the scores: True counts as 1, so allowed keys gain a little and "
+    "nothing is blocked.", "Fill the blocked scores with −∞: `scores.masked_fill(~mask, -inf)`.", hide="scores + mask")
 mistake("at-zero-score-hidden", "You hide every score that is 0, to find those that the mask made 0: a key that is "
         "allowed and scores exactly 0 is lost, too.", "Ask the mask, not the scores: `scores.masked_fill(~mask, "
         "-inf)`.", only=("allowed scores of 0",), hide="(scores * mask).masked_fill(scores * mask == 0, -INF)")
@@ -434,31 +401,25 @@ FILL = "Fill with `float('-inf')`, which every float type has, or with `torch.fi
 mistake("at-half", f"{TOO_LARGE}your fill does not fit.", FILL, only=("half precision",),
         hide="scores.masked_fill(~mask, -1e9)")
 mistake("at-half", "It is an error in half precision: what you make of the mask is float32, and so the weights no "
-        "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
-        coding="float32 added", only=("half precision",),
-        hide="scores + torch.zeros(mask.shape).masked_fill(~mask, -INF)")
+    "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
+    coding="float32 added", only=("half precision",), hide="scores + torch.zeros(mask.shape).masked_fill(~mask, -INF)")
 mistake("at-fill-too-small", "Your fill is about -1000: where the allowed scores are lower still, the blocked keys "
         "win.", "Fill with −∞: `float('-inf')`.", coding="-1000", only=("scores near -2000",),
         hide="scores.masked_fill(~mask, -1000.0)")
 for value in (-1.0, -10.0):
-    mistake("at-fill-too-small",
-            f"Your fill is about {value:g}, a score like others: blocked keys keep a share of the weight, and win "
-            f"where "
-            "the allowed scores are lower still.", "Fill with −∞ (`float('-inf')`), or with −1e9.", coding=f"{value:g}",
-            alone=True, hide=f"scores.masked_fill(~mask, {value})")
-mistake("at-fill-too-small",
-        "Your fill is negative, but not low enough: where the allowed scores are lower still, the blocked keys win.",
-        "Fill with −∞ (`float('-inf')`), or with −1e9.", hide="scores.masked_fill(~mask, -100.0)")
+    mistake("at-fill-too-small", f"Your fill is about {value:g}, a score like others: blocked keys keep a share of the "
+        "weight, and win where the allowed scores are lower still.", "Fill with −∞ (`float('-inf')`), or with −1e9.",
+        coding=f"{value:g}", alone=True, hide=f"scores.masked_fill(~mask, {value})")
+mistake("at-fill-too-small", "Your fill is negative, but not low enough: where the allowed scores are lower still, the "
+    "blocked keys win.", "Fill with −∞ (`float('-inf')`), or with −1e9.", hide="scores.masked_fill(~mask, -100.0)")
 mistake("at-fill-positive", "You fill with a huge positive number: the blocked keys take all the weight.",
         "Fill with −∞: `float('-inf')`.", coding="1e9", alone=True, hide="scores.masked_fill(~mask, 1e9)")
-mistake("at-fill-positive",
-        "You fill with +∞: the softmax of a row that holds +∞ is NaN, and so is every query with a blocked key.",
-        "Fill with −∞: `float('-inf')`.", coding="inf", alone=True, hide="scores.masked_fill(~mask, INF)")
+mistake("at-fill-positive", "You fill with +∞: the softmax of a row that holds +∞ is NaN, and so is every query with a "
+    "blocked key.", "Fill with −∞: `float('-inf')`.", coding="inf", alone=True, hide="scores.masked_fill(~mask, INF)")
 # not in the catalogue either: the usual way to get NaN from a mask of numbers
-mistake("at-mask-zero-times-infinity",
-        "You multiply by −∞ to block: where the mask allows, that is 0 · ∞ = NaN, and every masked answer is NaN.",
-        "Choose, do not multiply: `masked_fill` or `torch.where`; or multiply by −1e9.",
-        hide="scores + (~mask).to(scores.dtype) * -INF")
+mistake("at-mask-zero-times-infinity", "You multiply by −∞ to block: where the mask allows, that is 0 · ∞ = NaN, and "
+    "every masked answer is NaN.", "Choose, do not multiply: `masked_fill` or `torch.where`; or multiply by −1e9.",
+    hide="scores + (~mask).to(scores.dtype) * -INF")
 
 # --- a mask that nobody asked for
 mistake("at-always-causal", "You hide the future from every query, whether a mask asks for it or not.",
@@ -479,10 +440,8 @@ for coding, changes in {
 
 # --- the values, and manners
 for what, mix in (("keys", "weights @ k"), ("queries", "weights @ q")):
-    mistake("at-values-are-keys",
-            f"Your output is a mean of the {what}. They decide who listens to whom; what is handed over are the "
-            f"values.",
-            "Multiply the weights with v.", coding=what, alone=what == "queries", mix=mix)
+    mistake("at-values-are-keys", f"Your output is a mean of the {what}. They decide who listens to whom; what is "
+        "handed over are the values.", "Multiply the weights with v.", coding=what, alone=what == "queries", mix=mix)
 mistake("at-values-are-keys", "Your output is the table of weights; the values have not been mixed yet.",
         "Return the weights times v: (..., T, S) @ (..., S, d_v).", coding="weights only", mix="weights")
 mistake("at-values-are-keys", "Your output is v itself: no query has chosen anything.",
@@ -493,21 +452,17 @@ mistake("at-in-place", "You change the caller's q (`q /= ...`): the next call wi
 mistake("at-in-place", "You transpose the caller's k in place: after the call it has another shape.",
         "Take out the underscore: `k.transpose(-2, -1)` makes a view and leaves k alone.", coding="k", alone=True,
         score="q @ k.transpose_(-2, -1)")
-mistake("at-in-place",
-        "You negate the caller's mask in place: the second layer that uses it hides what the first one kept.",
-        "Write `~mask`, which makes a new tensor.", coding="mask", alone=True,
-        hide="scores.masked_fill(mask.logical_not_(), -INF)")
-mistake("at-dropout-on",
-        "Two calls with the same input give different answers: dropout is active, or something is drawn at random in "
-        "each "
-        "call (new weights, say).", "Take the dropout or the random numbers out: this function has none.",
-        only=("two calls",), mix="torch.dropout(weights, 0.1, True) @ v")
+mistake("at-in-place", "You negate the caller's mask in place: the second layer that uses it hides what the first one "
+    "kept.", "Write `~mask`, which makes a new tensor.", coding="mask", alone=True,
+    hide="scores.masked_fill(mask.logical_not_(), -INF)")
+mistake("at-dropout-on", "Two calls with the same input give different answers: dropout is active, or something is "
+    "drawn at random in each call (new weights, say).", "Take the dropout or the random numbers out: this function has "
+    "none.", only=("two calls",), mix="torch.dropout(weights, 0.1, True) @ v")
 mistake("at-detached", "The weights are cut off from autograd (`.detach()`, `.data`, `no_grad`): v can learn, q and k "
         "cannot.", "Stay with tensor operations from the inputs to the result.", coding="weights", alone=True,
         mix="weights.detach() @ v")
-mistake("at-detached",
-        "The result is cut off from autograd (`.detach()`, `.data`, `no_grad`, numpy): nothing can learn "
-        "from it.", "Stay with tensor operations from the inputs to the result.", alone=True, result="value.detach()")
+mistake("at-detached", "The result is cut off from autograd (`.detach()`, `.data`, `no_grad`, numpy): nothing can "
+    "learn from it.", "Stay with tensor operations from the inputs to the result.", alone=True, result="value.detach()")
 mistake("at-dtype", "The answer's dtype is float32 whatever the inputs' is.",
         "Take out `.float()`; make new tensors with `dtype=q.dtype`.", alone=True, result="value.float()")
 
@@ -531,9 +486,8 @@ right("−∞ added", hide="scores + torch.zeros_like(mask, dtype=scores.dtype).
 right("the logarithm of the mask added", hide="scores + mask.to(scores.dtype).log()")
 right("torch.where", hide="torch.where(mask, scores, -INF)")
 right("assignment where blocked", hide="scores = scores.clone()\nscores[~mask.expand_as(scores)] = -INF")
-right("softmax by hand",
-      weigh="(scores - scores.amax(-1, keepdim=True)).exp() / (scores - scores.amax(-1, keepdim=True)).exp().sum(-1, "
-      "True)")
+right("softmax by hand", weigh="(scores - scores.amax(-1, keepdim=True)).exp() / (scores - scores.amax(-1, "
+    "keepdim=True)).exp().sum(-1, True)")
 right("softmax through logsumexp", weigh="torch.exp(scores - scores.logsumexp(-1, keepdim=True))")
 right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)", mix="torch.einsum('...ts,...sv->...tv', weights, v)")
 right("keys first, transposed at the end", score="k @ q.transpose(-2, -1)",

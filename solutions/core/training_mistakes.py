@@ -333,10 +333,9 @@ def first_again_and_again(batches):
 
 # fmt: off
 # --- clear, backward, step
-mistake("tr-no-zero-grad",
-        "Gradients pile up: `backward` adds to `.grad` and nothing clears it, so every step after the "
-        "first also follows the batches before it.",
-        "Clear the gradients once per step (`optimizer.zero_grad()`), before `backward` or after `step`.", clear="pass")
+mistake("tr-no-zero-grad", "Gradients pile up: `backward` adds to `.grad` and nothing clears it, so every step after "
+    "the first also follows the batches before it.", "Clear the gradients once per step (`optimizer.zero_grad()`), "
+    "before `backward` or after `step`.", clear="pass")
 mistake("tr-zero-before-step", "The gradients are cleared between `backward` and `step`: each step finds none, and no "
         "parameter ever moves.", "Move `zero_grad` to before `backward` or to after `step`.",
         pull="loss.backward()\noptimizer.zero_grad()")
@@ -346,55 +345,42 @@ EXCHANGE = "Exchange the two: first `loss.backward()`, then `optimizer.step()`."
 mistake("tr-step-before-backward", "The optimizer steps before `backward` has run: it finds no gradient, and the one "
         "computed afterwards is cleared before the next step.", EXCHANGE, coding="clear, step, backward",
         pull="optimizer.step()", move="loss.backward()")
-mistake("tr-step-before-backward",
-        "The optimizer steps between the forward pass and `backward`. From the second batch on "
-        "this changes the parameters that `backward` still needs, and torch raises an error.", EXCHANGE,
-        coding="step, clear, backward", alone=True, clear="optimizer.step()", pull="optimizer.zero_grad()",
-        move="loss.backward()")
-mistake("tr-step-before-backward",
-        "The step comes before the loss and `backward`, so each step uses the gradient of the "
-        "batch before, and the last gradient is never used.", "Put `optimizer.step()` after `loss.backward()`.",
-        coding="step first of all", alone=True, enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()",
-        clear="pass", move="pass")
-mistake("tr-step-twice",
-        "The optimizer steps twice on one gradient: the parameters go too far, and AdamW counts the batch "
-        "twice.", "Keep one `optimizer.step()` for each `backward`.", move="optimizer.step()\noptimizer.step()")
-mistake("tr-grad-blocked",
-        "The optimizer steps, but no gradient ever reaches the parameters: `loss.backward()` is missing, "
-        "or the loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`) that knows "
-        "nothing "
-        "of them.", "Call `backward` on the loss exactly as it came out of the model's logits.", pull="pass")
-mistake("tr-grad-blocked",
-        "`backward` finds nothing to follow: on the way from the parameters to the loss something cuts "
-        "the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.",
-        "Stay with differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
-        alone=True, forward="model(inputs).detach()")
+mistake("tr-step-before-backward", "The optimizer steps between the forward pass and `backward`. From the second batch "
+    "on this changes the parameters that `backward` still needs, and torch raises an error.", EXCHANGE,
+    coding="step, clear, backward", alone=True, clear="optimizer.step()", pull="optimizer.zero_grad()",
+    move="loss.backward()")
+mistake("tr-step-before-backward", "The step comes before the loss and `backward`, so each step uses the gradient of "
+    "the batch before, and the last gradient is never used.", "Put `optimizer.step()` after `loss.backward()`.",
+    coding="step first of all", alone=True, enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()",
+    clear="pass", move="pass")
+mistake("tr-step-twice", "The optimizer steps twice on one gradient: the parameters go too far, and AdamW counts the "
+    "batch twice.", "Keep one `optimizer.step()` for each `backward`.", move="optimizer.step()\noptimizer.step()")
+mistake("tr-grad-blocked", "The optimizer steps, but no gradient ever reaches the parameters: `loss.backward()` is "
+    "missing, or the loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`) that knows "
+    "nothing of them.", "Call `backward` on the loss exactly as it came out of the model's logits.", pull="pass")
+mistake("tr-grad-blocked", "`backward` finds nothing to follow: on the way from the parameters to the loss something "
+    "cuts the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.",
+    "Stay with differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
+    alone=True, forward="model(inputs).detach()")
 NO_GRAD = "with torch.no_grad():\n    logits = model(inputs)"
-mistake("tr-grad-blocked",
-        "The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing to "
-        "follow.", "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad",
-        alone=True,
-        forward=NO_GRAD)
-mistake("tr-grad-blocked",
-        "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on the "
-        "loss does not connect it with the parameters, and nothing moves.",
-        "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.",
-        coding="no_grad, and requires_grad set",
-        alone=True, forward=NO_GRAD, score="F.cross_entropy(flat, answers).requires_grad_()")
+mistake("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing "
+    "to follow.", "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad",
+    alone=True, forward=NO_GRAD)
+mistake("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on "
+    "the loss does not connect it with the parameters, and nothing moves.", "Take `model(inputs)` out of "
+    "`torch.no_grad()`; that is for evaluation.", coding="no_grad, and requires_grad set", alone=True, forward=NO_GRAD,
+    score="F.cross_entropy(flat, answers).requires_grad_()")
 mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs: the model learns to give the right token "
-        "less "
-        "probability.", "Take out the minus: cross-entropy is already the negative log-probability.",
-        pull="loss = -loss\nloss.backward()")
-mistake("tr-ascent", "The loss is right, but the gradient that you follow has the wrong sign, so every step makes "
-        "the loss "
-        "larger.", "Call `backward` on the loss itself, not on its negative.", coding="only the gradient", alone=True,
-        pull="(-loss).backward()")
+    "less probability.", "Take out the minus: cross-entropy is already the negative log-probability.",
+    pull="loss = -loss\nloss.backward()")
+mistake("tr-ascent", "The loss is right, but the gradient that you follow has the wrong sign, so every step makes the "
+    "loss larger.", "Call `backward` on the loss itself, not on its negative.", coding="only the gradient", alone=True,
+    pull="(-loss).backward()")
 # "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
 # `step` changes no number. What can go wrong is clipping in the right place.
-mistake("tr-clipped", "You clip the gradients to norm 1, which was not asked for: large gradients move the "
-        "parameters too "
-        "little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.", alone=True,
-        pull="loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)")
+mistake("tr-clipped", "You clip the gradients to norm 1, which was not asked for: large gradients move the parameters "
+    "too little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.", alone=True,
+    pull="loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)")
 for norm in (5.0, 10.0):
     mistake("tr-clipped", f"You clip the gradients to norm {norm:g}, which was not asked for: larger ones move the "
             "parameters too little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.",
@@ -403,8 +389,7 @@ for norm in (5.0, 10.0):
 
 # --- the optimizer
 FORGETS = ("The parameters move, but not by the optimizer that you were given: a new one (or an update by hand) does "
-"it, "
-           "and it knows nothing of the running means that AdamW gathers from step to step.")
+    "it, and it knows nothing of the running means that AdamW gathers from step to step.")
 USE_IT = "Make no optimizer: call `optimizer.step()` on the one that is passed in."
 mistake("tr-optimizer-recreated", FORGETS, USE_IT, coding="in each step", move="renew(model, optimizer).step()")
 train.mistake("tr-optimizer-recreated", FORGETS, USE_IT, coding="in each call",
@@ -416,81 +401,63 @@ mistake("tr-optimizer-recreated", FORGETS, USE_IT, coding="of another kind", onl
 SHIFTED = "Compare the scores at position t with `targets[:, t]`: the targets are already one step later."
 ALL_T = "Take out the slices: all T logits go with all T targets."
 LAST_TOO = "Use `targets`: they hold the true next token for the last position too."
-mistake("tr-target-is-input",
-        "The model is asked to repeat its input: the loss compares each position with the token it "
-        "has just read, which it can copy.", "Compare the logits with `targets`, not with `inputs`.",
-        answers="inputs.flatten()")
+mistake("tr-target-is-input", "The model is asked to repeat its input: the loss compares each position with the token "
+    "it has just read, which it can copy.", "Compare the logits with `targets`, not with `inputs`.",
+    answers="inputs.flatten()")
 mistake("tr-target-previous", "The shift goes the wrong way: the scores at position t are compared with the target of "
-        "position t − 1, which is the token that the model has just read.", SHIFTED,
-        coding="targets of the position before", flatten="logits[:, 1:].flatten(0, 1)",
-        answers="targets[:, :-1].flatten()")
-mistake("tr-target-previous",
-        "The shift goes the wrong way: the model is asked for the token before the one it has just "
-        "read.", SHIFTED, coding="inputs of the position before", alone=True, flatten="logits[:, 1:].flatten(0, 1)",
-        answers="inputs[:, :-1].flatten()")
-mistake("tr-target-previous",
-        "The targets are rolled the wrong way: position t gets the target of position t − 1, and the "
-        "first position gets the last one's.", SHIFTED, coding="targets rolled", alone=True,
-        answers="targets.roll(1, dims=1).flatten()")
+    "position t − 1, which is the token that the model has just read.", SHIFTED, coding="targets of the position "
+    "before", flatten="logits[:, 1:].flatten(0, 1)", answers="targets[:, :-1].flatten()")
+mistake("tr-target-previous", "The shift goes the wrong way: the model is asked for the token before the one it has "
+    "just read.", SHIFTED, coding="inputs of the position before", alone=True, flatten="logits[:, 1:].flatten(0, 1)",
+    answers="inputs[:, :-1].flatten()")
+mistake("tr-target-previous", "The targets are rolled the wrong way: position t gets the target of position t − 1, and "
+    "the first position gets the last one's.", SHIFTED, coding="targets rolled", alone=True,
+    answers="targets.roll(1, dims=1).flatten()")
 mistake("tr-target-previous", "The inputs are rolled the wrong way to make targets: position t is asked for the token "
         "before its own.", SHIFTED, coding="inputs rolled", alone=True, answers="inputs.roll(1, dims=1).flatten()")
-mistake("tr-double-shift",
-        "The targets are shifted twice: they come already one step later, and you shift again, so the "
-        "model learns to predict two tokens ahead.", ALL_T, flatten="logits[:, :-1].flatten(0, 1)",
-        answers="targets[:, 1:].flatten()")
+mistake("tr-double-shift", "The targets are shifted twice: they come already one step later, and you shift again, so "
+    "the model learns to predict two tokens ahead.", ALL_T, flatten="logits[:, :-1].flatten(0, 1)",
+    answers="targets[:, 1:].flatten()")
 mistake("tr-double-shift", "The targets are shifted twice: they come already one step later, and you roll them by one "
         "more. The model learns to predict two tokens ahead, and at the end of a row the row's first target.",
         "Use `targets` as they come.", coding="rolled", alone=True, answers="targets.roll(-1, dims=1).flatten()")
-mistake("tr-roll-across-batch",
-        "You make the targets by rolling the flattened inputs, so the last position of each row is "
-        "asked for the first token of another sequence.", LAST_TOO, answers="inputs.flatten().roll(-1)")
-mistake("tr-roll-across-batch",
-        "`roll` without `dims` rolls the flattened tensor: the targets are shifted a second time, "
-        "and the last position of each row gets a token of another sequence.",
-        "Use `targets` as they come: they are already shifted.", coding="targets", alone=True,
-        answers="targets.roll(-1).flatten()")
-mistake("tr-roll-within-row",
-        "You make the targets by rolling each row of the inputs, so its last position is asked for "
-        "the row's own first token.", LAST_TOO, alone=True, answers="inputs.roll(-1, dims=1).flatten()")
+mistake("tr-roll-across-batch", "You make the targets by rolling the flattened inputs, so the last position of each "
+    "row is asked for the first token of another sequence.", LAST_TOO, answers="inputs.flatten().roll(-1)")
+mistake("tr-roll-across-batch", "`roll` without `dims` rolls the flattened tensor: the targets are shifted a second "
+    "time, and the last position of each row gets a token of another sequence.", "Use `targets` as they come: they are "
+    "already shifted.", coding="targets", alone=True, answers="targets.roll(-1).flatten()")
+mistake("tr-roll-within-row", "You make the targets by rolling each row of the inputs, so its last position is asked "
+    "for the row's own first token.", LAST_TOO, alone=True, answers="inputs.roll(-1, dims=1).flatten()")
 mistake("tr-last-position-dropped", "The last position of each row is left out of the loss (a slice such as `logits[:, "
         ":-1]`), though `targets` holds its answer too.", ALL_T, alone=True, flatten="logits[:, :-1].flatten(0, 1)",
         answers="targets[:, :-1].flatten()")
-mistake("tr-last-token-only",
-        "The loss looks at the last position only, so T − 1 of the T answers in each row teach the "
-        "model nothing.", "Use all positions: no `[:, -1]`.", flatten="logits[:, -1]", answers="targets[:, -1]")
+mistake("tr-last-token-only", "The loss looks at the last position only, so T − 1 of the T answers in each row teach "
+    "the model nothing.", "Use all positions: no `[:, -1]`.", flatten="logits[:, -1]", answers="targets[:, -1]")
 
 # --- the loss
 FLATTEN = "Flatten both, `logits.flatten(0, 1)` and `targets.flatten()`, or use `logits.transpose(1, 2)`."
 BELONG = "so scores and answers no longer belong together."
-mistake("tr-bad-reshape",
-        "`view` (or `reshape`) to (B, V, T) does not swap axes, it cuts the same numbers anew: the shape "
-        "fits, but each position gets scores that belong to others.", FLATTEN,
-        flatten="logits.reshape(logits.size(0), logits.size(2), logits.size(1))", answers="targets")
+mistake("tr-bad-reshape", "`view` (or `reshape`) to (B, V, T) does not swap axes, it cuts the same numbers anew: the "
+    "shape fits, but each position gets scores that belong to others.", FLATTEN,
+    flatten="logits.reshape(logits.size(0), logits.size(2), logits.size(1))", answers="targets")
 mistake("tr-bad-reshape", f"The logits are flattened position by position and the targets row by row, {BELONG}",
-        FLATTEN,
-        coding="batch and time swapped in the logits", alone=True, flatten="logits.transpose(0, 1).flatten(0, 1)")
+    FLATTEN, coding="batch and time swapped in the logits", alone=True, flatten="logits.transpose(0, 1).flatten(0, 1)")
 mistake("tr-bad-reshape", f"The targets are flattened position by position and the logits row by row, {BELONG}",
-        FLATTEN,
-        coding="batch and time swapped in the targets", alone=True, answers="targets.T.flatten()")
-mistake("tr-bad-reshape",
-        "The logits are transposed to (B, V, T) and then flattened to rows of V numbers: a row no longer "
-        "holds the scores of one position.", FLATTEN, coding="vocabulary and time swapped", alone=True,
-        flatten="logits.transpose(1, 2).reshape(-1, logits.size(-1))")
+    FLATTEN, coding="batch and time swapped in the targets", alone=True, answers="targets.T.flatten()")
+mistake("tr-bad-reshape", "The logits are transposed to (B, V, T) and then flattened to rows of V numbers: a row no "
+    "longer holds the scores of one position.", FLATTEN, coding="vocabulary and time swapped", alone=True,
+    flatten="logits.transpose(1, 2).reshape(-1, logits.size(-1))")
 mistake("tr-bad-reshape", "`cross_entropy` wants the classes on axis 1, but axis 1 of the logits (B, T, V) is time: an "
         "error on most shapes, silently wrong where T = V.", FLATTEN, coding="not reshaped", alone=True,
         flatten="logits", answers="targets")
-mistake("tr-softmax-before-ce",
-        "`cross_entropy` gets probabilities instead of raw logits: softmax is taken twice, so even "
-        "a perfect answer costs ln(1 + (V − 1)/e).",
-        "Give `cross_entropy` the logits as they come; it takes the log-softmax itself.",
-        forward="model(inputs).softmax(-1)")
+mistake("tr-softmax-before-ce", "`cross_entropy` gets probabilities instead of raw logits: softmax is taken twice, so "
+    "even a perfect answer costs ln(1 + (V − 1)/e).", "Give `cross_entropy` the logits as they come; it takes the "
+    "log-softmax itself.", forward="model(inputs).softmax(-1)")
 LOG_FIRST = "Use `cross_entropy` on the raw logits, or `nll_loss` on `log_softmax`."
-mistake("tr-softmax-before-ce",
-        "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 "
-        "and 0.", LOG_FIRST, coding="nll_loss", alone=True, score="F.nll_loss(flat.softmax(-1), answers)")
-mistake("tr-no-log-softmax",
-        "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other scores "
-        "down, so the loss falls without end.", LOG_FIRST, alone=True, score="F.nll_loss(flat, answers)")
+mistake("tr-softmax-before-ce", "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between "
+    "−1 and 0.", LOG_FIRST, coding="nll_loss", alone=True, score="F.nll_loss(flat.softmax(-1), answers)")
+mistake("tr-no-log-softmax", "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other "
+    "scores down, so the loss falls without end.", LOG_FIRST, alone=True, score="F.nll_loss(flat, answers)")
 MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
 TOTAL = "F.cross_entropy(flat, answers, reduction='sum')"
 mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times the mean: the steps are B·T times too "
@@ -498,36 +465,31 @@ mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times
 mistake("tr-reduction-none",
         'Your loss holds one number for each position (`reduction="none"`), and `backward` needs a '
         "single one.", MEAN, alone=True, score="F.cross_entropy(flat, answers, reduction='none')")
-mistake("tr-reduction-sum",
-        "Your loss is summed over each row's positions and averaged over the rows only: T times the "
-        "mean.", MEAN, coding="over a row", alone=True, score=f"{TOTAL} / targets.size(0)")
+mistake("tr-reduction-sum", "Your loss is summed over each row's positions and averaged over the rows only: T times "
+    "the mean.", MEAN, coding="over a row", alone=True, score=f"{TOTAL} / targets.size(0)")
 mistake("tr-reduction-sum", "Your loss is averaged over the positions of a row, but summed over the rows: B times the "
         "mean.", MEAN, coding="over the batch", alone=True, score=f"{TOTAL} / targets.size(1)")
-mistake("tr-reduction-sum",
-        "Your loss is 1/V of what it should be: the mean also runs over the V entries of each position, "
-        "all but one of which are 0.", "Sum over the vocabulary, and take the mean over the B·T positions.",
-        coding="mean over the vocabulary too", alone=True, score="F.cross_entropy(flat, answers) / flat.size(-1)")
+mistake("tr-reduction-sum", "Your loss is 1/V of what it should be: the mean also runs over the V entries of each "
+    "position, all but one of which are 0.", "Sum over the vocabulary, and take the mean over the B·T positions.",
+    coding="mean over the vocabulary too", alone=True, score="F.cross_entropy(flat, answers) / flat.size(-1)")
 MSE = "Use cross-entropy: minus the log-probability of the right token."
 mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are treated as "
         "numbers to hit, not as one choice out of V.", MSE, score="F.mse_loss(flat, one_hot(flat, answers))")
-mistake("tr-loss-as-mse",
-        "The loss is the squared distance of the probabilities from a one-hot vector: it hardly punishes "
-        "a confident wrong answer, and its gradient vanishes there.", MSE, coding="of probabilities", alone=True,
-        score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
+mistake("tr-loss-as-mse", "The loss is the squared distance of the probabilities from a one-hot vector: it hardly "
+    "punishes a confident wrong answer, and its gradient vanishes there.", MSE, coding="of probabilities", alone=True,
+    score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
 ARGMAX = "Leave out `argmax`, and use cross-entropy of the logits, which is differentiable."
-mistake("tr-loss-as-argmax",
-        "The loss compares the chosen token's number (`argmax`) with the target's. `argmax` has no "
-        "gradient, and setting `requires_grad` on the loss does not connect it with the parameters: nothing moves.",
-        ARGMAX, score="(flat.argmax(-1) - answers).to(flat.dtype).square().mean().requires_grad_()")
+mistake("tr-loss-as-argmax", "The loss compares the chosen token's number (`argmax`) with the target's. `argmax` has "
+    "no gradient, and setting `requires_grad` on the loss does not connect it with the parameters: nothing moves.",
+    ARGMAX, score="(flat.argmax(-1) - answers).to(flat.dtype).square().mean().requires_grad_()")
 mistake("tr-loss-as-argmax", "The loss is the share of wrong choices (`argmax`). It has no gradient, and setting "
         "`requires_grad` on it does not connect it with the parameters: nothing moves.", ARGMAX,
         coding="the share of errors", alone=True,
         score="(flat.argmax(-1) != answers).to(flat.dtype).mean().requires_grad_()")
-train_step.mistake("tr-log-epsilon",
-"A small constant inside the logarithm, log(p + ε), hides how unlikely a token was: "
-                   "the loss levels off at −ln ε, and beyond it the gradient vanishes.",
-                   "Use `cross_entropy` or `log_softmax` on the logits: they need no ε.",
-                   only=("tokens ever less likely",), score="picked((flat.softmax(-1) + 1e-9).log(), answers)")
+train_step.mistake("tr-log-epsilon", "A small constant inside the logarithm, log(p + ε), hides how unlikely a token "
+    "was: the loss levels off at −ln ε, and beyond it the gradient vanishes.", "Use `cross_entropy` or `log_softmax` "
+    "on the logits: they need no ε.", only=("tokens ever less likely",), score="picked((flat.softmax(-1) + "
+    "1e-9).log(), answers)")
 
 # --- the mode
 NEVER = "You never call `model.train()`: a model that arrives in eval mode is trained with its dropout off."
@@ -539,31 +501,25 @@ train.mistake("tr-eval-mode", NEVER, IN_TRAIN_MODE, begin="pass", enter="pass")
 mistake("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
         "Call `model.train()` in its place; `eval()` is for measuring.", coding="eval() called", alone=True,
         enter="model.eval()")
-train_step.mistake("tr-eval-mode",
-"`model.train()` comes after the forward pass: a model that arrives in eval mode still "
-                   "runs with its dropout off.", IN_TRAIN_MODE, coding="train() too late", alone=True, enter="pass",
-                   score=LATE)
-train.mistake("tr-eval-mode",
-"`model.train()` comes after the forward pass: for the first batch the model is still in the "
-              "mode it arrived in.", IN_TRAIN_MODE, coding="train() too late", alone=True, begin="pass", enter="pass",
-              score=LATE)
-mistake("tr-no-train-after-eval",
-        "The model is left in eval mode: `model.eval()` is called after the step, and nothing "
-        "undoes it.", BACK, move="optimizer.step()\nmodel.eval()")
+train_step.mistake("tr-eval-mode", "`model.train()` comes after the forward pass: a model that arrives in eval mode "
+    "still runs with its dropout off.", IN_TRAIN_MODE, coding="train() too late", alone=True, enter="pass", score=LATE)
+train.mistake("tr-eval-mode", "`model.train()` comes after the forward pass: for the first batch the model is still in "
+    "the mode it arrived in.", IN_TRAIN_MODE, coding="train() too late", alone=True, begin="pass", enter="pass",
+    score=LATE)
+mistake("tr-no-train-after-eval", "The model is left in eval mode: `model.eval()` is called after the step, and "
+    "nothing undoes it.", BACK, move="optimizer.step()\nmodel.eval()")
 train.mistake("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` inside the loop: from the "
               "second batch on the model is trained with its dropout off.", BACK, coding="in the loop", alone=True,
               enter="pass", move="optimizer.step()\nmodel.eval()")
 
 # --- what is returned
-mistake("tr-loss-tensor-kept",
-        "You return the loss as a tensor. With its graph still attached it keeps everything of its "
-        "step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
+mistake("tr-loss-tensor-kept", "You return the loss as a tensor. With its graph still attached it keeps everything of "
+    "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
 mistake("tr-loss-tensor-kept", "You return the loss as a numpy array, not as a Python float.", "Return `loss.item()`.",
         coding="numpy", alone=True, give="loss.detach().numpy()")
-mistake("tr-loss-after-step",
-        "The loss that you return is measured after the step; return the one from before it, whose "
-        "gradient was used.", "Return the loss on which you called `backward`.", alone=True,
-        give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
+mistake("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, "
+    "whose gradient was used.", "Return the loss on which you called `backward`.", alone=True,
+    give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
 
 # --- the loop of train
 mistake, right = train.mistake, train.alternative
