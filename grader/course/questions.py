@@ -14,7 +14,7 @@ SUFFIX = ".quiz.toml"
 SETTINGS = "quiz.toml"
 
 _COMMAND = re.compile(r'^(command\s*=\s*")([^"\n]*)', re.MULTILINE)
-_COUNTS_FOR = re.compile(r'^counts_for\s*=\s*"(\w+)"[^\n]*\n', re.MULTILINE)
+_LINK = re.compile(r'^(?:counts_for|same_as)\s*=\s*"(\w+)[^\n]*\n', re.MULTILINE)  # to a topic, or a question of one
 
 
 def topics_in(lessons: Path) -> dict[str, Path]:
@@ -44,11 +44,17 @@ def prune_questions(whole: Path, released: Path, left: Set[str]) -> None:
         return
     others = [path for name, path in every.items() if name not in topics]
     missing = left | set(_names_in_commands(others))
+    collections = _collections(released / SETTINGS)
     for name, path in topics.items():
-        path.write_text(_prune_topic(read_file(path), name, topics, missing), encoding="utf-8")
+        path.write_text(_prune_topic(read_file(path), name, {*topics, *collections}, missing), encoding="utf-8")
     settings = released / SETTINGS
     if settings.is_file():
         _prune_settings(settings, topics, others, missing)
+
+
+def _collections(settings: Path) -> list[str]:
+    """Return the topics without a file."""
+    return [each["name"] for each in read_toml(settings).data.get("collections", ())] if settings.is_file() else []
 
 
 def _names_in_commands(topics: Iterable[Path]) -> Iterator[str]:
@@ -63,7 +69,7 @@ def _names_in_commands(topics: Iterable[Path]) -> Iterator[str]:
 def _prune_topic(text: str, topic: str, topics: Container[str], missing: Set[str]) -> str:
     """Return a topic's text without what leads out of the release."""
     text = _COMMAND.sub(lambda found: found[1] + _usable_command(found[2], topic, missing), text)
-    return _COUNTS_FOR.sub(lambda found: found[0] if found[1] in topics else "", text)
+    return _LINK.sub(lambda found: found[0] if found[1] in topics else "", text)
 
 
 def _usable_command(command: str, topic: str, missing: Set[str]) -> str:

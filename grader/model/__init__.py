@@ -16,18 +16,20 @@ from grader.model.progress import LessonProgress
 
 # fmt: off
 if TYPE_CHECKING:
-    from grader.model.quiz import CERTAINTIES, CLAIMS, MODES, Answered, Claimed, QuizSession  # noqa: I001  as in __all__
+    from grader.model.quiz import (  # noqa: I001  as in __all__
+        CERTAINTIES, CLAIMS, DONT_KNOW, MODES, Answered, Claimed, QuizSession,
+    )
     from grader.model.lesson_result import (
         OUTCOMES, SKILLS, STATES, Attempt, CheckResult, Counterexample, LessonResult, Named, Submission, Suggestion,
     )
 
 __all__ = [
-    "CERTAINTIES", "CLAIMS", "MODES", "OUTCOMES", "SCHEMA", "SKILLS", "STATES", "Answered", "Attempt", "CheckResult",
-    "Claimed", "Counterexample", "Course", "Function", "Lesson", "LessonProgress", "LessonResult", "Limits", "Named",
-    "QuizSession", "Submission", "Suggestion", "Track",
+    "CERTAINTIES", "CLAIMS", "DONT_KNOW", "MODES", "OUTCOMES", "SCHEMA", "SKILLS", "STATES", "Answered", "Attempt",
+    "CheckResult", "Claimed", "Counterexample", "Course", "Function", "Lesson", "LessonProgress", "LessonResult",
+    "Limits", "Named", "QuizSession", "Submission", "Suggestion", "Track",
 ]
 # fmt: on
-_OF_QUIZ = frozenset({"CERTAINTIES", "CLAIMS", "MODES", "Answered", "Claimed", "QuizSession"})
+_OF_QUIZ = frozenset({"CERTAINTIES", "CLAIMS", "DONT_KNOW", "MODES", "Answered", "Claimed", "QuizSession"})
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ from datetime import datetime
 CERTAINTIES = ("guess", "fairly", "sure")
 MODES = ("quiz", "exam", "redo", "review", "audit")  # what an answer was given in
 CLAIMS = ("yes", "partly", "no")
+DONT_KNOW = "?"  # typed in place of an answer
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Answered:
     first: bool  # not a second try in the same session, after feedback
     when: datetime  # UTC
     seconds: float = 0.0
+
+    @property
+    def is_unknown(self) -> bool:
+        """Return True if the learner said that they do not know."""
+        return self.typed == DONT_KNOW
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,16 @@ from typing import Any
 
 Generator = Callable[[Random], Mapping[str, Any]]
 
+# What a question asks for, whatever its topic, and how a report calls that.
+FACETS = {
+    "why": "why things are built as they are",
+    "maths": "working things out",
+    "shapes": "shapes",
+    "counting": "counting",
+    "code": "reading code",
+    "experiment": "reading an experiment",
+}
+
 
 @dataclass(frozen=True)
 class Misconception:
@@ -57,7 +67,11 @@ class OpenQuestion:
 
 @dataclass(frozen=True)
 class Family:
-    """One thing to ask. `fields` are those of its kind, from the TOML; a generator's values replace them."""
+    """One thing to ask. `fields` are those of its kind, from the TOML; a generator's values replace them.
+
+    `counts_for` is the topic to which its answers are evidence. `same_as` is another family that asks the same thing:
+    a sitting asks one of the two, and one counts.
+    """
 
     id: str
     topic: str
@@ -66,17 +80,25 @@ class Family:
     generator: str = ""
     audits: tuple[str, ...] = ()  # ids of the key points that a right answer supports
     feedback: Mapping[str, str] = field(default_factory=dict)  # misconception -> what to say about it here
+    facet: str = ""  # one of FACETS; "" where the course names none
+    counts_for: str = ""
+    same_as: str = ""
 
     @property
     def generated(self) -> bool:
         return bool(self.generator)
+
+    @property
+    def idea(self) -> str:
+        """The id that families which ask the same thing share."""
+        return self.same_as or self.id
 
 
 @dataclass(frozen=True)
 class Topic:
     """What one file of questions covers.
 
-    `lesson` is where it is taught; `counts_for` is the topic of the assessment to which its answers are evidence.
+    `lesson` is where it is taught. A topic that only collects what families of other topics count for has no families.
     """
 
     name: str
@@ -85,7 +107,6 @@ class Topic:
     families: tuple[Family, ...]
     misconceptions: tuple[Misconception, ...]
     path: Path
-    counts_for: str
     open: OpenQuestion | None = None
 
 

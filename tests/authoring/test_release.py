@@ -568,7 +568,8 @@ def test_no_command_of_a_release_leads_out_of_it(two):
     bank = Bank(two / "lessons")
     numbers = [str(topic.open.number) for topic in bank.topics() if topic.open]
     for topic in bank.topics():
-        assert topic.counts_for in bank.paths
+        assert all(family.counts_for in (*bank.paths, *bank.collections) for family in topic.families)
+        assert all(not family.same_as or bank.find_family(family.same_as) for family in topic.families)
         for known in topic.misconceptions:
             assert set(known.command.split()[2:]) <= {*bank.names, "softmax", "attention", "open", *numbers}, known
 
@@ -594,7 +595,7 @@ def test_a_misconception_that_topics_share_comes_along(tiny, tmp_path):
     out = release(course, tmp_path / "out", [course.lessons["moving_average"]], seeds=1)
 
     bank = Bank(out / "lessons")
-    assert bank.names == ["moving_average"] and bank.topic("moving_average").counts_for == "moving_average"
+    assert bank.names == ["moving_average"] and bank.family("moving_average.a").counts_for == "moving_average"
     assert bank.misconception("off").command == "learn quiz moving_average"
     assert require_questions(out / "lessons") == 1
 

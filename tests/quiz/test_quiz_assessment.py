@@ -76,12 +76,12 @@ def test_partly_is_half_and_the_last_mark_counts(bank):
 
 
 def test_only_the_latest_first_try_counts(bank):
-    """A second try after feedback changes nothing; a first try in a later sitting does."""
+    """A second try after feedback changes nothing; a first try in a sitting of another day does."""
     wrong = [answered("topic0.n1", 0.0), answered("topic0.n2"), answered("topic0.n3")]
     retried = [*wrong, answered("topic0.n1", 1.0, first=False, when=NOON + timedelta(minutes=5))]
     later = [*retried, answered("topic0.n1", 1.0, session="t", when=NOON + timedelta(days=1))]
-    credits = [assess(bank, LearnerLog(answers=log))["topics"][0]["credit"] for log in (wrong, retried, later)]
-    assert credits == [2.0, 2.0, 3.0]
+    right = [assess(bank, LearnerLog(answers=log))["topics"][0]["right"] for log in (wrong, retried, later)]
+    assert right == [2, 2, 3]
 
 
 def test_a_misconception_is_named_while_the_latest_answer_shows_it(bank):
@@ -114,23 +114,37 @@ def test_a_claim_that_an_audit_contradicts_is_to_be_looked_at_again(bank):
     assert [(each["point"], each["families"]) for each in report["contradicted"]] == [("p3", ["topic0.n1"])]
 
 
-def test_an_exercise_counts_as_three_items(tmp_path):
-    """An exercise's share of points is three items of its lesson's topic, unless its solution was seen first."""
+def test_an_exercise_is_built_and_never_verified(tmp_path):
+    """Exercises are a number of their own: the share that was solved before its solution was seen, with the effort."""
     course = write_bank(tmp_path / "lessons", ["softmax", *TOPICS])
-    for gave_up, items in ((False, 3), (True, 0)):
-        known = LessonProgress("softmax", 2, 10.0, 5.5, NOON, None, solution_seen=gave_up, gave_up=gave_up)
-        topic = assess(course, LearnerLog(progress={"softmax": known}))["topics"][0]
-        assert topic["items"] == items
-        assert topic["credit"] == pytest.approx(1.5 if items else 0)
+    names = ["softmax", *TOPICS[:3]]
+    progress = {
+        "softmax": LessonProgress("softmax", 40, 10.0, 10.0, NOON, NOON, hints_used=9),
+        "topic0": LessonProgress("topic0", 2, 10.0, 10.0, NOON, NOON, solution_seen=True, gave_up=True),
+        "topic1": LessonProgress(
+            "topic1", 3, 5.5, 1.0, NOON, last_mistakes=(Named("exception", "f", "It is so.", ""),)
+        ),
+        "topic2": LessonProgress("topic2"),
+    }
+    report = assess(course, LearnerLog(progress=progress))
+    assert report["verified"] is None and report["answers"] == 0 and report["strengths"] == []
+    assert not any(topic["items"] for topic in report["topics"])
+    built = report["built"]
+    assert (built["score"], built["solved"], built["of"], built["tries"], built["hints"]) == (2.5, 1, len(names), 45, 9)
+    scores = {each["lesson"]: (each["score"], each["solved"], each["seen"]) for each in built["exercises"]}
+    assert scores == {"softmax": (10.0, True, False), "topic0": (10.0, False, True), "topic1": (5.0, False, False)}
 
 
-def test_an_untouched_stub_is_no_evidence(tmp_path):
-    """A check of the stub is no wrong answer; a file with another mistake is, and so is a half that is written."""
+def test_a_stub_and_a_syntax_error_are_no_wrong_answers(tmp_path):
+    """Neither an untouched stub nor a file that Python cannot read counts against what a learner knows."""
     course = write_bank(tmp_path / "lessons", ["softmax", *TOPICS])
-    stub, other = (Named(name, "f", "It is so.", "") for name in ("stub", "exception"))
-    for score, mistakes, items in ((1.0, (stub,), 0), (1.0, (stub, other), 3), (5.5, (stub,), 3), (1.0, (), 3)):
-        known = LessonProgress("softmax", 1, score, score, NOON, last_mistakes=mistakes)
-        assert assess(course, LearnerLog(progress={"softmax": known}))["topics"][0]["items"] == items
+    right = [answered(f"softmax.n{number}") for number in range(1, 4)]
+    for mistake in ("stub", "syntax-error"):
+        named = (Named(mistake, "f", "It is so.", ""),)
+        known = LessonProgress("softmax", 1, 1.0, 1.0, NOON, last_mistakes=named)
+        report = assess(course, LearnerLog(answers=right, progress={"softmax": known}), NOON)
+        assert (report["topics"][0]["items"], report["topics"][0]["share"] > 1) == (3, True)
+        assert (report["built"]["solved"], len(report["built"]["exercises"])) == (0, int(mistake != "stub"))
 
 
 def test_solid_becomes_mastered_only_a_week_later(bank):
@@ -138,8 +152,11 @@ def test_solid_becomes_mastered_only_a_week_later(bank):
     first = [answered(f"topic0.n{number}") for number in range(1, 5)]
     sessions = [session(), session("t", days=8)]
     later = [answered(f"topic0.n{n}", session="t", when=NOON + timedelta(days=8), attempt=2) for n in range(1, 5)]
-    assert assess(bank, LearnerLog(answers=first, sessions=sessions))["topics"][0]["mastered"] is False
-    assert assess(bank, LearnerLog(answers=first + later, sessions=sessions))["topics"][0]["mastered"] is True
+    evening, week_after = NOON + timedelta(hours=1), NOON + timedelta(days=8, hours=1)
+    assert assess(bank, LearnerLog(answers=first, sessions=sessions), evening)["topics"][0]["mastered"] is False
+    assert (
+        assess(bank, LearnerLog(answers=first + later, sessions=sessions), week_after)["topics"][0]["mastered"] is True
+    )
 
 
 def test_certainty_is_a_line_of_its_own(bank):

@@ -58,12 +58,14 @@ def dont_know(terminal: Terminal) -> str:
 
 
 def test_the_list_of_families_is_as_promised(workspace):
-    """`learn quiz list --json`: every family with its topic, its kind, and whether it is generated; nothing else."""
+    """`learn quiz list --json`: every family with its topic, its kind, what it counts for; nothing else."""
     printed = json.loads(workspace.learn("quiz", "list", "--json").stdout)
     assert printed.keys() == {"schema", "families"} and printed["schema"] == 1
     assert len(printed["families"]) == 50
-    assert printed["families"][0] == {"id": "topic0.n1", "topic": "topic0", "kind": "numeric", "generated": True}
-    assert {"id": "topic9.choice", "topic": "topic9", "kind": "choice", "generated": False} in printed["families"]
+    of_all = {"facet": "", "counts_for": "topic0", "same_as": "", "generated": True}
+    assert printed["families"][0] == {"id": "topic0.n1", "topic": "topic0", "kind": "numeric"} | of_all
+    of_all = {"facet": "", "counts_for": "topic9", "same_as": "", "generated": False}
+    assert {"id": "topic9.choice", "topic": "topic9", "kind": "choice"} | of_all in printed["families"]
 
 
 def test_the_list_shows_how_one_did(workspace):

@@ -79,7 +79,7 @@ def test_without_evidence_there_is_a_reason(workspace, course):
 
 
 def test_what_was_sure_and_wrong_is_shown(workspace, course):
-    """The terminal shows three numbers, topics, the misconception by name with its certainty, and what is next."""
+    """The terminal shows four numbers, topics, the misconception by name with its certainty, and what is next."""
     keep(workspace)
     shown = " ".join(learn("report", cwd=workspace, course=course).stdout.split())
     numbers = ("Predicted 7.0", "Verified 7.7", "Claimed 10.0", "10 of 10 topics covered", "sure right 30 of 40")
@@ -89,16 +89,23 @@ def test_what_was_sure_and_wrong_is_shown(workspace, course):
 
 
 def test_the_arithmetic_can_be_followed(workspace, course):
-    """`--explain` shows each mark, and sums from which the score follows to the last digit."""
+    """`--explain` shows each mark, and sums from which score and interval follow to the last digit."""
     keep(workspace)
     shown = learn("report", "--explain", cwd=workspace, course=course).stdout
-    assert len(re.findall(r"^  [01]\.00  guess 0\.02  topic\d\.n\d #1", shown, re.MULTILINE)) == 40
+    weights = re.findall(r"^  [01]\.00  guess 0\.02  weight (\S+)  topic\d\.n\d #1", shown, re.MULTILINE)
+    assert len(weights) == 40 and len(set(weights)) == 1 and 0 < float(weights[0]) < 1
     shares = [float(share) for share in re.findall(r"^  t = .* = (\S+)$", shown, re.MULTILINE)]
-    variances = [float(value) for value in re.findall(r"\^2 with p.*: (\S+)$", shown, re.MULTILINE)]
-    score, low, high = map(float, re.findall(r"clipped to 0 and 10: (\S+) \((\S+) to (\S+)\)", shown)[0])
-    half = 1.645 * 10 / len(shares) * sum(variances) ** 0.5
-    assert len(shares) == 10 and score == round(10 * sum(shares) / 10, 1)
-    assert (low, high) == pytest.approx((score - half, score + half), abs=0.06)
+    sizes = [(float(n), float(g)) for n, g in re.findall(r"^  n = (\S+), k = \S+, g = (\S+), u", shown, re.MULTILINE)]
+    (score,) = map(float, re.findall(r"\) = (\d+\.\d)$", shown, re.MULTILINE))
+    mean = sum(shares) / 10
+    assert len(shares) == len(sizes) == 10 and score == round(10 * mean, 1)
+    for name in ("low", "high"):
+        ((end, told, apart),) = re.findall(rf"^  {name} (\S+): 1.75 .* = (\S+); from m (\S+)$", shown, re.MULTILINE)
+        rights = [(n, 1 - g - 0.03, g + (1 - g - 0.03) * float(end) / 10) for n, g in sizes]
+        variance = sum(p * (1 - p) / n / scale**2 for n, scale, p in rights) / 100
+        assert float(told) == pytest.approx(1.75 * variance**0.5, abs=1e-3)
+        assert float(apart) == pytest.approx(abs(mean - float(end) / 10), abs=1e-3)
+        assert float(told) == pytest.approx(float(apart), abs=0.01)
 
 
 def test_progress_has_the_quiz_once_there_is_one(workspace, course):
@@ -154,11 +161,11 @@ def test_a_course_without_questions_says_so(tmp_path):
     assert done.returncode == 2 and "no questions" in done.stderr
 
 
-def test_the_heading_counts_what_the_table_counts(course):
-    """An exercise is part of the evidence, and the legend tells weak from unsure as the labels do."""
-    known = LessonProgress("softmax", 2, 10.0, 5.5, NOON)
+def test_the_page_has_what_was_built(course):
+    """An exercise is a number of its own on the page, and the legend tells weak from unsure as the labels do."""
+    known = LessonProgress("softmax", 2, 5.5, 5.5, NOON)
     page = assessment_page(
         assess(write_bank(course.parent / "more", ["softmax"]), LearnerLog(progress={"softmax": known})), "Tiny"
     )
-    assert "0 checked answers and 1 exercise" in page
+    assert "0 checked answers" in page and "of 10, 0 of 1 exercise" in page and "5.0" in page
     assert "Weak: less than 0.5 is known, with 80% certainty" in page

@@ -18,19 +18,52 @@ def typed(right: int, count: int) -> list[Item]:
 
 
 def test_a_topic_by_hand():
-    """Three of four with a guess rate of 1/3: t and its variance as on paper."""
+    """Three of four with a guess rate of 1/3: t, and its variance if half is known, as on paper."""
     score = topic_score([Item(1, 1 / 3)] * 3 + [Item(0, 1 / 3)])
     room = 1 - 1 / 3 - 0.03
     assert score.share == pytest.approx((0.75 - 1 / 3) / room)
-    assert score.variance == pytest.approx((4 / 6) * (2 / 6) / 4 / room**2)
+    right = 1 / 3 + room / 2
+    assert score.variance(0.5) == pytest.approx(right * (1 - right) / 4 / room**2)
 
 
 def test_the_score_by_hand():
     """Six topics of three of four typed answers: ten times the mean share, and the interval of the formula."""
     topic = topic_score(typed(3, 4))
     result = overall([topic] * 6)
-    assert result.score == pytest.approx(10 * (0.75 - 0.02) / 0.95)
-    assert result.half_width == pytest.approx(1.645 * 10 / 6 * math.sqrt(6 * topic.variance))
+    mean = (0.75 - 0.02) / 0.95
+    slips = (1 - mean) * math.exp(-((1 - mean) ** 2) / 3 / (0.97 * 0.03 / 24 / 0.95**2))
+    assert result.score == pytest.approx(10 * (mean + slips)) and slips < 1e-6
+    for end in (result.low / 10, result.high / 10):
+        right = 0.02 + 0.95 * end
+        assert abs(mean - end) == pytest.approx(1.75 * math.sqrt(right * (1 - right) / 24) / 0.95, abs=1e-6)
+
+
+def test_not_knowing_is_what_guessing_is_on_average():
+    """A `?` moves a share to 0 and not below, is no luck, and shows that nothing is known as a wrong answer does."""
+    guessed = topic_score([Item(1, 1 / 3), Item(0, 1 / 3), Item(0, 1 / 3)])
+    honest = topic_score([Item(0, 1 / 3, unknown=True)] * 3)
+    assert honest.share == pytest.approx(guessed.share) == pytest.approx(0)
+    assert honest.variance(0.0) == pytest.approx(0) and honest.variance(0.2) < guessed.variance(0.2)
+    assert honest.label == WEAK
+    assert topic_score([Item(0, 0.5, True, unknown=True)]).share == pytest.approx(0)
+
+
+def test_topics_left_out_widen_the_interval():
+    """Six topics of ten say less of all ten than of themselves, and only the interval shows it."""
+    topics = [topic_score(typed(3, 4))] * 6
+    alone, among = overall(topics, of=6), overall(topics, of=10)
+    assert alone.score == among.score
+    assert among.low < alone.low - 0.5 and among.high > alone.high + 0.3
+    assert among.spread == pytest.approx((0.4 * 0.3) ** 2)
+
+
+def test_a_faded_answer_says_less():
+    """An item of half the weight counts for half as much, and makes the interval wider."""
+    fresh, faded = [Item(1, 0.02)] * 3, [Item(0, 0.02, weight=0.5)] * 2
+    assert topic_score(fresh + faded).share == pytest.approx((3 / 4 - 0.02) / 0.95)
+    whole, half = ([Item(1, 0.02, weight=weight)] * 3 for weight in (1.0, 0.5))
+    assert topic_score(half).share == topic_score(whole).share
+    assert overall([topic_score(half)] * 6).low < overall([topic_score(whole)] * 6).low
 
 
 @pytest.mark.parametrize(
@@ -65,7 +98,7 @@ def test_too_few_topics_have_no_score():
 def test_who_knows_all_has_ten_and_who_guesses_has_nothing():
     """All right is 10.0; answers as good as guessing are 0.0."""
     assert overall([topic_score([Item(1, 1 / 3), *typed(3, 3)])] * 10).score == 10.0
-    assert overall([topic_score([Item(1, 0.25), *[Item(0, 0.25)] * 3])] * 10).score == 0.0
+    assert overall([topic_score([Item(1, 0.25), *[Item(0, 0.25)] * 3])] * 10).score == pytest.approx(0.0)
 
 
 @settings(deadline=None)

@@ -84,10 +84,10 @@ def test_an_outline_is_what_the_whole_file_says(tmp_path):
     """Families are listed without reading the file, the same as by reading it; an unusual layout is read."""
     quick, slow = write_every_kind(tmp_path / "lessons"), write_every_kind(tmp_path / "lessons")
     told = [(family.id, family.kind) for family in slow.topic("every_kind").families]
-    assert [tuple(each) for each in quick.outline("every_kind")] == told
+    assert [each[:2] for each in quick.outline("every_kind")] == told
     path = quick.paths["every_kind"]
     path.write_text(path.read_text().replace('kind = "order"', "kind = 'order'"))
-    assert [tuple(each) for each in quick.outline("every_kind")] == told
+    assert [each[:2] for each in quick.outline("every_kind")] == told
     with pytest.raises(UsageError):
         quick.outline("nowhere")
 
@@ -215,7 +215,7 @@ def test_the_outcome_is_of_first_tries(bank):
         ("topic0.n1", ["doubled what should stand alone"])
     ]
     guess = (0.02 + 1 / 3 + 0.02) / 3
-    assert result["score"] == round(10 * (2 / 3 - guess) / (1 - guess - 0.03), 1)
+    assert result["score"] == pytest.approx(10 * (2 / 3 - guess) / (1 - guess - 0.03), abs=0.3)
     assert result["low"] < result["score"] < result["high"]
 
 

@@ -11,22 +11,25 @@ import click
 from grader.cli.context import load_course, short_path
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
-from grader.errors import SelfattendError
+from grader.errors import SelfattendError, UsageError
+from grader.model import SCHEMA
 from grader.reports.statistics.item_analysis import MIN_TRIED
 from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import capitalize, clean, plural
 
 MAX_NAME_COLUMNS = 38
 MAX_TAGS = 4  # of one item
+LEARNERS = 400  # that are simulated for each true score
 
 
 @click.command("items")
-@click.argument("logs", metavar="LOGS...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("logs", metavar="[LOGS]...", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--html", "page", type=FILE, metavar="FILE", help="Write the table as one page to FILE.")
+@click.option("--simulate", is_flag=True, help="Without LOGS: bias and coverage of the assessment's score.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
+def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, simulate: bool, as_json: bool) -> None:
     """Merge learners' logs of the quiz, and show how its questions do.
 
     LOGS are files that learners wrote with `learn quiz log --out FILE`, or folders of them. The first answer of each
@@ -37,11 +40,22 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
     another question. The reliability of a form is shown if all learners answered the same questions. Below 30
     learners there are counts and nothing else. Nobody is ranked.
 
+    With --simulate no log is read: learners of whom it is known what they know take the assessment with the course's
+    own questions, some guessing, some typing ?. It prints how far their score is from the truth on average (bias), and
+    how often its 90% interval holds the truth (coverage).
+
     \b
     Example:
       grader items logs/
       grader items logs/ --html items.html
+      grader items --simulate
     """
+    if simulate == bool(logs):
+        what = "--simulate reads no logs" if simulate else "there are no logs to read"
+        raise UsageError(what, next_step="grader items logs/, or grader items --simulate")
+    if simulate:
+        _show_simulation(ctx, as_json)
+        return
     from grader.reports.statistics.quiz_item_analysis import analyse
     from grader.reports.statistics.quiz_logs import log_files, read_logs
 
@@ -61,6 +75,24 @@ def command(ctx: click.Context, logs: tuple[Path, ...], page: Path | None, as_js
         put(line)
     if page:
         put(f"Written to {short_path(page.absolute())}.")
+
+
+def _show_simulation(ctx: click.Context, as_json: bool) -> None:
+    from grader.cli.grader.items_simulated import simulation_lines
+    from grader.cli.quiz.context import read_bank
+    from grader.quiz.assessment.simulation import simulate
+
+    bank = read_bank(load_course(ctx))
+    try:
+        found = simulate(bank, LEARNERS)
+    except ValueError as error:
+        what = f"this course has too few questions for an assessment: {error}"
+        raise UsageError(what, where=str(bank.lessons), next_step="grader audit") from None
+    if as_json:
+        put_json({"schema": SCHEMA, **found})
+        return
+    for line in simulation_lines(found):
+        put(line)
 
 
 def _misconceptions(ctx: click.Context) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""`learn report`: show the assessment, with predicted, verified and claimed scores side by side, never blended."""
+"""`learn report`: show the assessment: predicted, verified, claimed and built side by side, never blended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.cli.learn.report_explained import explain_lines
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
-from grader.quiz.assessment.assessment import LearnerLog, assess, count_exercises
+from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
@@ -25,6 +25,7 @@ Assessment = Mapping[str, Any]
 
 MAX_WEAKNESSES = 5
 MAX_DOUBTS = 3
+MAX_FAMILIES = 4  # named with a weakness
 MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 
 
@@ -37,9 +38,13 @@ MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool) -> None:
     """Show what you know, as far as it was checked.
 
-    Three numbers from 0 to 10, which are never mixed: what you predicted; what is verified, by answers that a program
-    checked, with a 90% interval; and what you claimed of your own open answers. Then strengths, misconceptions by name
-    (what you were sure of and wrong about comes first), how good your certainty is, and at most three things to do.
+    Four numbers from 0 to 10, which are never mixed: what you predicted before your last assessment; what is verified,
+    by answers that a program checked, with a 90% interval; what you claimed of your own open answers; and what you
+    built, the exercises that you solved. Then topics, facets (why things are built as they are, working things out,
+    ...), strengths, weaknesses and misconceptions by name (what you were sure of and wrong about comes first), how good
+    your certainty is, and at most three things to do.
+
+    Old answers fade: from the day on which FSRS has a question due again its answer weighs less.
 
     \b
     Example:
@@ -72,6 +77,7 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
 def _lines(assessment: Assessment) -> Iterator[str]:
     yield from _numbers(assessment)
     yield from section("Topics", _topics(assessment))
+    yield from section("Facets", _facets(assessment["facets"]))
     passed = paint(signs().passed, "good")
     yield from section("Strengths", (f"  {passed} {wrap(each, 4).lstrip()}" for each in assessment["strengths"]))
     yield from section("Weaknesses", _weaknesses(assessment))
@@ -81,22 +87,43 @@ def _lines(assessment: Assessment) -> Iterator[str]:
 
 def _numbers(assessment: Assessment) -> Iterator[str]:
     checked = plural(assessment["answers"], "checked answer")
-    if exercises := count_exercises(assessment):
-        checked += f" and {plural(exercises, 'exercise')}"
-    yield f"{paint('Self-assessment', 'strong')}  {checked}"
+    yield f"{paint('Self-assessment', 'strong')}  {checked}{as_of(assessment['as_of'])}"
     yield ""
     verified = assessment["verified"]
-    yield _number("Predicted", assessment["predicted"], "what you expected, when you were asked last")
-    if verified:
-        covered = f"{verified['covered']} of {verified['topics']} topics covered"
-        says = f"{verified['low']:.1f} to {verified['high']:.1f} with 90% certainty; {covered}"
-        yield _number("Verified", verified["score"], says, "strong")
-    else:
-        yield _number("Verified", None, assessment["reason"], "strong")
-    yield _number("Claimed", assessment["claimed"], "what you marked in your own open answers")
+    yield _number("Predicted", assessment["predicted"], "what you expected before your last assessment")
+    yield _number("Verified", verified and verified["score"], _verified(assessment), "strong")
+    claimed = assessment["claimed_of"]
+    says = f"what you marked in your own words; {claimed['answered']} of {claimed['of']} open questions answered"
+    yield _number("Claimed", assessment["claimed"], says)
+    yield _number("Built", assessment["built"]["score"], _built(assessment["built"]))
     if (bias := assessment["bias"]) is not None and abs(bias) >= MIN_BIAS:
         yield ""
         yield wrap(_off(bias, len(assessment["history"][-LAST_SESSIONS:])), 2)
+
+
+def as_of(days: Mapping[str, str] | None) -> str:
+    """Say from when the answers that count are."""
+    if days is None:
+        return ""
+    return f", as of {days['last']}" + (f" (the oldest of {days['first']})" if days["first"] != days["last"] else "")
+
+
+def _verified(assessment: Assessment) -> str:
+    verified = assessment["verified"]
+    if not verified:
+        return str(assessment["reason"])
+    covered = f"{verified['covered']} of {verified['topics']} topics covered"
+    if verified["covered"] < verified["topics"]:
+        covered += f", which are {', '.join(verified['names'])}; the interval allows for the others"
+    return f"{verified['low']:.1f} to {verified['high']:.1f} with 90% certainty; {covered}"
+
+
+def _built(built: Mapping[str, Any]) -> str:
+    tries = "1 try" if built["tries"] == 1 else f"{built['tries']} tries"
+    effort = f", in {tries} with {plural(built['hints'], 'hint')}" * bool(built["tries"])
+    seen = [each["lesson"] for each in built["exercises"] if each["seen"]]
+    shown = f"; solution seen first: {', '.join(seen)}" if seen else ""
+    return f"{built['solved']} of {plural(built['of'], 'exercise')} solved{effort}{shown}"
 
 
 def _off(bias: float, sessions: int) -> str:
@@ -124,20 +151,43 @@ def _topic(topic: Mapping[str, Any], longest: int) -> str:
     known = topic["score"]
     label = "mastered" if topic["mastered"] else topic["label"]
     style = {"solid": "good", "mastered": "good", "weak": "bad"}.get(label, "quiet")
-    counts = f"{topic['credit']:g} of {topic['items']}"
-    text = "too few to say" if not topic["covered"] else label
+    counts = f"{topic['right']} of {topic['items']}"
+    text = "too few to say" if not topic["covered"] else topic["so_far"] or label
     number = "  - " if known is None else f"{known:>4.1f}"
     return f"  {topic['title']:<{longest}}  {number}  {counts:>9}  {paint(text, style)}"
+
+
+def _facets(facets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    longest = max((len(each["title"]) for each in facets), default=0)
+    for each in facets:
+        counts, interval = f"{each['right']} of {each['items']}", f"{each['low']:.1f} to {each['high']:.1f}"
+        text = {"solid": "strong", "too few": "too few to say"}.get(each["finding"], each["finding"])
+        style = {"solid": "good", "weak": "bad"}.get(each["finding"], "quiet")
+        line = f"  {capitalize(each['title']):<{longest}}  {each['score']:>4.1f}  {counts:>9}  {interval:>11}"
+        yield f"{line}  {paint(text, style)}" if text else line
+    yield from filter(None, [paint(wrap(facet_sentence(facets), 2), "strong") if facets else ""])
+
+
+def facet_sentence(facets: Sequence[Mapping[str, Any]]) -> str:
+    """Say in a sentence what the learner is strong and weak in; "" where nothing can be said."""
+    found = []
+    for finding, word in (("solid", "Strong"), ("weak", "Weak")):
+        named = [
+            f"{each['title']} ({each['right']} of {each['items']})" for each in facets if each["finding"] == finding
+        ]
+        found += [f"{word}: {', '.join(named)}."] if named else []
+    return " ".join(found)
 
 
 def _weaknesses(assessment: Assessment) -> Iterator[str]:
     weak = assessment["weaknesses"]
     for each in weak[:MAX_WEAKNESSES]:
         sure = {0: "", 1: ", and were sure"}.get(each["sure"], f", and were sure {each['sure']} times")
-        times = f", {len(each['families'])} times" if len(each["families"]) > 1 else ""
+        repeated = each["kind"] == "misconception" and len(each["families"]) > 1
+        times = f", {len(each['families'])} times" if repeated else ""
         says = f"You {each['says']}{times}{sure}."
         yield f"  {paint(signs().failed, 'bad')} {wrap(says, 4).lstrip()}"
-        yield paint(wrap(", ".join(each["families"]), 4), "quiet")
+        yield paint(wrap(name_some(each["families"], MAX_FAMILIES), 4), "quiet")
     if len(weak) > MAX_WEAKNESSES:
         yield f"    ... and {len(weak) - MAX_WEAKNESSES} more: learn report --explain"
     for each in assessment["contradicted"][:MAX_DOUBTS]:
@@ -145,11 +195,18 @@ def _weaknesses(assessment: Assessment) -> Iterator[str]:
         yield f"  {paint(signs().trouble, 'strong')} {wrap(says, 4).lstrip()}"
 
 
+def name_some(names: Sequence[str], most: int) -> str:
+    """List at most so many names, and say how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def _certainty(assessment: Assessment) -> Iterator[str]:
     rows = [row for row in assessment["certainty"] if row["answers"]]
     for row in rows:
         share = row["right"] / row["answers"]
-        yield f"  {row['certainty']:<7} right {row['right']:>3} of {row['answers']:<3} {share:>4.0%}"
+        counts = f"  {row['certainty']:<7} right {row['right']:>3} of {row['answers']:<3} {share:>4.0%}"
+        stands = f"stands for {row['meant']:.0%}"
+        yield f"{counts}   {paint(stands, 'quiet')}"
     if rows and assessment["brier"] is None:
         yield paint("  too few answers to say how good your certainty is", "quiet")
     elif rows:

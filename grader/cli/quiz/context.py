@@ -77,7 +77,8 @@ def session_title(quiz: QuizContext, topics: Sequence[str]) -> str:
     """Return what a session on these topics is called."""
     if len(topics) != 1:
         return "the assessment"
-    return f"“{quiz.bank.topic(topics[0]).title if topics[0] in quiz.bank.paths else topics[0]}”"
+    known = (*quiz.bank.paths, *quiz.bank.collections)
+    return f"“{quiz.bank.topic(topics[0]).title if topics[0] in known else topics[0]}”"
 
 
 def session_command(topics: Sequence[str]) -> str:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Protocol
 
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.run_command import NOT_YET, STOPPED
-from grader.model import CERTAINTIES, Answered, QuizSession
+from grader.model import CERTAINTIES, DONT_KNOW, Answered, QuizSession
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.session import DONT_KNOW, Session, Turn
+from grader.quiz.session.session import Session, Turn
 from grader.store.quiz_log import PlannedSession, QuizLog
 
 MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
@@ -39,7 +39,7 @@ class View(Protocol):
 
     def show_unreadable(self, question: Question, reason: str) -> None: ...
 
-    def ask_certainty(self) -> str | None:
+    def ask_certainty(self, question: Question) -> str | None:
         """Return one of CERTAINTIES, "" where it is not asked for, or None to take the answer back."""
 
     def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None: ...
@@ -104,7 +104,7 @@ def hold_session(
     quiz.log.finish(planned.session.id, datetime.now(UTC))
     from grader.quiz.session.summary import summarize  # here, so that the first question is shown sooner
 
-    summary = summarize(session)
+    summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
     redo = ("learn quiz redo", "everything you missed, with other numbers")
     quiz.view.end(summary, [*commands, *[redo] * bool(summary["missed"])])
     return 0
@@ -129,7 +129,7 @@ def _ask_until_answered(view: View, session: Session, turn: Turn) -> Mark:
         except Unreadable as error:
             view.show_unreadable(turn.question, str(error))
             continue
-        sure = certainty if certainty or typed.strip() == DONT_KNOW else view.ask_certainty()
+        sure = certainty if certainty or typed.strip() == DONT_KNOW else view.ask_certainty(turn.question)
         if sure is not None:
             return session.answer(turn, typed, sure, monotonic() - began)
 

@@ -23,10 +23,11 @@ from grader.cli.quiz.dialogue import QuizContext, begin_session, hold_session
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import header, wrap_paragraphs
 from grader.cli.quiz.resume import QUIZ_MODES, choose_session, list_choices, resume
-from grader.errors import SelfattendError
+from grader.errors import SelfattendError, UsageError
+from grader.quiz.model import FACETS
 from grader.quiz.session.plan import LENGTHS, choose_families, find_topic, plan_variants
 from grader.store.quiz_log import PlannedSession
-from grader.terminal.text import plural
+from grader.terminal.text import capitalize, plural
 
 COMMANDS = {
     "list": "grader.cli.quiz.list",
@@ -49,7 +50,7 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
     except SelfattendError:
         return []  # the shell shows no messages while it completes
     begun = incomplete.lower().replace("-", "_")
-    return [CompletionItem(name) for name in [*COMMANDS, *bank.paths] if name.startswith(begun)]
+    return [CompletionItem(name) for name in [*COMMANDS, *bank.paths, *bank.collections] if name.startswith(begun)]
 
 
 @click.command("quiz", cls=CommandWithCommands, commands_in=COMMANDS)
@@ -57,6 +58,7 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 @click.option(
     "--length", type=LENGTH, default="short", show_default=True, help="Some questions of each topic, or more."
 )
+@click.option("--facet", type=click.Choice(list(FACETS)), help="Only questions of this facet, on TOPIC or on all.")
 @click.option("--exam", is_flag=True, help="No marks until all is answered.")
 @click.option("--new", "anew", is_flag=True, help="Begin another sitting, where one was broken off.")
 @click.option("--predict", type=click.FloatRange(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
@@ -68,6 +70,7 @@ def command(
     ctx: click.Context,
     topic: str | None,
     length: str,
+    facet: str | None,
     exam: bool,
     anew: bool,
     predict: float | None,
@@ -76,9 +79,10 @@ def command(
 ) -> None:
     """Answer questions on TOPIC, or take the assessment.
 
-    First say what you will score. Then type each answer (? is "I do not know") and how sure you are. Every answer is
-    kept at once: stop whenever you like, and the same command goes on. What you missed comes again at the end, with
-    other numbers; only first tries count.
+    First say what you will score: 0 is what guessing earns, 10 is everything known, 5 is half of it. Then type each
+    answer (? is "I do not know", and costs no more than a guess) and how sure you are. Every answer is kept at once:
+    stop whenever you like, and the same command goes on. What you missed comes again at the end, with other numbers;
+    only first tries count, and none within 20 hours after feedback on the same question.
 
     Through a pipe, standard input has one answer a line: `48`, or `48 | sure`. A line that is no answer is told why,
     and the next line is taken for the same question. An exam reads one line more after the last answer, before its
@@ -98,20 +102,25 @@ def command(
     """
     with open_quiz(ctx, as_json, prove) as quiz:
         name = find_topic(quiz.bank, topic) if topic else None
-        several = [] if name or exam or anew else list_choices(quiz)
-        planned = choose_session(quiz, several) if several else _find_unfinished(quiz, name, exam)
+        several = [] if name or facet or exam or anew else list_choices(quiz)
+        planned = choose_session(quiz, several) if several else _find_unfinished(quiz, name, exam, facet)
         if planned is not None and several:
             code = resume(quiz, planned)
         elif planned is not None and ask_to_resume(quiz, planned, session_title(quiz, planned.session.topics), anew):
             code = hold_session(quiz, planned, session_command(planned.session.topics), [REPORT], resumed=True)
         else:
             topics = [name] if name else quiz.bank.assessed or quiz.bank.names
-            code = _begin(quiz, topics, length, "exam" if exam else "quiz", predict)
+            code = _begin(quiz, topics, length, "exam" if exam else "quiz", predict, facet or "")
     ctx.exit(code)
 
 
-def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool) -> PlannedSession | None:
-    """Return the session to resume: on that topic; without one an assessment or, at a terminal, any."""
+def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool, facet: str | None) -> PlannedSession | None:
+    """Return the session to resume: on that topic; without one an assessment or, at a terminal, any.
+
+    A sitting on one facet is short, and begins anew.
+    """
+    if facet:
+        return None
     left = unfinished_sessions(quiz.log, ["exam"] if exam else QUIZ_MODES)
     if name is not None:
         return next((planned for planned in left if planned.session.topics == (name,)), None)
@@ -119,19 +128,25 @@ def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool) -> Planned
     return next(iter(mixed or (left if quiz.terminal else [])), None)
 
 
-def _begin(quiz: QuizContext, topics: Sequence[str], length: str, mode: str, predicted: float | None) -> int:
-    families = choose_families(quiz.bank, topics, length, quiz.log.tried(), Random())
+def _begin(
+    quiz: QuizContext, topics: Sequence[str], length: str, mode: str, predicted: float | None, facet: str
+) -> int:
+    families = choose_families(quiz.bank, topics, length, quiz.log.tried(), Random(), facet)
+    if facet:
+        topics = list(dict.fromkeys(family.id.partition(".")[0] for family in families))
+    if not families:
+        raise UsageError(f"there is no question of the facet {facet} here", next_step="learn quiz list")
     plan = plan_variants([family.id for family in families], quiz.log.asked())
     if quiz.terminal is not None:
-        _introduce(quiz, quiz.terminal, topics, len(plan), mode)
-        if predicted is None:
+        _introduce(quiz, quiz.terminal, topics, len(plan), mode, facet)
+        if predicted is None and not facet:
             predicted = _ask_prediction(quiz, quiz.terminal)
     planned = begin_session(quiz.log, mode, topics, plan, predicted)
     return hold_session(quiz, planned, session_command(topics), [REPORT])
 
 
-def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], count: int, mode: str) -> None:
-    title = quiz.bank.topic(topics[0]).title if len(topics) == 1 else "The assessment"
+def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], count: int, mode: str, facet: str) -> None:
+    title = quiz.bank.topic(topics[0]).title if len(topics) == 1 else capitalize(FACETS.get(facet, "the assessment"))
     on = f" on {len(topics)} topics" if len(topics) > 1 else ""
     minutes = max(5, 5 * round(count * SECONDS_PER_QUESTION / 60 / 5))
     marks = "The marks come at the end." if mode == "exam" else "You see each mark at once."
@@ -144,9 +159,9 @@ def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], cou
 
 
 def _ask_prediction(quiz: QuizContext, terminal: Prompter) -> float | None:
-    from grader.cli.quiz.text_view import ask_prediction
+    from grader.cli.quiz.text_view import SCALE_SAYS, ask_prediction
 
-    terminal.show([*filter(None, [_past_bias(quiz)])])
+    terminal.show([*wrap_paragraphs(SCALE_SAYS), *filter(None, [_past_bias(quiz)])])
     return ask_prediction(terminal, "What will you score, from 0 to 10? (Enter skips) ")
 
 

@@ -7,8 +7,8 @@ Out, in this order; every object has "event":
     unreadable  family, reason              for each line that is no answer; the question waits for another
     mark        family, attempt, typed, certainty, first, credit, right, tags, says, explain, prove
     predict     when                        in an exam, after the last question; then its marks
-    end         schema, answers, right, score, low, high, predicted, predicted_after, topics, sure_but_wrong, missed,
-                again, next
+    end         schema, answers, right, practice, score, low, high, predicted, predicted_after, topics, sure_but_wrong,
+                missed, again, next
     stopped     answered, questions, next   in place of the end, where the input ends first
     nothing     schema, says, next          in place of all, where there is nothing to ask
 
@@ -83,7 +83,7 @@ class JsonView:
     def show_unreadable(self, question: Question, reason: str) -> None:
         put_event("unreadable", family=question.family, reason=reason)
 
-    def ask_certainty(self) -> str | None:
+    def ask_certainty(self, question: Question) -> str | None:
         return ""
 
     def show_mark(self, session: Session, question: Question, answer: Answered, mark: Mark) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import click
 
@@ -12,7 +13,7 @@ from grader.cli.output import put_json
 from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut, next_lines
 from grader.model import SCHEMA, Answered
-from grader.quiz.assessment.evidence import collect_evidence, first_tries, items_of
+from grader.quiz.assessment.evidence import collect, evidence_by_topic, first_tries
 from grader.quiz.assessment.scoring import MIN_ITEMS, SCALE, SOLID, WEAK, TopicScore, clip_score, topic_score
 from grader.quiz.bank.bank import Bank
 from grader.quiz.model import Topic
@@ -33,8 +34,9 @@ MIN_TITLE = 20  # columns below which there is no title
 def command(ctx: click.Context, as_json: bool) -> None:
     """List the topics: how many questions each has, and how you did.
 
-    The score is the one of `learn report`, from 0 to 10: of your latest first tries, corrected for guessing, with the
-    questions and the exercise of the topic's lesson. Questions of a lesson, which count there, have one of their own.
+    The score is from 0 to 10, of the answers that count, corrected for guessing. Of a topic of the assessment it is the
+    one of `learn report`, with the questions of other topics that count for it; of another topic that of its own
+    questions.
 
     \b
     Example:
@@ -48,17 +50,16 @@ def command(ctx: click.Context, as_json: bool) -> None:
         return
     log = _answers(context)
     answers = first_tries(log)
-    counting = {
-        each.topic: each.score for each in collect_evidence(bank, log, context.progress() if context.workspace else {})
-    }
+    counted = collect(bank, log, datetime.now(UTC))
+    counting = {each.name: each.score for each in evidence_by_topic(bank, counted)}
     longest = max(map(len, bank.names))
     for title, topics in _groups(bank).items():
         put(paint(title, "strong"))
         for name in topics:
             topic = bank.topic(name)
-            mine = [answer for answer in answers.values() if answer.topic == name]
-            own = topic_score(items_of(mine, [])) if mine else None
-            put(_line(topic, counting.get(name) if topic.counts_for == name else own, longest))
+            mine = [each.item for each in counted if each.family.topic == name]
+            own = topic_score(mine) if mine else None
+            put(_line(topic, counting[name] if name in bank.assessed else own, longest))
         put()
     put(_legend())
     put()
@@ -67,7 +68,15 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 def _families(bank: Bank) -> list[dict[str, object]]:
     return [
-        {"id": family.id, "topic": family.topic, "kind": family.kind, "generated": family.generated}
+        {
+            "id": family.id,
+            "topic": family.topic,
+            "kind": family.kind,
+            "facet": family.facet,
+            "counts_for": family.counts_for,
+            "same_as": family.same_as,
+            "generated": family.generated,
+        }
         for topic in bank.topics()
         for family in topic.families
     ]
@@ -109,7 +118,7 @@ def _describe_score(score: TopicScore | None) -> tuple[str, str, str]:
     if score is None:
         return signs().skipped, "quiet", ""
     if not score.covered:
-        return signs().skipped, "quiet", f"{score.items} answered"
+        return signs().skipped, "quiet", f"{len(score.items)} answered"
     sign, style = STYLES.get(score.label, ("trouble", "strong"))
     shown = clip_score(SCALE * score.share)
     return getattr(signs(), sign), style, f"{shown:>4.1f}  {score.label}"

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.model import Answered
+from grader.model import DONT_KNOW, Answered
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import LETTERS, letter_options
 from grader.quiz.model import Mark, Question
-from grader.quiz.session.session import DONT_KNOW, is_sure_but_wrong
+from grader.quiz.session.session import is_sure_but_wrong
 from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
-from grader.terminal.text import bar, clean
+from grader.terminal.text import bar, clean, plural
 
 NEXT = "Next  "
 MIN_SENTENCE = 18  # characters below which the sentence before is shown too
@@ -149,7 +149,7 @@ def proof_lines(question: Question) -> list[str]:
 
 def answer_line(answer: Answered) -> str:
     """Render what was typed, and how sure the learner was."""
-    if answer.typed == DONT_KNOW:
+    if answer.is_unknown:
         return "You said that you did not know."
     said = " ".join(clean(answer.typed).split())
     return f"You answered: {said}{f' ({answer.certainty})' if answer.certainty else ''}"
@@ -158,7 +158,7 @@ def answer_line(answer: Answered) -> str:
 def _verdict(question: Question, mark: Mark, answer: Answered) -> list[str]:
     if mark.full:
         return [paint(f"{signs().passed} Right.", "good")]
-    if answer.typed == DONT_KNOW:
+    if answer.is_unknown:
         return [paint(f"{signs().skipped} Not known yet.", "strong")]
     sure = " You were sure: it comes back within a week." if is_sure_but_wrong(answer) else ""
     if mark.credit > 0:
@@ -212,6 +212,12 @@ def summary_lines(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _practice(count: int, answers: int) -> str:
+    """Say that answers soon after feedback are no evidence."""
+    which = "This was practice" if count == answers else f"{plural(count, 'answer')} of these were practice"
+    return f"{which}, less than 20 hours after you saw the answer: it counts when you do it again another day."
+
+
 def _score(summary: Mapping[str, Any]) -> list[str]:
     right = f"{summary['right']} of {summary['answers']} right"
     again = summary["again"]
@@ -220,6 +226,8 @@ def _score(summary: Mapping[str, Any]) -> list[str]:
     score = paint(f"{summary['score']:.1f} of 10", "strong")
     lines = [f"This sitting: {score}   {right}"]
     says = f"Corrected for guessing; the 90% interval is {summary['low']:.1f} to {summary['high']:.1f}."
+    if summary["practice"]:
+        says += f" {_practice(summary['practice'], summary['answers'])}"
     lines += [paint(line, "quiet") for line in wrap_paragraphs(says)]
     for key, when in (("predicted", "You predicted"), ("predicted_after", "After answering you said")):
         if summary[key] is not None:

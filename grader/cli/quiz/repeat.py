@@ -83,7 +83,8 @@ def _when(day: date, today: date) -> str:
 def redo(ctx: click.Context, anew: bool, prove: bool, as_json: bool) -> None:
     """Answer again what you missed, with other numbers.
 
-    That is every question of which your latest first try was not wholly right: sure but wrong comes first.
+    That is every question of which your latest first try was not wholly right: sure but wrong comes first. Within 20
+    hours after you saw the answer it is practice, and counts for no score; do it again another day.
 
     \b
     Example:

@@ -18,7 +18,8 @@ from grader.cli.quiz.render import (
     summary_lines,
     wrap_paragraphs,
 )
-from grader.model import Answered
+from grader.model import CERTAINTIES, Answered
+from grader.quiz.assessment.calibration import meaning
 from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.session import Session, Turn
 from grader.terminal.console import paint
@@ -26,6 +27,7 @@ from grader.terminal.text import plural
 
 TITLES = {"exam": "Exam", "redo": "Missed before", "review": "Review", "audit": "Check of what you claimed"}
 DEFAULT_CERTAINTY = "fairly"
+SCALE_SAYS = "0 is what guessing earns, 10 is everything known, 5 is half of it."
 ROWS_FOR_ANSWER = 3  # the answer, and how sure the learner is
 
 
@@ -63,11 +65,12 @@ class TextView:
     def show_unreadable(self, question: Question, reason: str) -> None:
         self.prompter.show(wrap_paragraphs(f"Not read: {reason}. It costs nothing; type it again."))
 
-    def ask_certainty(self) -> str | None:
+    def ask_certainty(self, question: Question) -> str | None:
         if not self.prompter.interactive:
             return ""
         answers = {**CERTAINTY_KEYS, "c": "change", "change": "change"}
-        prompt = "How sure? g guess, f fairly, s sure (Enter: fairly; c changes the answer) "
+        words = ", ".join(f"{word[0]} {word} {meaning(word, question.kind):.0%}" for word in CERTAINTIES)
+        prompt = f"How sure? {words} (Enter: fairly; c changes the answer) "
         chosen = self.prompter.choose(prompt, answers, DEFAULT_CERTAINTY)
         return None if chosen == "change" else chosen
 
@@ -88,7 +91,7 @@ class TextView:
 
     def ask_prediction(self) -> float | None:
         self.prompter.clear()
-        self.prompter.show(["All answered. The marks come next.", ""])
+        self.prompter.show(["All answered. The marks come next.", "", *wrap_paragraphs(SCALE_SAYS)])
         try:
             return ask_prediction(self.prompter, "What will your score be, from 0 to 10? (Enter skips) ")
         except EOFError:

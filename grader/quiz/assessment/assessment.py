@@ -1,30 +1,53 @@
-"""Make the assessment: predicted, verified and claimed scores, never blended; strengths, weaknesses, what to do next.
+"""Make the assessment: predicted, verified, claimed and built, never blended; strengths, weaknesses, what to do next.
 
-{"schema": 1, "predicted", "verified": {"score", "low", "high"} or null, "reason", "claimed", "claims", "topics",
- "also", "strengths", "weaknesses", "suggestions", "certainty", "brier", "bias", "history", "contradicted", "answers"}
+{"schema": 1, "predicted", "verified": {"score", "low", "high", "covered", "topics", "names", "spread"} or null,
+ "reason", "as_of": {"first", "last"} or null, "claimed", "claims", "claimed_of": {"answered", "of"}, "built", "topics",
+ "also", "facets", "strengths", "weaknesses", "suggestions", "contradicted", "certainty", "brier", "bias", "history",
+ "answers"}
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from grader.model import SCHEMA, Answered, Claimed, LessonProgress, QuizSession
 from grader.quiz.assessment import calibration
-from grader.quiz.assessment.evidence import CLAIM_CREDIT, Evidence, collect_evidence, items_of, latest_claims
-from grader.quiz.assessment.misconceptions import contradicted_claims, suggestions, weaknesses
-from grader.quiz.assessment.scoring import MIN_ITEMS, MIN_TOPICS, SCALE, SOLID, TopicScore, clip_score, label, overall
+from grader.quiz.assessment.built import built
+from grader.quiz.assessment.evidence import (
+    CLAIM_CREDIT,
+    Counted,
+    Evidence,
+    collect,
+    evidence_by_facet,
+    evidence_by_topic,
+    latest_claims,
+)
+from grader.quiz.assessment.facets import score_facets
+from grader.quiz.assessment.misconceptions import contradicted_claims, shown_misconceptions, suggestions, weaknesses
+from grader.quiz.assessment.scoring import (
+    MIN_ITEMS,
+    MIN_TOPICS,
+    SCALE,
+    SOLID,
+    Overall,
+    TopicScore,
+    clip_score,
+    label,
+    overall,
+)
 from grader.quiz.bank.bank import Bank
 
 MASTERED_AFTER = timedelta(days=7)
-SOLVED = 10.0
+TRAP_COSTS = 0.5  # key points
+SO_FAR = "strong so far"  # of a topic with too few answers to be solid, all of them right
 
 
 @dataclass(frozen=True)
 class LearnerLog:
-    """Everything that is known of a learner."""
+    """Everything that is known of a learner. `progress` has every exercise of the course."""
 
     answers: Sequence[Answered] = ()
     claims: Sequence[Claimed] = ()
@@ -32,25 +55,33 @@ class LearnerLog:
     progress: Mapping[str, LessonProgress] = field(default_factory=dict)
 
 
-def assess(bank: Bank, log: LearnerLog) -> dict[str, Any]:
+def assess(bank: Bank, log: LearnerLog, now: datetime | None = None) -> dict[str, Any]:
     """Assess a learner: return the documented object of `learn report --json`. Only claims that count are in `log`."""
-    evidence = collect_evidence(bank, log.answers, log.progress)
-    assessed = [each for each in evidence if each.topic in bank.assessed]
+    counted = collect(bank, log.answers, now or datetime.now(UTC), log.sessions)
+    evidence = evidence_by_topic(bank, counted)
+    assessed = [each for each in evidence if each.name in bank.assessed]
     topics = [_topic(bank, each, log) for each in assessed]
-    verified, reason = _verified_score(assessed)
-    weak = weaknesses(bank, log.answers)
-    doubts = contradicted_claims(bank, log.answers, log.claims)
+    facets = score_facets(evidence_by_facet(bank, counted))
+    verified, reason = _verified_score(bank, assessed)
+    named = shown_misconceptions(bank, [each.answer for each in counted])
+    weak = weaknesses(named, topics, facets)
+    doubts = contradicted_claims(bank, [each.answer for each in counted], log.claims)
+    claims = claims_by_topic(log.claims)
     past = calibration.history(log.sessions, log.answers)
     return {
         "schema": SCHEMA,
-        "predicted": last_prediction(log.sessions),
+        "predicted": last_prediction(bank, log.sessions),
         "verified": verified,
         "reason": reason,
-        "claimed": claimed_score(log.claims),
-        "claims": claims_by_topic(log.claims),
+        "as_of": _as_of(counted),
+        "claimed": claimed_score(claims),
+        "claims": claims,
+        "claimed_of": {"answered": len(claims), "of": _count_open_questions(bank)},
+        "built": built(log.progress),
         "topics": topics,
-        "also": [_topic(bank, each, log) for each in evidence if each.topic not in bank.assessed],
-        "strengths": _strengths(topics, log.progress),
+        "also": [_topic(bank, each, log) for each in evidence if each.name not in bank.assessed],
+        "facets": facets,
+        "strengths": _strengths(topics, facets),
         "weaknesses": weak,
         "suggestions": suggestions(topics, weak, doubts, log.progress),
         "contradicted": doubts,
@@ -58,86 +89,111 @@ def assess(bank: Bank, log: LearnerLog) -> dict[str, Any]:
         "brier": calibration.brier(log.answers),
         "bias": calibration.bias(past),
         "history": past,
-        "answers": sum(len(each.answers) for each in evidence),
+        "answers": len(counted),
     }
 
 
-def count_exercises(assessment: Mapping[str, Any]) -> int:
-    """Count the exercises on which an assessment rests, besides its checked answers."""
-    return sum(len(topic["exercises"]) for topic in (*assessment["topics"], *assessment["also"]))
-
-
-def last_prediction(sessions: Sequence[QuizSession]) -> float | None:
-    """Return the score that the learner predicted last, before answering."""
-    predicting = [session for session in sessions if session.predicted is not None]
+def last_prediction(bank: Bank, sessions: Sequence[QuizSession]) -> float | None:
+    """Return the score that the learner predicted before the last assessment; what one topic will give is no such."""
+    predicting = [each for each in sessions if each.predicted is not None and is_assessment(bank, each)]
     return max(predicting, key=lambda session: session.started).predicted if predicting else None
 
 
-def claimed_score(claims: Sequence[Claimed]) -> float | None:
+def is_assessment(bank: Bank, session: QuizSession) -> bool:
+    """Return True for a sitting on all topics of the assessment."""
+    return session.mode in ("quiz", "exam") and set(bank.assessed or bank.names) <= set(session.topics)
+
+
+def claimed_score(claims: Sequence[Mapping[str, Any]]) -> float | None:
     """Return ten times the share of key points claimed, averaged over the open questions answered."""
-    shares = [each["share"] for each in claims_by_topic(claims)]
+    shares = [each["share"] for each in claims]
     return round(SCALE * sum(shares) / len(shares), 1) if shares else None
 
 
 def claims_by_topic(claims: Sequence[Claimed]) -> list[dict[str, Any]]:
-    """Count the claims of each open answer: {"topic", "yes", "partly", "no", "share"}."""
+    """Count the claims of each open answer: {"topic", "yes", "partly", "no", "traps", "share"}."""
     marks: dict[str, list[str]] = {}
     for claim in latest_claims(claims):
         marks.setdefault(claim.topic, []).append(claim.mark)
+    fell = [claim.topic for claim in latest_claims(claims, traps=True) if claim.mark == "yes"]
     return [
         {
             "topic": topic,
             **{mark: given.count(mark) for mark in CLAIM_CREDIT},
-            "share": sum(CLAIM_CREDIT[mark] for mark in given) / len(given),
+            "traps": fell.count(topic),
+            "share": _share_claimed(given, fell.count(topic)),
         }
         for topic, given in marks.items()
     ]
 
 
-def _verified_score(assessed: Sequence[Evidence]) -> tuple[dict[str, float] | None, str]:
-    scores = [each.score for each in assessed if each.score]
+def _share_claimed(marks: Sequence[str], traps: int) -> float:
+    return max(0.0, sum(CLAIM_CREDIT[mark] for mark in marks) - TRAP_COSTS * traps) / len(marks)
+
+
+def _count_open_questions(bank: Bank) -> int:
+    return sum(topic.open is not None for topic in bank.topics())
+
+
+def _as_of(counted: Sequence[Counted]) -> dict[str, str] | None:
+    """Return the days of the first and the last answer that counts."""
+    days = [each.answer.when.date().isoformat() for each in counted]
+    return {"first": min(days), "last": max(days)} if days else None
+
+
+def _verified_score(bank: Bank, assessed: Sequence[Evidence]) -> tuple[dict[str, Any] | None, str]:
     min_topics = min(MIN_TOPICS, len(assessed))  # a release of a few lessons has a few topics
-    result = overall(scores, min_topics)
-    covered = sum(score.covered for score in scores)
+    result = overall([each.score for each in assessed if each.score], min_topics, of=len(assessed))
+    names = [bank.topic(each.name).title for each in assessed if each.score and each.score.covered]
     if result is None:
         return None, (
-            f"not enough evidence: {covered} of {len(assessed)} topics covered, {min_topics} are needed "
+            f"not enough evidence: {len(names)} of {len(assessed)} topics covered, {min_topics} are needed "
             f"(a topic is covered by {MIN_ITEMS} checked answers)"
         )
-    rounded = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
-    return rounded | {"covered": covered, "topics": len(assessed)}, ""
+    return _rounded(result) | {"covered": len(names), "topics": len(assessed), "names": names}, ""
+
+
+def _rounded(result: Overall) -> dict[str, float]:
+    numbers = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
+    return numbers | {"spread": round(result.spread, 6)}
 
 
 def _topic(bank: Bank, evidence: Evidence, log: LearnerLog) -> dict[str, Any]:
-    topic, score = bank.topic(evidence.topic), evidence.score
+    topic, score = bank.topic(evidence.name), evidence.score
+    right = sum(answer.credit >= 1 for answer in evidence.answers)
+    so_far = score is not None and score.covered and right == len(score.items) and score.label != SOLID
     return {
         "name": topic.name,
         "title": topic.title,
         "lesson": topic.lesson,
+        "right": right,
         **_numbers(score),
         "mastered": _is_mastered(evidence, log.sessions),
-        "exercises": [{"lesson": each.lesson, "share": round(each.share, 4)} for each in evidence.exercises],
-        "marks": [_mark(answer) for answer in evidence.answers],
+        "so_far": SO_FAR if so_far else "",
+        "marks": [_mark(each) for each in evidence.counted],
     }
 
 
 def _numbers(score: TopicScore | None) -> dict[str, Any]:
     if score is None:
-        nothing = dict.fromkeys(("guess", "share", "variance", "score"))
-        return {"items": 0, "credit": 0.0, **nothing, "label": "", "covered": False}
+        nothing = dict.fromkeys(("guess", "unknown", "share", "variance", "score"))
+        return {"items": 0, "weight": 0.0, "credit": 0.0, **nothing, "label": "", "covered": False}
     return {
-        "items": score.items,
-        "credit": round(score.credit, 4),
+        "items": len(score.items),
+        "weight": round(score.weight, 4),
+        "credit": round(score.credit * score.weight, 4),
         "guess": round(score.guess, 4),
+        "unknown": round(score.unknown, 4),
         "share": round(score.share, 4),
-        "variance": round(score.variance, 6),
+        "variance": round(score.variance(min(1.0, max(0.0, score.share))), 6),
         "score": round(clip_score(SCALE * score.share), 1) if score.covered else None,
         "label": score.label if score.covered else "",
         "covered": score.covered,
     }
 
 
-def _mark(answer: Answered) -> dict[str, Any]:
+def _mark(counted: Counted) -> dict[str, Any]:
+    answer = counted.answer
     return {
         "family": answer.family,
         "attempt": answer.attempt,
@@ -145,6 +201,7 @@ def _mark(answer: Answered) -> dict[str, Any]:
         "typed": answer.typed,
         "credit": round(answer.credit, 4),
         "guess": round(answer.guess, 4),
+        "weight": round(counted.weight, 4),
         "certainty": answer.certainty,
         "tags": list(answer.tags),
         "when": answer.when.isoformat(),
@@ -153,24 +210,27 @@ def _mark(answer: Answered) -> dict[str, Any]:
 
 def _is_mastered(evidence: Evidence, sessions: Sequence[QuizSession]) -> bool:
     """Return True if a topic is solid, and solid again in mixed sessions a week or more after its first one."""
-    if evidence.score is None or evidence.score.label != SOLID or not evidence.answers:
+    if evidence.score is None or evidence.score.label != SOLID:
         return False
     mixed = {session.id for session in sessions if len(session.topics) > 1}
-    began = min((session.started for session in sessions if evidence.topic in session.topics), default=None)
+    began = min((session.started for session in sessions if evidence.name in session.topics), default=None)
     later = [
-        answer
-        for answer in evidence.answers
-        if began is not None and answer.session in mixed and answer.when - began >= MASTERED_AFTER
+        each.item
+        for each in evidence.counted
+        if began is not None and each.answer.session in mixed and each.answer.when - began >= MASTERED_AFTER
     ]
-    return len(later) >= MIN_ITEMS and label(items_of(later, [])) == SOLID
+    return len(later) >= MIN_ITEMS and label(later) == SOLID
 
 
-def _strengths(topics: Sequence[Mapping[str, Any]], progress: Mapping[str, LessonProgress]) -> list[str]:
-    """List solid topics, then solved exercises."""
-    found = [
-        f"{topic['title']}: {'mastered' if topic['mastered'] else 'solid'}, {topic['credit']:g} of {topic['items']}"
-        for topic in topics
-        if topic["label"] == SOLID
+def _strengths(topics: Sequence[Mapping[str, Any]], facets: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List strong facets, then solid topics, then those that are strong so far."""
+    strong = [each for each in facets if each["finding"] == SOLID]
+    solid = [each for each in topics if each["label"] == SOLID]
+    return [
+        *(f"{each['title']}: {each['right']} of {each['items']} right" for each in strong),
+        *(
+            f"{each['title']}: {'mastered' if each['mastered'] else 'solid'}, {each['right']} of {each['items']} right"
+            for each in solid
+        ),
+        *(f"{each['title']}: {SO_FAR}, {each['right']} of {each['items']} right" for each in topics if each["so_far"]),
     ]
-    solved = [name for name, known in progress.items() if known.last_score == SOLVED and not known.gave_up]
-    return found + [f"exercise {name}: every check passed" for name in solved]

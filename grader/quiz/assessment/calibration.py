@@ -6,28 +6,41 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from grader.model import CERTAINTIES, Answered, QuizSession
-from grader.quiz.assessment.evidence import items_of
-from grader.quiz.assessment.scoring import SCALE, clip_score, topic_score
+from grader.quiz.assessment.evidence import make_item
+from grader.quiz.assessment.scoring import score_together, topic_score
 
-PROBABILITY = {"guess": 0.4, "fairly": 0.7, "sure": 0.95}  # what each word is taken to mean
+PROBABILITY = {"guess": 0.2, "fairly": 0.7, "sure": 0.95}  # of being wholly right: what each word is taken to mean
+GUESS = {"choice": 0.4, "bug": 0.3, "multi": 0.1, "order": 0.1, "match": 0.1}  # of a guess, where the kind matters
 MIN_ANSWERS_FOR_BRIER = 20
-MIN_ANSWERS_IN_SESSION = 6
+MIN_ANSWERS_IN_SESSION = 5
 LAST_SESSIONS = 5  # whose predictions are averaged
 
 
+def meaning(certainty: str, kind: str) -> float:
+    """Return how likely an answer of this kind is right if it was given with this certainty."""
+    return GUESS.get(kind, PROBABILITY[certainty]) if certainty == "guess" else PROBABILITY[certainty]
+
+
 def certainty_table(answers: Iterable[Answered]) -> list[dict[str, Any]]:
-    """Count the wholly right answers for each certainty: {"certainty", "answers", "right", "meant"}."""
+    """Count the wholly right answers for each certainty: {"certainty", "answers", "right", "meant", "errors"}.
+
+    `meant` is the share of right answers that the word stands for, `errors` the sum of (p - correct)^2.
+    """
     asked = _with_certainty(answers)
     table = []
     for word in reversed(CERTAINTIES):
-        hits = [answer.credit >= 1 for answer in asked if answer.certainty == word]
-        table.append({"certainty": word, "answers": len(hits), "right": sum(hits), "meant": PROBABILITY[word]})
+        mine = [answer for answer in asked if answer.certainty == word]
+        meant = [meaning(word, answer.kind) for answer in mine]
+        counts = {"answers": len(mine), "right": sum(answer.credit >= 1 for answer in mine)}
+        average = sum(meant) / len(meant) if meant else PROBABILITY[word]
+        errors = round(sum(map(_error, mine)), 4)
+        table.append({"certainty": word, **counts, "meant": round(average, 4), "errors": errors})
     return table
 
 
 def brier(answers: Iterable[Answered]) -> float | None:
     """Return the mean of (p - correct)^2: 0 is perfect, 0.25 that of always one half; None with too few answers."""
-    errors = [(PROBABILITY[answer.certainty] - (answer.credit >= 1)) ** 2 for answer in _with_certainty(answers)]
+    errors = [_error(answer) for answer in _with_certainty(answers)]
     return sum(errors) / len(errors) if len(errors) >= MIN_ANSWERS_FOR_BRIER else None
 
 
@@ -42,7 +55,7 @@ def history(sessions: Iterable[QuizSession], answers: Sequence[Answered]) -> lis
         mine = [answer for answer in answers if answer.session == session.id and answer.first]
         if session.finished is None or session.predicted is None or len(mine) < MIN_ANSWERS_IN_SESSION:
             continue
-        scored = clip_score(SCALE * topic_score(items_of(mine, [])).share)
+        scored = score_together([topic_score([make_item(answer) for answer in mine])]).score
         found.append(
             {
                 "when": session.started.isoformat(),
@@ -61,6 +74,10 @@ def bias(past: Sequence[dict[str, Any]], last: int = LAST_SESSIONS) -> float | N
     """Return by how much the last predictions were too high on average; None without any."""
     recent = [each["bias"] for each in past[-last:]]
     return round(sum(recent) / len(recent), 1) if recent else None
+
+
+def _error(answer: Answered) -> float:
+    return (meaning(answer.certainty, answer.kind) - (answer.credit >= 1)) ** 2
 
 
 def _with_certainty(answers: Iterable[Answered]) -> list[Answered]:

@@ -1,45 +1,51 @@
-"""Collect the evidence for each topic from the log of answers.
+"""Collect the evidence for each topic and each facet from the log of answers.
 
-An answer counts if a program marked it and it was the first try at its family in its session; of several first
-tries the latest counts. A second try after feedback only shows that the feedback was read. An exercise counts as three
-items of its topic, each with the share of the exercise's points as its credit, unless it was not begun, or its solution
-was seen before it was solved. What learners mark themselves never counts here.
+An answer counts if a program marked it, it was the first try at its question in its sitting, and no question that asks
+the same was answered in the hours before: a try soon after feedback is practice, and only shows that the feedback was
+read. Of several that count the latest does. Exercises, and what learners mark themselves, never count here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from grader.errors import UsageError
-from grader.model import Answered, Claimed, LessonProgress
-from grader.model.progress import MIN_SCORE
+from grader.model import Answered, Claimed, QuizSession
+from grader.quiz.assessment.fading import weigh
 from grader.quiz.assessment.scoring import Item, TopicScore, topic_score
 from grader.quiz.bank.bank import Bank
-from grader.quiz.kinds.kind import TYPED_GUESS
+from grader.quiz.model import FACETS, Family
 
-EXERCISE_ITEMS = 3
-MAX_SCORE = 10.0  # of an exercise
+PRACTICE = timedelta(hours=20)  # after feedback, in which a question shows no more than that
 ALL_OR_NOTHING = ("multi",)  # kinds of which a part does not count towards "solid"
 CLAIM_CREDIT = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """An exercise as evidence, with the share of its points that was earned."""
+class Counted:
+    """An answer that counts, its question, and what it weighs."""
 
-    lesson: str
-    share: float
+    answer: Answered
+    family: Family
+    weight: float
+
+    @property
+    def item(self) -> Item:
+        return make_item(self.answer, self.weight)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What counts for one topic of the assessment, and its score; None without an item."""
+    """What counts for one topic, or facet, and its score; None without an item."""
 
-    topic: str
-    answers: tuple[Answered, ...]
-    exercises: tuple[Exercise, ...]
+    name: str
+    counted: tuple[Counted, ...]
     score: TopicScore | None
+
+    @property
+    def answers(self) -> tuple[Answered, ...]:
+        return tuple(each.answer for each in self.counted)
 
 
 def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
@@ -52,54 +58,73 @@ def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
     return latest
 
 
-def latest_claims(claims: Iterable[Claimed]) -> Iterable[Claimed]:
-    """Return the last mark of each key point; traps are left out."""
-    points = [claim for claim in sorted(claims, key=lambda claim: claim.when) if not claim.trap]
+def latest_claims(claims: Iterable[Claimed], *, traps: bool = False) -> Iterable[Claimed]:
+    """Return the last mark of each key point, or of each trap."""
+    points = [claim for claim in sorted(claims, key=lambda claim: claim.when) if claim.trap == traps]
     return {(claim.topic, claim.point): claim for claim in points}.values()
 
 
-def collect_evidence(bank: Bank, answers: Sequence[Answered], progress: Mapping[str, LessonProgress]) -> list[Evidence]:
-    """Collect the evidence for each topic, those of the assessment first and in any case."""
-    by_topic: dict[str, list[Answered]] = {name: [] for name in bank.assessed}
-    for answer in first_tries(answers).values():
-        name = _counts_for(bank, answer)
-        if name:
-            by_topic.setdefault(name, []).append(answer)
-    exercises = _exercises(bank, progress)
+def collect(
+    bank: Bank, answers: Sequence[Answered], now: datetime, sessions: Iterable[QuizSession] = ()
+) -> list[Counted]:
+    """Return the answers that count, those to the questions asked last at the end. Imports fsrs for old ones."""
+    tries: dict[str, list[tuple[Answered, Family]]] = {}
+    for answer, family in tries_that_count(bank, answers, sessions):
+        tries[family.idea] = [*tries.pop(family.idea, []), (answer, family)]
+    weights = weigh({idea: [answer.when for answer, _ in mine] for idea, mine in tries.items()}, now)
+    return [Counted(*mine[-1], weights[idea]) for idea, mine in tries.items()]
+
+
+def evidence_by_topic(bank: Bank, counted: Iterable[Counted]) -> list[Evidence]:
+    """Group evidence by the topic that it counts for, those of the assessment first and in any case."""
+    known = {*bank.paths, *bank.collections}
+    named = [
+        (each.family.counts_for if each.family.counts_for in known else each.family.topic, each) for each in counted
+    ]
+    return _group(bank.assessed, named)
+
+
+def evidence_by_facet(bank: Bank, counted: Iterable[Counted]) -> list[Evidence]:
+    """Group evidence for topics of the assessment by facet, in the order of FACETS; only those that were asked."""
+    mine = [each for each in counted if each.family.facet and each.family.counts_for in bank.assessed]
+    found = _group(FACETS, [(each.family.facet, each) for each in mine])
+    return [each for each in found if each.score]
+
+
+def make_item(answer: Answered, weight: float = 1.0) -> Item:
+    """Turn an answer into an item of a score."""
+    return Item(answer.credit, answer.guess, answer.kind in ALL_OR_NOTHING, weight, answer.is_unknown)
+
+
+def _group(names: Iterable[str], found: Iterable[tuple[str, Counted]]) -> list[Evidence]:
+    groups: dict[str, list[Counted]] = {name: [] for name in names}
+    for name, each in found:
+        groups.setdefault(name, []).append(each)
     return [
-        _evidence(name, by_topic.get(name, []), exercises.get(name, []))
-        for name in dict.fromkeys([*by_topic, *exercises])
+        Evidence(name, tuple(mine), topic_score([each.item for each in mine]) if mine else None)
+        for name, mine in groups.items()
     ]
 
 
-def items_of(answers: Iterable[Answered], exercises: Iterable[Exercise]) -> list[Item]:
-    """Turn evidence into the items of a topic's score."""
-    marks = [Item(answer.credit, answer.guess, answer.kind in ALL_OR_NOTHING) for answer in answers]
-    return marks + [Item(each.share, TYPED_GUESS) for each in exercises for _ in range(EXERCISE_ITEMS)]
-
-
-def _evidence(name: str, answers: list[Answered], exercises: list[Exercise]) -> Evidence:
-    items = items_of(answers, exercises)
-    return Evidence(name, tuple(answers), tuple(exercises), topic_score(items) if items else None)
-
-
-def _counts_for(bank: Bank, answer: Answered) -> str:
-    """Return the topic to which an answer counts; "" for a question that the bank no longer has."""
-    try:
-        bank.family(answer.family)
-        return bank.topic(answer.topic).counts_for
-    except UsageError:
-        return ""
-
-
-def _exercises(bank: Bank, progress: Mapping[str, LessonProgress]) -> dict[str, list[Exercise]]:
-    """Return exercises by the topic to which they count, that of their lesson's questions."""
-    found: dict[str, list[Exercise]] = {}
-    for lesson, known in progress.items():
-        unaided = known.solved or not known.solution_seen
-        if known.last_score is None or known.is_untouched or known.gave_up or not unaided:
+def tries_that_count(
+    bank: Bank, answers: Iterable[Answered], sessions: Iterable[QuizSession]
+) -> Iterator[tuple[Answered, Family]]:
+    """Yield the tries that count with their families, oldest first; a family that the bank lost has none."""
+    marks_shown = {each.id: each.finished for each in sessions if each.mode == "exam" and each.finished}
+    told: dict[str, datetime] = {}  # when feedback on an idea was given last
+    pending: dict[str, datetime] = {}
+    for answer in sorted(answers, key=lambda answer: answer.when):
+        family = bank.find_family(answer.family)
+        if family is None:
             continue
-        if lesson in bank.paths:
-            share = (known.last_score - MIN_SCORE) / (MAX_SCORE - MIN_SCORE)
-            found.setdefault(bank.topic(lesson).counts_for, []).append(Exercise(lesson, share))
-    return found
+        shown = _latest(told.get(family.idea), pending.get(family.idea), answer.when)
+        if answer.first and (shown is None or answer.when - shown >= PRACTICE):
+            yield answer, family
+        told[family.idea] = answer.when
+        if answer.session in marks_shown:
+            pending[family.idea] = marks_shown[answer.session]
+
+
+def _latest(told: datetime | None, pending: datetime | None, now: datetime) -> datetime | None:
+    """Return when feedback was last given before now; that of an exam comes with its end."""
+    return max((when for when in (told, pending) if when is not None and when <= now), default=None)

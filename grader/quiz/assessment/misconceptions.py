@@ -1,4 +1,4 @@
-"""Find what answers show: misconceptions, claims that later answers contradict, and what to do next."""
+"""Find what answers show: misconceptions, weak topics and facets, claims that answers contradict, what to do next."""
 
 from __future__ import annotations
 
@@ -6,21 +6,60 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.model import Answered, Claimed, LessonProgress
-from grader.quiz.assessment.evidence import first_tries, latest_claims
+from grader.quiz.assessment.evidence import latest_claims
 from grader.quiz.assessment.scoring import MIN_ITEMS, WEAK
 from grader.quiz.bank.bank import Bank
 
 MAX_SUGGESTIONS = 3
+MOST_USEFUL = ("misconception", "topic", "facet")  # to work on: what has a name, then what there is a text on
 
 
-def weaknesses(bank: Bank, answers: Sequence[Answered]) -> list[dict[str, Any]]:
-    """Return the misconceptions that the latest answers show: sure-but-wrong first, then the most frequent.
+def weaknesses(
+    named: Sequence[dict[str, Any]], topics: Sequence[Mapping[str, Any]], facets: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return misconceptions that were held with certainty, then weak facets and topics, then other misconceptions.
 
     Returns:
-        {"id", "says", "sure": answers given with certainty, "families", "suggests", "command"} for each.
+        {"kind", "id", "says", "sure": answers given with certainty, "families", "suggests", "command"} for each; its
+        kind is "misconception", "facet" or "topic".
+    """
+    sure = [each for each in named if each["sure"]]
+    weak = [_weak_facet(each) for each in facets if each["finding"] == WEAK]
+    weak += [_weak_topic(each) for each in topics if each["label"] == WEAK]
+    return [*sure, *weak, *(each for each in named if not each["sure"])]
+
+
+def _weak_facet(facet: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": "facet",
+        "id": facet["name"],
+        "says": f"are weak in {facet['title']}: {facet['right']} of {facet['items']} right",
+        "sure": 0,
+        "families": facet["missed"],
+        "suggests": f"answer more questions of this kind, whatever their topic: {facet['title']}",
+        "command": f"learn quiz --facet {facet['name']}",
+    }
+
+
+def _weak_topic(topic: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": "topic",
+        "id": topic["name"],
+        "says": f"know little yet of “{topic['title']}”: {topic['right']} of {topic['items']} right",
+        "sure": 0,
+        "families": [mark["family"] for mark in topic["marks"] if mark["credit"] < 1],
+        "suggests": f"read the lesson {topic['lesson']} again, then answer new questions on “{topic['title']}”",
+        "command": f"learn quiz {topic['name']}",
+    }
+
+
+def shown_misconceptions(bank: Bank, answers: Sequence[Answered]) -> list[dict[str, Any]]:
+    """Return the misconceptions that answers show, those held with certainty first, then the most frequent.
+
+    The result is like that of `weaknesses`; `answers` are those that count.
     """
     shown: dict[str, list[Answered]] = {}
-    for answer in first_tries(answers).values():
+    for answer in answers:
         for tag in answer.tags:
             shown.setdefault(tag, []).append(answer)
     found = []
@@ -29,8 +68,8 @@ def weaknesses(bank: Bank, answers: Sequence[Answered]) -> list[dict[str, Any]]:
         if known:
             sure = sum(answer.certainty == "sure" for answer in mine)
             families = [answer.family for answer in mine]
-            said = {"suggests": known.suggests, "command": known.command}
-            found.append({"id": tag, "says": known.says, "sure": sure, "families": families, **said})
+            said = {"says": known.says, "suggests": known.suggests, "command": known.command}
+            found.append({"kind": "misconception", "id": tag, "sure": sure, "families": families, **said})
     return sorted(found, key=lambda each: (-each["sure"], -len(each["families"]), each["id"]))
 
 
@@ -40,7 +79,7 @@ def contradicted_claims(bank: Bank, answers: Sequence[Answered], claims: Sequenc
     Returns:
         {"topic", "point", "says", "families"} for each.
     """
-    missed = {family for family, answer in first_tries(answers).items() if answer.credit < 1}
+    missed = {answer.family for answer in answers if answer.credit < 1}
     found = []
     for claim in latest_claims(claims):
         topic = bank.topic(claim.topic) if claim.topic in bank.paths else None
@@ -59,7 +98,7 @@ def suggestions(
     doubts: Sequence[Mapping[str, Any]],
     progress: Mapping[str, LessonProgress],
 ) -> list[dict[str, Any]]:
-    """Suggest what to do: on misconceptions, weak topics, doubtful claims, unfinished exercises, gaps, in this order.
+    """Suggest what to do: on weaknesses, doubtful claims, unfinished exercises, gaps, in this order.
 
     Args:
         topics: The topics of the assessment.
@@ -70,12 +109,8 @@ def suggestions(
     Returns:
         {"says", "command", "because": families that led to it} for at most MAX_SUGGESTIONS different commands.
     """
-    found = [(each["suggests"], each["command"], each["families"]) for each in weak]
-    for topic in topics:
-        if topic["label"] == WEAK:
-            says = f"read the lesson {topic['lesson']} again, then answer new questions on {topic['title']}"
-            missed = [mark["family"] for mark in topic["marks"] if mark["credit"] < 1]
-            found.append((says, f"learn quiz {topic['name']}", missed))
+    by_use = sorted(weak, key=lambda each: MOST_USEFUL.index(each["kind"]))
+    found = [(each["suggests"], each["command"], each["families"]) for each in by_use]
     for each in doubts:
         says = f"look again at a point you claimed: {each['says']}"
         found.append((says, f"learn quiz {each['topic']}", each["families"]))

@@ -16,13 +16,14 @@ from grader.course.tables import Table, read_toml
 from grader.errors import CourseError, UsageError
 from grader.files import read_file
 from grader.quiz.kinds import KINDS
-from grader.quiz.model import Family, Generator, KeyPoint, Misconception, OpenQuestion, Topic, Trap
+from grader.quiz.model import FACETS, Family, Generator, KeyPoint, Misconception, OpenQuestion, Topic, Trap
 
-COMMON = ("id", "kind", "generator", "audits", "text", "explain", "feedback", "prove")
+COMMON = ("id", "kind", "facet", "counts_for", "same_as", "generator", "audits", "text", "explain", "feedback", "prove")
+NO_FIELDS = ("id", "kind", "facet", "counts_for", "same_as", "generator", "audits")
 AUDIT = "grader audit"
 
 _FAMILY = re.compile(r"^\[\[families\]\]\s*\n((?:[^\[\n].*\n|\n)*)", re.M)
-_ID, _KIND = (re.compile(rf'^{key}\s*=\s*"([^"\\]+)"\s*$', re.M) for key in ("id", "kind"))
+_KEY = re.compile(r'^(id|kind|facet|same_as)\s*=\s*"([^"\\]+)"\s*$', re.M)
 
 
 class Outline(NamedTuple):
@@ -30,6 +31,13 @@ class Outline(NamedTuple):
 
     id: str
     kind: str
+    facet: str = ""
+    same_as: str = ""
+
+    @property
+    def idea(self) -> str:
+        """The id that families which ask the same thing share."""
+        return self.same_as or self.id
 
 
 class Bank:
@@ -42,6 +50,7 @@ class Bank:
         self._topics: dict[str, Topic] = {}
         self._generators: dict[str, dict[str, Any]] = {}
         self._misconceptions: dict[str, Misconception] = {}
+        self.collections: tuple[str, ...] = ()  # topics without a file, which collect families that count for them
         self.assessed, self.groups = self._read_settings()
 
     @property
@@ -67,11 +76,13 @@ class Bank:
 
         Raises as `topic` does.
         """
+        if name in self.collections:
+            return [_outline(each) for topic in self.topics() for each in topic.families if each.counts_for == name]
         if name not in self._topics and name in self.paths:
             found = _scan_outline(read_file(self.paths[name]))
             if found:
                 return found
-        return [Outline(family.id, family.kind) for family in self.topic(name).families]
+        return [_outline(family) for family in self.topic(name).families]
 
     def find_family(self, family_id: str) -> Family | None:
         """Return a family; None if the course does not have it. Raises CourseError."""
@@ -115,7 +126,12 @@ class Bank:
         if not path.is_file():
             return [], {"topics": list(self.paths)} if self.paths else {}
         table = read_toml(path)
-        table.only("assessment", "groups", "misconceptions")
+        table.only("assessment", "groups", "misconceptions", "collections")
+        for each in table.tables("collections") if "collections" in table.data else []:
+            each.only("name", "title", "lesson")
+            name, title, lesson = map(each.text, ("name", "title", "lesson"))
+            self._topics[name] = Topic(name, title, lesson, (), (), path)
+        self.collections = tuple(self._topics)
         self._misconceptions |= {each.id: each for each in _misconceptions(table)}
         groups = {each.text("title"): list(each.texts("topics")) for each in table.tables("groups")}
         assessed = list(table.texts("assessment"))
@@ -142,10 +158,10 @@ def _scan_outline(text: str) -> list[Outline]:
     """Find the families in a file with the usual layout; none if one of them has another layout."""
     found = []
     for section in _FAMILY.findall(text):
-        names, kinds = _ID.findall(section), _KIND.findall(section)
-        if len(names) != 1 or len(kinds) != 1:
+        keys = _KEY.findall(section)
+        if len(dict(keys)) != len(keys) or not {"id", "kind"} <= dict(keys).keys():
             return []
-        found.append(Outline(names[0], kinds[0]))
+        found.append(Outline(**dict(keys)))
     return found if len(found) == text.count("[[families]]") else []
 
 
@@ -156,10 +172,10 @@ def _read_topic(name: str, path: Path) -> Topic:
     table = read_toml(path)
     table.only("title", "lesson", "counts_for", "misconceptions", "families", "open")
     misconceptions = tuple(_misconceptions(table))
-    families = tuple(_read_family(name, each) for each in table.tables("families"))
+    counts_for = _optional_text(table, "counts_for") or name
+    families = tuple(_read_family(name, counts_for, each) for each in table.tables("families"))
     opened = _read_open_question(name, table) if "open" in table.data else None
-    counts_for = table.text("counts_for") if "counts_for" in table.data else name
-    return Topic(name, table.text("title"), table.text("lesson"), families, misconceptions, path, counts_for, opened)
+    return Topic(name, table.text("title"), table.text("lesson"), families, misconceptions, path, opened)
 
 
 def _misconceptions(table: Table) -> Iterator[Misconception]:
@@ -169,14 +185,24 @@ def _misconceptions(table: Table) -> Iterator[Misconception]:
         yield Misconception(*map(each.text, keys))
 
 
-def _read_family(topic: str, table: Table) -> Family:
+def _optional_text(table: Table, key: str) -> str:
+    return table.text(key) if key in table.data else ""
+
+
+def _outline(family: Family) -> Outline:
+    return Outline(family.id, family.kind, family.facet, family.same_as)
+
+
+def _read_family(topic: str, counts_for: str, table: Table) -> Family:
     family_id, kind = table.text("id"), table.text("kind")
     if not family_id.startswith(f"{topic}."):
         raise table.error(f'the id must begin with "{topic}."', "id")
     if kind not in KINDS:
         raise table.error(f'"{kind}" is no kind of question; there are {", ".join(KINDS)}', "kind")
     table.only(*COMMON, *sorted(KINDS[kind].required | KINDS[kind].optional))
-    generator = table.text("generator") if "generator" in table.data else ""
+    generator, facet = _optional_text(table, "generator"), _optional_text(table, "facet")
+    if facet and facet not in FACETS:
+        raise table.error(f'"{facet}" is no facet; there are {", ".join(FACETS)}', "facet")
     table.text("text"), table.text("explain")
     missing = [] if generator else sorted(KINDS[kind].required - set(table.data))
     if missing:
@@ -184,8 +210,18 @@ def _read_family(topic: str, table: Table) -> Family:
     feedback = table.data.get("feedback", {})
     if not isinstance(feedback, dict) or not all(isinstance(text, str) for text in feedback.values()):
         raise table.error('"feedback" must be a table of texts', "feedback")
-    fields = {key: value for key, value in table.data.items() if key not in ("id", "kind", "generator", "audits")}
-    return Family(family_id, topic, kind, fields, generator, table.texts("audits"), feedback)
+    return Family(
+        family_id,
+        topic,
+        kind,
+        {key: value for key, value in table.data.items() if key not in NO_FIELDS},
+        generator,
+        table.texts("audits"),
+        feedback,
+        facet,
+        _optional_text(table, "counts_for") or counts_for,
+        _optional_text(table, "same_as"),
+    )
 
 
 def _read_open_question(topic: str, whole: Table) -> OpenQuestion:

@@ -76,6 +76,7 @@ def find_problems(bank: Bank, topics: Iterable[Topic], variants: int = VARIANTS)
             if family.id in ids:
                 yield f"{family.id}: the id is there twice"
             ids.add(family.id)
+            yield from _check_links(bank, family)
             questions = yield from _make_questions(bank, family, variants)
             yield from _check_family(bank, family, questions)
             longest += [_is_longest(question, 1.0) for question in questions[:1] if question.kind == "choice"]
@@ -94,6 +95,16 @@ def _make_questions(bank: Bank, family: Family, variants: int) -> Generator[str,
             yield f"{family.id}: {error.what}"
             break
     return made
+
+
+def _check_links(bank: Bank, family: Family) -> Iterator[str]:
+    """Check what a family counts for, and what it is the same as."""
+    if family.counts_for not in (*bank.paths, *bank.collections):
+        yield f'{family.id}: it counts for "{family.counts_for}", which is no topic'
+    if family.same_as:
+        same = bank.find_family(family.same_as)
+        if same is None or same.same_as or same.id == family.id:
+            yield f'{family.id}: "{family.same_as}" is no question that it can be the same as'
 
 
 def _check_family(bank: Bank, family: Family, questions: list[Question]) -> Iterator[str]:

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
-from grader.model import Answered, QuizSession
+from grader.model import DONT_KNOW, Answered, QuizSession
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.variants import make_variant
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.plan import Plan
 
-DONT_KNOW = "?"
 MAX_ANSWER = 1000  # characters
 
 

@@ -5,23 +5,27 @@ What all sessions together show is the assessment.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-from grader.model import Answered
-from grader.quiz.assessment.evidence import items_of
-from grader.quiz.assessment.scoring import SCALE, Z90, clip_score, topic_score
+from grader.model import Answered, QuizSession
+from grader.quiz.assessment.evidence import make_item, tries_that_count
+from grader.quiz.assessment.scoring import score_together, topic_score
 from grader.quiz.model import Question
 from grader.quiz.session.session import Session, is_sure_but_wrong
 
 
-def summarize(session: Session) -> dict[str, Any]:
+def summarize(session: Session, log: Sequence[Answered] = (), sessions: Sequence[QuizSession] = ()) -> dict[str, Any]:
     """Summarize the first tries of a session, and under "again" the repeated ones.
 
+    Args:
+        session: The one that ended.
+        log: All answers of the learner, by which practice is known.
+        sessions: All sessions of the learner.
+
     Returns:
-        {"answers", "right", "score", "low", "high", "predicted", "predicted_after", "topics", "sure_but_wrong",
-        "missed", "again"}. The score is that of scoring.topic_score over all of them, from 0 to 10, with its 90%
+        {"answers", "right", "practice", "score", "low", "high", "predicted", "predicted_after", "topics",
+        "sure_but_wrong", "missed", "again"}. The score is that of all of them together, from 0 to 10, with its 90%
         interval; None without an answer.
     """
     asked = session.first_answers()
@@ -30,6 +34,7 @@ def summarize(session: Session) -> dict[str, Any]:
     return {
         "answers": len(answers),
         "right": _count_right(answers),
+        "practice": _count_practice(session, answers, log, sessions),
         **_score(answers),
         "predicted": session.data.predicted,
         "predicted_after": session.data.predicted_after,
@@ -40,13 +45,23 @@ def summarize(session: Session) -> dict[str, Any]:
     }
 
 
+def _count_practice(
+    session: Session, answers: Sequence[Answered], log: Sequence[Answered], sessions: Sequence[QuizSession]
+) -> int:
+    """Count the answers that came too soon after feedback to be evidence."""
+    counting = {
+        answer.family
+        for answer, _ in tries_that_count(session.bank, log, sessions)
+        if answer.session == session.data.id
+    }
+    return sum(answer.family not in counting for answer in answers) if log else 0
+
+
 def _score(answers: Sequence[Answered]) -> dict[str, float | None]:
     if not answers:
         return {"score": None, "low": None, "high": None}
-    score = topic_score(items_of(answers, []))
-    half_width = Z90 * math.sqrt(score.variance)
-    shares = {"score": score.share, "low": score.share - half_width, "high": score.share + half_width}
-    return {name: round(clip_score(SCALE * share), 1) for name, share in shares.items()}
+    result = score_together([topic_score([make_item(answer) for answer in answers])])
+    return {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
 
 
 def _topics(session: Session, answers: Sequence[Answered]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Make the page of a learner's assessment: three numbers, topics, calibration, history, what to do next."""
+"""Make the page of a learner's assessment: four numbers, topics, facets, calibration, history, what to do next."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def assessment_page(assessment: Mapping[str, Any], course: str) -> str:
 def _label(topic: Mapping[str, Any]) -> str:
     if not topic["covered"]:
         return "too few to say"
-    return "mastered" if topic["mastered"] else str(topic["label"])
+    return "mastered" if topic["mastered"] else str(topic["so_far"] or topic["label"])
 
 
 def _x(share: float) -> float:

@@ -1,0 +1,258 @@
+"""What counts as evidence, and for what: practice, questions that ask the same, facets, fading, claims."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from random import Random
+
+import pytest
+from support.course_files import ROOT
+from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
+
+from grader.model import Answered, Claimed
+from grader.quiz.assessment.assessment import LearnerLog, assess
+from grader.quiz.assessment.calibration import certainty_table, meaning
+from grader.quiz.assessment.fading import weigh
+from grader.quiz.bank.bank import Bank
+from grader.quiz.bank.lint import find_problems
+from grader.quiz.bank.variants import make_variant
+from grader.quiz.model import FACETS
+from grader.quiz.session.plan import choose_families, find_topic
+
+BANK = Bank(ROOT / "lessons")
+FAMILIES = {family.id: family for topic in BANK.topics() for family in topic.families}
+LESSON_TOPICS = ("softmax", "attention", "causal_mask", "positional_encoding", "multi_head", "block", "training")
+MINUTES, HOURS, DAYS = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    return write_bank(tmp_path_factory.mktemp("course") / "lessons")
+
+
+def given(family: str, credit: float = 1.0, **changes) -> Answered:
+    """An answer to a question of the course, as it is marked."""
+    question = make_variant(BANK, FAMILIES[family], "salt", 1)
+    return answered(family, credit, **{"kind": question.kind, "guess": question.guess, **changes})
+
+
+def topic_of(report: dict, name: str) -> dict:
+    return next(each for each in (*report["topics"], *report["also"]) if each["name"] == name)
+
+
+# ---- practice --------------------------------------------------------------------------------------------------------
+
+
+def test_a_redo_after_twenty_minutes_is_practice(bank):
+    """All missed, then all right as soon as the answers were seen: the score stays; a day later it rises."""
+    missed = [answered(f"{name}.n{number}", 0.0) for name in TOPICS for number in (1, 2, 3)]
+    soon = [answered(each.family, session="t", when=NOON + 20 * MINUTES) for each in missed]
+    later = [answered(each.family, session="u", when=NOON + 21 * HOURS) for each in missed]
+    scores = [
+        assess(bank, LearnerLog(log), NOON + DAYS)["verified"]["score"]
+        for log in (missed, missed + soon, missed + soon + later)
+    ]
+    assert scores == [0.0, 0.0, 10.0]
+
+
+def test_practice_is_counted_from_the_last_feedback(bank):
+    """A second try at the end of the sitting gives feedback too, and so does the end of an exam, a day later."""
+    log = [answered("topic0.n1", 0.0), answered("topic0.n1", first=False, when=NOON + 5 * HOURS)]
+    log.append(answered("topic0.n1", session="t", when=NOON + 21 * HOURS))
+    assert topic_of(assess(bank, LearnerLog(log)), "topic0")["right"] == 0
+    exam = session(mode="exam", finished=NOON + 2 * DAYS)
+    taken = [answered("topic0.n1", 0.0, mode="exam"), answered("topic0.n1", session="t", when=NOON + 2 * DAYS + HOURS)]
+    assert topic_of(assess(bank, LearnerLog(taken, sessions=[exam])), "topic0")["right"] == 0
+
+
+def test_of_two_questions_that_ask_the_same_one_counts():
+    """The later of the two is the evidence, if it was no practice; a sitting asks one of them."""
+    one, same = "gradients.roles", "attention_formula.maps"
+    log = [given(one, 0.0), given(same, when=NOON + HOURS)]
+    assert assess(BANK, LearnerLog(log), NOON)["answers"] == 1
+    report = assess(BANK, LearnerLog([*log, given(same, session="t", when=NOON + 2 * DAYS)]), NOON + 2 * DAYS)
+    assert (topic_of(report, "attention_formula")["right"], topic_of(report, "gradients")["items"]) == (1, 0)
+    for seed in range(3):
+        chosen = choose_families(BANK, BANK.assessed, "full", {}, Random(seed))
+        assert len({family.idea for family in chosen}) == len(chosen) == 60
+    assert sum(bool(family.same_as) for family in FAMILIES.values()) == 16
+
+
+# ---- for what it counts ----------------------------------------------------------------------------------------------
+
+
+def test_craft_is_no_understanding_of_transformers():
+    """Who answers all that the lessons ask in code, and nothing else, has no score over all; craft stands apart."""
+    log = [given(family.id) for name in LESSON_TOPICS for family in BANK.topic(name).families]
+    report = assess(BANK, LearnerLog(log), NOON)
+    assert report["verified"] is None or report["verified"]["covered"] < 7
+    craft = topic_of(report, "pytorch_craft")
+    assert craft["items"] >= 15 and craft["title"] == "PyTorch craft"
+    assert "pytorch_craft" not in [each["name"] for each in report["topics"]]
+    assert topic_of(report, "residuals")["items"] == 3  # of seven questions on the block in code
+
+
+def test_every_family_counts_for_something_and_has_a_facet():
+    """Of all 254 families; those of the assessment's own topics count for it."""
+    assert len(FAMILIES) >= 254
+    for family in FAMILIES.values():
+        assert family.facet in FACETS, family.id
+        assert family.counts_for in (*BANK.paths, *BANK.collections), family.id
+        assert family.topic not in BANK.assessed or family.counts_for == family.topic, family.id
+
+
+def test_a_collection_can_be_asked():
+    """`learn quiz pytorch` asks what counts for PyTorch craft, whatever its file."""
+    name = find_topic(BANK, "pytorch")
+    chosen = choose_families(BANK, [name], "short", {}, Random(1))
+    assert len(chosen) == 5 and {FAMILIES[each.id].counts_for for each in chosen} == {"pytorch_craft"}
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    """The audit names a family that counts for no topic, or is the same as no other."""
+    bank = write_bank(tmp_path / "lessons", TOPICS[:2])
+    path = bank.paths["topic0"]
+    more = 'id = "topic0.n1"\ncounts_for = "nowhere"\nsame_as = "topic0.n1"'
+    path.write_text(path.read_text().replace('id = "topic0.n1"', more))
+    bank = Bank(tmp_path / "lessons")
+    assert list(find_problems(bank, [bank.topic("topic0")], 2)) == [
+        'topic0.n1: it counts for "nowhere", which is no topic',
+        'topic0.n1: "topic0.n1" is no question that it can be the same as',
+    ]
+
+
+# ---- topics that were left out ---------------------------------------------------------------------------------------
+
+
+def test_below_all_topics_the_score_says_which(bank):
+    """Six topics of ten: their titles, and an interval that allows for the other four."""
+    log = [answered(f"{name}.n{number}") for name in TOPICS for number in (1, 2, 3)]
+    few = assess(bank, LearnerLog(log[:18]), NOON)["verified"]
+    every = assess(bank, LearnerLog(log), NOON)["verified"]
+    assert (few["covered"], few["names"]) == (6, [f"Topic {name}" for name in TOPICS[:6]])
+    assert few["score"] == every["score"] == 10.0 and few["low"] < every["low"] - 0.5
+
+
+# ---- predicted, claimed, certain -------------------------------------------------------------------------------------
+
+
+def test_the_prediction_of_a_short_sitting_is_not_that_of_the_assessment(bank):
+    """What was predicted for five questions on one topic does not stand beside the score over all of them."""
+    whole, short = session(predicted=4.0), session("t", 1, topics=("topic0",), predicted=9.5)
+    assert assess(bank, LearnerLog(sessions=[whole, short]))["predicted"] == 4.0
+    assert assess(bank, LearnerLog(sessions=[short]))["predicted"] is None
+
+
+def test_five_answers_are_enough_to_compare_a_prediction(bank):
+    """A sitting on one topic is in the history, corrected for guessing as the prediction is meant to be."""
+    short = session(topics=("topic0",), predicted=5.0)
+    log = [answered(f"topic0.n{number}", float(number <= 2)) for number in range(1, 5)] + [
+        answered("topic0.choice", 0.0)
+    ]
+    (past,) = assess(bank, LearnerLog(log, sessions=[short]))["history"]
+    assert (past["items"], past["predicted"]) == (5, 5.0) and 3.0 < past["scored"] < 4.0
+
+
+def test_a_trap_costs_half_a_point_of_what_is_claimed(bank):
+    """A wrong claim that the learner ticked is not free, and it is said of how many questions the number is."""
+    points = [Claimed("topic0", f"p{number}", "yes", False, "s", NOON) for number in range(1, 6)]
+    trap = Claimed("topic0", "trap", "yes", True, "s", NOON)
+    assert assess(bank, LearnerLog(claims=points))["claimed"] == 10.0
+    report = assess(bank, LearnerLog(claims=[*points, trap]))
+    assert (report["claimed"], report["claims"][0]["traps"]) == (9.0, 1)
+    assert report["claimed_of"] == {"answered": 1, "of": 10}
+
+
+def test_a_guess_means_another_thing_for_another_kind():
+    """Among three options a guess is often right, a typed one seldom, all of five options hardly ever."""
+    assert [meaning("guess", kind) for kind in ("choice", "numeric", "multi")] == [0.4, 0.2, 0.1]
+    assert meaning("sure", "choice") == meaning("sure", "numeric") == 0.95
+    rows = certainty_table([answered("topic0.n1", certainty="guess"), answered("topic0.choice", certainty="guess")])
+    assert next(row["meant"] for row in rows if row["certainty"] == "guess") == pytest.approx(0.3)
+
+
+# ---- fading ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_fades_whether_it_was_right_or_wrong(bank):
+    """Waiting changes no score, and makes it less certain; the report says of which day it is."""
+    log = [answered(f"{name}.n{number}", float(number != 3)) for name in TOPICS for number in (1, 2, 3)]
+    reports = [assess(bank, LearnerLog(log), NOON + days * DAYS) for days in (0, 2, 30, 900)]
+    assert len({report["verified"]["score"] for report in reports}) == 1
+    widths = [report["verified"]["high"] - report["verified"]["low"] for report in reports]
+    assert widths[0] == widths[1] < widths[2] < widths[3]
+    assert {report["as_of"]["last"] for report in reports} == {"2026-03-01"}
+
+
+def test_what_was_repeated_fades_later():
+    """The rule is FSRS's: 1 until a question is due again, 0.86 after ten days, later if it was repeated in time."""
+    once = weigh({"q": [NOON]}, NOON + 10 * DAYS)["q"]
+    twice = weigh({"q": [NOON - 3 * DAYS, NOON]}, NOON + 10 * DAYS)["q"]
+    assert weigh({"q": [NOON]}, NOON + 2 * DAYS) == {"q": 1.0} and weigh({}, NOON) == {}
+    assert once == pytest.approx(0.86, abs=0.01) and once < twice <= 1.0
+    assert weigh({"q": [NOON]}, NOON - DAYS) == {"q": 1.0}  # a clock that went back
+
+
+# ---- facets, strengths, weaknesses -----------------------------------------------------------------------------------
+
+
+def test_an_assessment_has_five_of_each_facet():
+    """Three questions of each topic, and of each facet that the ten topics have five or more, whatever was drawn."""
+    there = {family.facet for name in BANK.assessed for family in BANK.topic(name).families}
+    for seed in range(12):
+        chosen = choose_families(BANK, BANK.assessed, "short", {}, Random(seed))
+        counts = Counter(family.facet for family in chosen)
+        assert set(Counter(each.id.partition(".")[0] for each in chosen).values()) == {3}
+        assert counts.keys() == there and min(counts.values()) >= 5, counts
+        assert counts["why"] >= 7 and counts["maths"] >= 7, counts
+
+
+def test_a_sitting_on_one_facet():
+    """`--facet maths` asks nothing else, of several topics."""
+    chosen = choose_families(BANK, BANK.assessed, "short", {}, Random(1), "maths")
+    assert {family.facet for family in chosen} == {"maths"} and len(chosen) == 5
+
+
+def of_facet(facet: str, right: int, count: int) -> list[Answered]:
+    """Answers to different questions of a facet, of which the first are right."""
+    ideas = {
+        family.idea: family.id
+        for family in FAMILIES.values()
+        if family.facet == facet and family.counts_for in BANK.assessed
+    }
+    return [given(family, float(number < right)) for number, family in enumerate(list(ideas.values())[:count])]
+
+
+def test_strong_in_why_and_weak_in_working_out():
+    """What the notes' own assessment said: 12 of 13 and 2 of 7, named as a strength and as a weakness."""
+    report = assess(BANK, LearnerLog(of_facet("why", 12, 13) + of_facet("maths", 2, 7) + of_facet("code", 3, 5)), NOON)
+    assert {each["name"]: each["finding"] for each in report["facets"]} == {
+        "why": "solid", "maths": "weak", "code": "too few",
+    }  # fmt: skip
+    assert "why things are built as they are: 12 of 13 right" in report["strengths"]
+    facet = next(each for each in report["weaknesses"] if each["kind"] == "facet")
+    assert facet["says"] == "are weak in working things out: 2 of 7 right"
+    assert facet["command"] == "learn quiz --facet maths" and len(facet["families"]) == 5
+
+
+def test_no_facet_stands_out_by_chance_alone():
+    """Six of nine and five of nine is the same, and so is much from few answers."""
+    for log in (of_facet("why", 6, 9) + of_facet("maths", 5, 9), of_facet("why", 5, 5) + of_facet("maths", 0, 4)):
+        findings = {each["finding"] for each in assess(BANK, LearnerLog(log), NOON)["facets"]}
+        assert findings <= {"", "too few"}, findings
+
+
+def test_thirty_times_not_known_is_a_weakness(bank):
+    """Who says of everything that they do not know it is told which topics are weak, and that 0 may be 1."""
+    log = [answered(f"{name}.n{number}", 0.0, typed="?") for name in TOPICS for number in (1, 2, 3)]
+    report = assess(bank, LearnerLog(log), NOON)
+    assert [each["id"] for each in report["weaknesses"]] == TOPICS
+    assert report["verified"]["score"] == 0.0 and 0.5 <= report["verified"]["high"] <= 1.5
+
+
+def test_three_of_three_is_strong_so_far(bank):
+    """Too few to be solid, and all of them right, is said."""
+    report = assess(bank, LearnerLog([answered(f"topic0.n{number}") for number in (1, 2, 3)]), NOON)
+    assert report["strengths"] == ["Topic topic0: strong so far, 3 of 3 right"]
+    assert topic_of(report, "topic0")["label"] == "unsure"
