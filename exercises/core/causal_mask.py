@@ -15,7 +15,8 @@ def causal_mask(seq_len):
         mask[i, j] is False when j >  i:  key j lies in query i's future
 
     Arguments
-        seq_len: the number of positions T, an int, at least 1.
+        seq_len: the number of positions T, an int, at least 1; there is no
+           largest.
 
     Returns
         a bool tensor of shape (T, T): rows are queries, columns are keys,

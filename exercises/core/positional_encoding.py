@@ -21,7 +21,8 @@ def sinusoidal_positional_encoding(seq_len, d_model):
     alternate: sin, cos, sin, cos, ...
 
     Arguments
-        seq_len: the number of positions T, an int, at least 1.
+        seq_len: the number of positions T, an int, at least 1; there is no
+           largest.
         d_model: the width D of the embedding, an even int, at least 2.
 
     Returns

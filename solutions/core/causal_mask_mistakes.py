@@ -47,13 +47,13 @@ def places(subject, part):
 
 def kind_of_length(subject):
     """How the mask's size goes with the number of tokens, in words."""
-    lengths = (3, 6, 130)
+    lengths = (3, 6, 601)
     sizes = [tuple(subject.causal_mask(seq_len).shape[-2:]) for seq_len in lengths]
     if sizes == [(seq_len, seq_len) for seq_len in lengths]:
         return "as asked"
     if len(set(sizes)) == 1:
         return "always the same"
-    return "cut off" if sizes[:2] == [(3, 3), (6, 6)] and max(sizes[2]) < 130 else "otherwise"
+    return "cut off" if sizes[:2] == [(3, 3), (6, 6)] and max(sizes[2]) < 601 else "otherwise"
 
 
 def device_of(subject):

@@ -140,7 +140,12 @@ def _(subject, rand):
     return asks_for_gradient(subject)
 
 
-SEVERAL_POSITIONS = tuple(probe.name for probe in encoding.probes if probe.name != "one position")
+@encoding.probe("5001 positions", aside=True)
+def _(subject, rand):
+    return subject.sinusoidal_positional_encoding(5001, 2).size(0) == 5001
+
+
+SEVERAL_POSITIONS = tuple(probe.name for probe in encoding.probes if probe.name != "one position" and not probe.aside)
 
 # --- examples small enough to retype ----------------------------------------------------------------------------------
 
@@ -253,6 +258,30 @@ mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_l
         ),
         take_seq_len="5000")
 
+mistake("pe-fixed-size", "Your table is cut from one of fixed length: for a longer sequence it comes out too short.",
+        "Build it for `seq_len` positions at every call, so that there is no longest length.",
+        coding="up to a largest length", only=("5001 positions",), number="torch.arange(5000.0)[:seq_len]")
+mistake("pe-row-zero", "Row 0 of your table is 0: position 0 has a row like any other, 0, 1, 0, 1, ...",
+        "Take out what zeroes the row. (It is done to embeddings of padding, and this is none.)",
+        hold="torch.cat((0.0 * value[:1], value[1:]))")
+mistake("pe-scaled", "Your whole table is multiplied by √d_model. That factor is for embeddings, which are added to "
+        "it.",
+        "Return plain sines and cosines, between -1 and 1.", hold="value * value.size(-1) ** 0.5")
+mistake("pe-row-parity", "Sine and cosine go by the row: even positions have sines only, odd ones cosines only.",
+        "They go by the column: sines into `[:, 0::2]`, cosines into `[:, 1::2]`.",
+        waves="torch.where((torch.arange(seq_len) % 2 == 0)[:, None, None], angles.sin().unsqueeze(-1), "
+              "angles.cos().unsqueeze(-1)).expand(-1, -1, 2)")
+mistake("pe-exponent-by-length", "Your exponents are 2i divided by the number of positions, so a position has another "
+        "row "
+        "in every sentence length.", "Divide by the width: 2i/d_model.", exponents="even / seq_len")
+mistake("pe-divided-outside", "You divide the sines and cosines by 10000^(2i/d_model), not the position inside them: "
+        "all "
+        "columns turn at the same speed.", "Put the division inside: sin(p / 10000^(2i/d_model)).",
+        turn="positions.unsqueeze(1).expand(-1, d_model // 2)",
+        waves="torch.stack((angles.sin() * rates, angles.cos() * rates), dim=-1)")
+mistake("pe-one-frequency", "All your pairs turn at one speed, 10000^(-2/d_model): the number of the pair is missing.",
+        "Give pair i the exponent 2i/d_model, with i = 0, 1, 2, ...", exponents="torch.full_like(even, 2.0) / d_model")
+
 # --- precision
 # What rounding does depends on the order of operations, so these are known by its kind and not by their numbers.
 for name in ("float16", "bfloat16"):
@@ -344,7 +373,7 @@ for name, version in {
     "a sine shifted by a quarter turn": by_shifted_sine,
     "numpy in float64": by_numpy,
     "complex rotations": by_rotation,
-    "cut from a longer table": lambda seq_len, d_model: by_power(5000, d_model)[:seq_len],
+    "cut from a table that is long enough": lambda seq_len, d_model: by_power(max(5000, seq_len), d_model)[:seq_len],
 }.items():
     right(name, version=version)
 right("rounded to float16 and back", keep="value.half().float()")

@@ -133,7 +133,7 @@ def test_leading_axes(submission, reference, rand, lead):
     assert_attends(submission, reference, q, k, v)
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_shape")
+@pytest.mark.check(skill="generality", points=5, needs="test_shape")
 def test_value_width(submission, reference, rand):
     """Takes values of another width than the keys have."""
     q, k, v = drawn(rand, BATCH)

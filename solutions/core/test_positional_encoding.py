@@ -87,6 +87,20 @@ def test_far_from_the_start(submission, reference):
     assert_equal(submission, reference, 128, 32, "Compute the angles in float32 or better.")
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_float32", stage="with 5001 positions")
+def test_long(submission, reference):
+    """Has no longest length: it works for 5001 positions too."""
+    assert_equal(submission, reference, 5001, 2, "A table that is cut from a longer one ends somewhere.")
+
+
+@pytest.mark.check(skill="values", points=1, needs="test_float32", public=True)
+def test_examples(submission, reference):
+    """Gives what the examples of the exercise show."""
+    assert_equal(submission, reference, 2, 4)
+    found = submission.sinusoidal_positional_encoding(4, 6)
+    assert_matches(found[3], reference.sinusoidal_positional_encoding(4, 6)[3], ATOL)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_float32")
 def test_one_position(submission, reference):
     """Works for a single position."""

@@ -25,7 +25,11 @@ from grader.judge.processes.launcher import Launcher
 from grader.model import LessonResult, Submission
 
 ANSWERS = Path(__file__).parent / "answers"
-RIGHT, WRONG = (sorted(ANSWERS.glob(f"*/{kind}_*.py")) for kind in ("right", "wrong"))
+# answers that are too much alike to be part of what tests of similarity read
+ALIKE = Path(__file__).parent / "variants" / "files"
+RIGHT, WRONG = (
+    sorted(path for folder in (ANSWERS, ALIKE) for path in folder.glob(f"*/{kind}_*.py")) for kind in ("right", "wrong")
+)
 FEWEST = {"right": 12, "wrong": 18}
 SMALL = {"causal_mask", "positional_encoding"}  # few ways to write them, right or wrong
 FEWEST_SMALL = {"right": 8, "wrong": 12}
@@ -67,7 +71,7 @@ def earlier_lessons() -> dict[str, tuple[str, str]]:
 def judge_answers(judge: Judge, lesson: str) -> dict[Path, LessonResult]:
     """The verdict on every answer to one lesson, each graded as a learner of a class is."""
     found = {}
-    for path in sorted((ANSWERS / lesson).glob("*.py")):
+    for path in (path for path in (*RIGHT, *WRONG) if path.parent.name == lesson):
         submission = Submission(lesson, path.name, path.read_text(encoding="utf-8"), earlier_lessons())
         with judge.workers.one_learner():
             found[path] = judge.examine(course().lessons[lesson], submission, SEED)

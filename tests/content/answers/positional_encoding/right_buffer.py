@@ -20,4 +20,4 @@ class PositionalEncoding(nn.Module):
 
 
 def sinusoidal_positional_encoding(seq_len, d_model):
-    return PositionalEncoding(d_model)(seq_len)
+    return PositionalEncoding(d_model, max(seq_len, 5000))(seq_len)

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: pe-scaled
 import math
 
 import torch
