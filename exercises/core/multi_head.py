@@ -20,7 +20,7 @@ def split_heads(x, num_heads):
         out[b, h, t, i] = x[b, t, h·d + i]
 
     Arguments
-        x: shape (B, T, D), any dtype, contiguous or not.
+        x: shape (B, T, D), any dtype, contiguous or not (a slice, say).
         num_heads: H, an integer that divides D.
 
     Returns
@@ -53,8 +53,8 @@ def merge_heads(x):
     averaged, and nothing is lost.
 
     Arguments
-        x: shape (B, H, T, d), any dtype: newly made and contiguous, or a
-           transposed view.
+        x: shape (B, H, T, d), any dtype: newly made and contiguous, a
+           transposed view, or a slice of a larger tensor.
 
     Returns
         shape (B, T, D) with D = H·d, and the dtype and device of `x`. `x`
@@ -81,7 +81,9 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
         out = [head_0, ..., head_(H−1)] W_oᵀ    joined: (B, T, D)
 
     Arguments
-        x: shape (B, T, D), floating point.
+        x: shape (B, T, D), floating point (float16 and bfloat16 too: -1e9
+           does not fit into them, -inf does); it and the weights may be
+           slices. Scores may be as low as −2000, or exactly 0.
         w_q, w_k, w_v, w_o: shape (D, D) each, laid out (out, in) as in
            torch.nn.Linear: y = x Wᵀ.
         num_heads: H, an integer that divides D.

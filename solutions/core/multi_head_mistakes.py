@@ -14,11 +14,12 @@ from grader.api.checks import LearnerError, MistakeSet, same
 INF = float("inf")
 LOOSE = 1e-3  # for scores in the hundreds, where float32 itself is only good to 1e-5 before the softmax
 
-split = MistakeSet("split_heads", globals())
-merge = MistakeSet("merge_heads", globals())
+split = MistakeSet("split_heads", globals(), without=("split_slice",))
+merge = MistakeSet("merge_heads", globals(), without=("merge_slice",))
 attend = MistakeSet("multi_head_attention", globals(), from_checks=False)
 MISTAKE_SETS = [split, merge, attend]
 
+RESHAPE_FIRST = "Use `reshape` in place of `view`."
 CUT_SEQUENCE = "x.reshape(batch, num_heads, length, d_model // num_heads)"
 CUT_STRIDED = "x.reshape(batch, length, d_model // num_heads, num_heads)"
 DETACHED = "The result is cut off from autograd (`.detach()`, `.data`, numpy or `torch.tensor(...)`)."
@@ -31,6 +32,58 @@ def numbered(*shape):
 
 def cut_features(x, num_heads):
     return x.reshape(*x.shape[:2], num_heads, -1)  # (B, T, D) -> (B, T, H, d)
+
+
+# --- probes aside: what only rare faults show, which hide no other ----------------------------------------------------
+
+
+@split.probe("a slice of a larger tensor", aside=True)
+def _(subject, rand):
+    return subject.split_heads.on_slices(rand(2, 5, 12), 3)
+
+
+@merge.probe("a slice of a larger tensor", aside=True)
+def _(subject, rand):
+    return subject.merge_heads.on_slices(rand(2, 3, 5, 4))
+
+
+@attend.probe("slices of larger tensors", aside=True)
+def _(subject, rand):
+    return subject.multi_head_attention.on_slices(rand(2, 5, 12), *weights_of(rand, 12), 3)
+
+
+@attend.probe("allowed scores of 0", aside=True)
+def _(subject, rand):
+    w_q, w_k, w_v, w_o = weights_of(rand, 12)
+    given = (rand(2, 5, 12), 0 * w_q, w_k, w_v, w_o, 3)
+    return not subject.multi_head_attention(*given, mask=causal(5)).isnan().any() and same(
+        subject.multi_head_attention(*given, mask=causal(5))[:, 0], (given[0] @ w_v.T @ w_o.T)[:, 0], 1e-3
+    )
+
+
+@attend.probe("scores near -2000", aside=True)
+def _(subject, rand):
+    x, eye = rand(2, 5, 8, scale=0.05, dtype=torch.float64) + 32.0, torch.eye(8, dtype=torch.float64)
+    w_v = weights_of(rand, 8, dtype=torch.float64)[2]
+    return subject.multi_head_attention(x, eye, -eye, w_v, eye, 2, mask=ring_masks(5, (0, 1), (0, 1, 3)))
+
+
+@attend.probe("half precision", aside=True)
+def _(subject, rand):
+    found = []
+    for dtype in (torch.float16, torch.bfloat16):
+        args = (rand(2, 5, 12, dtype=dtype), *weights_of(rand, 12, dtype=dtype), 3)
+        try:
+            found.append(str(subject.multi_head_attention(*args, mask=causal(5)).dtype))
+        except LearnerError:
+            found.append("an error")
+    return found
+
+
+@attend.probe("a mask for each head", aside=True)
+def _(subject, rand):
+    mask = torch.stack([ring_masks(5, (0, 1), (0, 1, 3)), ring_masks(5, (0, 2), (0, 4))], dim=1)[:, :, 0]
+    return subject.multi_head_attention(rand(2, 5, 12), *weights_of(rand, 12), 2, mask=mask)
 
 
 # fmt: off
@@ -96,6 +149,11 @@ mistake("hd-squeezed", f"{SQUEEZED} one head, one token or one sequence an axis 
 mistake("hd-in-place", "You reshape the caller's tensor itself (`resize_`, or assigning to its `data`).",
         "Use `view` or `reshape`: they give a new tensor and leave `x` as it is.",
         cut="x.resize_(batch, length, num_heads, d_model // num_heads)")
+
+GAPS = "It works only on tensors without gaps in their memory: `view` cannot join the axes of a slice."
+for each in (split, merge):
+    each.mistake("hd-view", GAPS, RESHAPE_FIRST, only=("a slice of a larger tensor",),
+                 take_x="x.view(-1).view(x.shape)")
 
 right("chunk and stack", version="torch.stack(x.chunk(num_heads, dim=-1), dim=1)")
 right("slices and stack",
@@ -183,7 +241,7 @@ right("channels first", version="x.transpose(2, 3).reshape(x.shape[0], -1, x.sha
 #
 # Not here, because nothing in this function can show them: at-one-rank-only (x has three axes always),
 # at-fully-masked-row (every query has a key), at-mask-query-axis (on a general mask it is at-mask-transposed),
-# hd-projection-per-head-shared (the weights are (D, D)), hd-split-folded (right values in another form). And
+# hd-split-folded (right values in another form). And
 # hd-merge-averaged, -along-sequence, -one-head and -not-joined: w_o fits none of what they give, so all of them raise
 # the same error; the learner sees that error, and the mistake set of merge_heads names them.
 
@@ -206,6 +264,12 @@ def ring_masks(length, *offsets):
 
 # torch's words for a product of 4 columns with (12, 12), as matrices and as batches of matrices
 SLICE_BY_WEIGHT = re.compile(r"\dx4 and 12x12\)|\[\d+, 4\] but got: \[\d+, 12\]")
+
+
+def repeated(mask, scores):
+    """The mask of each sequence, repeated head by head where the heads lie sequence by sequence."""
+    batch, heads, length, _ = scores.shape
+    return mask.expand(batch, -1, length, length)[:, 0].repeat(heads, 1, 1).view(scores.shape)
 
 
 def causal(length):
@@ -463,6 +527,16 @@ mistake("at-k-reshaped", "You turn the keys with `view` or `reshape`, which rela
 mistake("at-k-dot-T", "`.T` on four axes reverses all of them: an error on most sizes, silently wrong where they "
         "coincide.", "Exchange the last two only: `k.transpose(-2, -1)`, or `k.mT`.", score="q @ k.permute(3, 2, 1, 0)")
 
+for coding, changes in {"scaled": {}, "not scaled": {"scale": "scores"}}.items():
+    mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out far.",
+            "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d.", coding=coding,
+            alone=True,
+            score="F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)", **changes)
+for coding, weigh in (("divided by the sum", "torch.sigmoid(scores) / torch.sigmoid(scores).sum(-1, keepdim=True)"),
+                      ("", "torch.sigmoid(scores)")):
+    mistake("at-sigmoid", "Your weights are sigmoids, not a softmax: keys do not compete, and all large scores count "
+            "the same.", "Use softmax over the keys.", coding=coding, alone=True, weigh=weigh)
+
 # the softmax and the values
 mistake("at-softmax-queries", "Your softmax runs over the queries: columns of the weights sum to 1 where rows should.",
         "Normalise over the keys, the last axis: `dim=-1`.", weigh="torch.softmax(scores, dim=-2)")
@@ -549,6 +623,41 @@ for coding, widened in (("one axis", "mask.unsqueeze(1)"), ("two axes", "mask[No
                 "and heads by itself.", coding=f"{coding} {how}".strip(), alone=True,
                 hide=f"scores.masked_fill(~{widened}, -INF)", **merged)
 
+mistake("at-zero-score-hidden", "You hide every score that is 0, to find those that the mask made 0: a key that is "
+        "allowed and scores exactly 0 is lost, too.", "Ask the mask, not the scores: `scores.masked_fill(~mask, "
+        "-inf)`.", only=("allowed scores of 0",), hide="(scores * mask).masked_fill(scores * mask == 0, -INF)")
+mistake("at-half", "It is an error for float16, whose lowest number is -65504: your fill does not fit.",
+        "Fill with `float('-inf')`, which every float type has, or with `torch.finfo(scores.dtype).min`.",
+        only=("half precision",), hide=HIDE.format(-1e9))
+mistake("at-half", "It is an error in half precision: what you make of the mask is float32, and so the weights no "
+        "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
+        coding="float32 added", only=("half precision",),
+        hide="scores + torch.zeros(mask.shape).masked_fill(~mask, -INF)")
+mistake("at-fill-too-small", "You fill blocked scores with about -1000: where allowed scores are lower, the blocked "
+        "keys "
+        "win.", "Fill −∞.", coding="-1000", only=("scores near -2000",), hide=HIDE.format(-1000.0))
+mistake("hd-view", GAPS, RESHAPE_FIRST, only=("slices of larger tensors",), take_x="x.view(-1).view(x.shape)")
+for fill in ("-INF", "-1e4"):
+    mistake("hd-mask-repeated", "You repeat the masks for heads that lie head by head (`mask.repeat(H, 1, 1)`), but "
+    "yours "
+            "lie sequence by sequence: a head gets the mask of another sequence.",
+            "Keep batch and heads as two axes, where a mask (B, 1, T, T) broadcasts; or use `repeat_interleave`.",
+            coding=fill, alone=True, hide=f"scores.masked_fill(~repeated(mask, scores), {fill})")
+mistake("hd-mask-of-first-head", "All heads get the mask of head 0.", "Use the mask with all its axes: it broadcasts "
+        "to "
+        "(B, H, T, T).", only=("a mask for each head",),
+        hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
+for coding, changes in {
+    "slices of x": {"project": "x, x, x", "split": "q, k, v = (split_heads(x, num_heads) @ w[:x.size(-1) // num_heads, "
+                    ":x.size(-1) // num_heads].T for w in (w_q, w_k, w_v))"},
+    "all of "
+    "x": {"project": "tuple((x @ w[:x.size(-1) // num_heads].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"},
+}.items():
+    mistake("hd-projection-per-head-shared", "All heads share one small projection, (d, d) or (d, D): of each weight "
+    "you "
+            "use the rows of head 0 only, so heads differ in nothing that is learned.",
+            "Project with the whole weight first, then split into heads.", coding=coding, alone=True, **changes)
+
 # manners
 mistake("hd-squeezed", f"{SQUEEZED} one token or one sequence an axis is missing.",
         "Take out the `squeeze`: the answer always has three axes.", alone=True, result="value.squeeze()")
@@ -581,7 +690,7 @@ mistake("hd-in-place",
         project="x @ w_q.t_(), x @ w_k.t_(), x @ w_v.t_()")
 
 # just as right
-right("a large negative number", hide=HIDE.format(-1e9))
+right("a large negative number", hide=HIDE.format(-1e4))
 right("the lowest float", hide=HIDE.format("torch.finfo(scores.dtype).min"))
 right("an added mask", hide="scores + torch.zeros_like(scores).masked_fill(~mask, -INF)")
 right("zero where nothing is left", weigh="torch.softmax(scores, dim=-1).nan_to_num(0.0)")
@@ -639,7 +748,7 @@ def heads_in_the_batch(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     scores = torch.bmm(q, k.transpose(1, 2)) / q.shape[-1] ** 0.5
     if mask is not None:
         mask = mask.expand(batch, num_heads, length, length).transpose(0, 1).flatten(0, 1)
-        scores = scores.masked_fill(mask == 0, -1e9)
+        scores = scores.masked_fill(mask == 0, -INF)
     heads = torch.bmm(torch.softmax(scores, dim=2), v).unflatten(0, (num_heads, batch))
     return heads.permute(1, 2, 0, 3).contiguous().view(batch, length, -1) @ w_o.T
 

@@ -49,6 +49,26 @@ def test_split_neighbours(submission):
     assert_matches(heads[:, 1], x[..., 4:], hint="Head 1 should hold the last four columns.")
 
 
+@pytest.mark.check(skill="values", points=0.5, needs="test_split_shape", function="split_heads", public=True)
+def test_split_examples(submission, reference):
+    """Gives what the examples of the exercise show."""
+    x = torch.arange(12).view(1, 3, 4)
+    assert_matches(submission.split_heads(x, 2), reference.split_heads(x, 2))
+
+
+@pytest.mark.check(
+    skill="generality",
+    points=0.5,
+    needs="test_split_values",
+    function="split_heads",
+    stage="on slices of larger tensors",
+)
+def test_split_slice(submission, reference, rand):
+    """Works for a slice of a larger tensor, whose memory has gaps."""
+    x = rand(2, 5, 12)
+    assert_matches(submission.split_heads.on_slices(x, 3), reference.split_heads(x, 3))
+
+
 @pytest.mark.check(
     skill="generality", points=1, needs="test_split_shape", function="split_heads", stage="with one head or one token"
 )
@@ -116,6 +136,26 @@ def test_merge_undoes_split(submission, reference):
     x = numbered(2, 3, 8)
     heads = reference.split_heads(x, 4)
     assert_matches(submission.merge_heads(heads), x, hint="Merging the reference's heads should give x back.")
+
+
+@pytest.mark.check(skill="values", points=0.5, needs="test_merge_shape", function="merge_heads", public=True)
+def test_merge_examples(submission, reference):
+    """Gives what the example of the exercise shows."""
+    x = torch.tensor([[[[0, 1], [4, 5], [8, 9]], [[2, 3], [6, 7], [10, 11]]]])
+    assert_matches(submission.merge_heads(x), reference.merge_heads(x))
+
+
+@pytest.mark.check(
+    skill="generality",
+    points=0.5,
+    needs="test_merge_values",
+    function="merge_heads",
+    stage="on slices of larger tensors",
+)
+def test_merge_slice(submission, reference, rand):
+    """Works for a slice of a larger tensor, whose memory has gaps."""
+    x = rand(2, 3, 5, 4)
+    assert_matches(submission.merge_heads.on_slices(x), reference.merge_heads(x))
 
 
 @pytest.mark.check(
@@ -186,6 +226,24 @@ def test_attention_values(submission, reference, rand):
     assert_attends(submission, reference, rand(2, 5, 12), *weights_of(rand, 12), 3)
 
 
+@pytest.mark.check(skill="values", points=1, needs="test_attention_shape", function="multi_head_attention", public=True)
+@pytest.mark.parametrize("num_heads", [2, 1])
+def test_attention_examples(submission, reference, num_heads):
+    """Gives what the examples of the exercise show."""
+    eye = torch.eye(2)
+    assert_attends(submission, reference, eye[None], eye, eye, eye, eye, num_heads=num_heads)
+
+
+@pytest.mark.check(
+    skill="generality", points=0.5, needs="test_attention_values", function="multi_head_attention",
+    stage="on slices of larger tensors",
+)  # fmt: skip
+def test_attention_slices(submission, reference, rand):
+    """Works for an input and weights whose memory has gaps."""
+    args = (rand(2, 5, 12), *weights_of(rand, 12), 3)
+    assert_matches(submission.multi_head_attention.on_slices(*args), reference.multi_head_attention(*args))
+
+
 @pytest.mark.check(
     skill="values", points=1, needs="test_attention_shape", function="multi_head_attention", stage="with one token"
 )
@@ -238,6 +296,16 @@ def test_attention_mask_each(submission, reference, rand, leading):
     """Obeys one mask for each sequence, one for each head, and one for each of both."""
     mask = rand.mask(*leading, 5, 5)
     assert_attends(submission, reference, rand(2, 5, 12), *weights_of(rand, 12), 3, mask=mask)
+
+
+@pytest.mark.check(
+    skill="masking", points=1, needs="test_attention_causal_mask", function="multi_head_attention",
+    stage="where allowed scores are exactly 0",
+)  # fmt: skip
+def test_attention_zero_scores(submission, reference, rand):
+    """Lets a query attend to allowed keys whose score is exactly 0."""
+    _, w_k, w_v, w_o = weights_of(rand, 12)
+    assert_attends(submission, reference, rand(2, 5, 12), 0.0 * w_k, w_k, w_v, w_o, 3, mask=rand.mask(5, 5))
 
 
 @pytest.mark.check(skill="masking", points=2, needs="test_attention_shape", function="multi_head_attention")
@@ -298,15 +366,26 @@ def test_attention_dtype_and_device(submission, reference, rand):
     points=1,
     needs=("test_attention_causal_mask", "test_attention_dtype_and_device"),
     function="multi_head_attention",
-    stage="where allowed scores are near −200",
+    stage="where all scores are near −2000",
 )
 def test_attention_low_scores(submission, reference, rand):
-    """Keeps blocked keys blocked where every allowed score is near -200."""
-    # float64, where masking after the softmax and renormalising is right too: in float32 exp(-200) is 0
+    """Keeps blocked keys blocked where every score is near -2000."""
     double = {"dtype": torch.float64}
-    x, eye = rand(2, 5, 8, scale=0.05, **double), torch.eye(8, **double)
-    x[:, :3] += 10.0  # three long tokens; w_k turns their keys round, so they score 10 · 10 · 4 / √4 = 200 below zero
-    mask = torch.tensor([True, True, True, False, False]).repeat(5, 1)
+    x, eye = rand(2, 5, 8, scale=0.05, **double) + 32.0, torch.eye(8, **double)
+    # w_k turns the keys round, so all scores are 32 · 32 · 4 / √4 below zero
     weights = (eye, -eye, weights_of(rand, 8, **double)[2], eye)
     hint = "Is the number written over blocked scores low enough?"
-    assert_attends(submission, reference, x, *weights, 2, mask=mask, hint=hint)
+    assert_attends(submission, reference, x, *weights, 2, mask=rand.mask(5, 5), hint=hint)
+
+
+@pytest.mark.check(
+    skill="hygiene", points=0.5, needs=("test_attention_causal_mask", "test_attention_dtype_and_device"),
+    function="multi_head_attention", stage="in half precision",
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+def test_attention_half(submission, reference, rand, dtype):
+    """Works in half precision, with a mask."""
+    # equal scores, and four keys for each query: weights of 1/4, which every dtype has
+    eye, mask = torch.eye(8, dtype=dtype), torch.tensor([True, True, False, True, True]).repeat(5, 1)
+    args = (rand(2, 5, 8, dtype=dtype), 0 * eye, eye, eye, eye, 2)
+    assert_attends(submission, reference, *args, mask=mask, atol=0.05)

@@ -21,7 +21,7 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     v = torch.einsum("bsd,hkd->bshk", x, wv)
     logits = torch.einsum("bthk,bshk->bhts", q, k) / K**0.5
     if mask is not None:
-        logits = torch.where(mask, logits, torch.full_like(logits, -1e30))
+        logits = torch.where(mask, logits, torch.full_like(logits, float("-inf")))
     p = torch.softmax(logits, dim=-1)
     o = torch.einsum("bhts,bshk->bthk", p, v)
     return torch.einsum("bthk,dhk->btd", o, w_o.reshape(D, num_heads, K))

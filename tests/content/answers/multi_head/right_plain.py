@@ -8,7 +8,7 @@ def attention(query, key, value, mask=None):
     d_k = query.size(-1)
     scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(d_k)
     if mask is not None:
-        scores = scores.masked_fill(mask == 0, -1e9)
+        scores = scores.masked_fill(mask == 0, -torch.inf)
     p_attn = scores.softmax(dim=-1)
     return torch.matmul(p_attn, value)
 

@@ -19,6 +19,6 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     q, k, v = (split_heads(x @ w.T, num_heads) for w in (w_q, w_k, w_v))
     bias = x.new_zeros(x.shape[0], num_heads, x.shape[1], x.shape[1])
     if mask is not None:
-        bias = bias.masked_fill(~mask, -1e9)
+        bias = bias.masked_fill(~mask, float("-inf"))
     heads = torch.vmap(_one_head, in_dims=1, out_dims=1)(q, k, v, bias)
     return merge_heads(heads) @ w_o.T

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: hd-mask-repeated
 import torch
 
 
