@@ -35,9 +35,10 @@ class TransformerBlock(nn.Module):
         norm(y) = γ · (y − mean) / √(var + eps) + β
 
     The variance divides by D, and eps = 1e-5 stands inside the root;
-    gelu(z) = z · Φ(z) is the exact one. (Both are what nn.LayerNorm and
-    nn.functional.gelu do by default.) There is no dropout, and no norm
-    after the block.
+    gelu(z) = z · Φ(z). (Both are what nn.LayerNorm and nn.functional.gelu
+    do by default; the tanh form of GELU, at most 5e-4 away, will do too.)
+    There is no dropout, in training mode neither, and no norm after the
+    block.
 
     Arguments of the constructor
         d_model: D.
@@ -61,8 +62,9 @@ class TransformerBlock(nn.Module):
     nn.Module classes of your own.
 
     Arguments of the call, block(x, mask=None)
-        x: shape (B, T, D), floating point, with the dtype and device of the
-           parameters.
+        x: shape (B, T, D), float32, on the device of the parameters,
+           contiguous or a slice of a larger tensor. Scores may be as low as
+           −2000, or exactly 0.
         mask: None, or a Boolean tensor that broadcasts to (B, H, T, T),
            True = this query may attend to this key. Every query has at
            least one key that it may attend to. The block makes no mask of

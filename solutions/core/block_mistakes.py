@@ -140,6 +140,45 @@ def _(subject, rand):
     return sorted(made.unexpected)
 
 
+# --- probes aside: what only rare faults show, which hide no other ----------------------------------------------------
+
+
+@block.probe("in training mode", aside=True)
+def _(subject, rand):
+    x = rand(4, 5, 12)
+    made = built(subject, rand, norm_first=True)
+    other = built(subject, rand, norm_first=False)
+    return all(bool((each.train()(x) == each.eval()(x)).all()) for each in (made, other))
+
+
+@block.probe("a slice of a larger tensor", aside=True)
+def _(subject, rand):
+    x = rand(2, 5, 12)
+    return built(subject, rand).on_slices(x)
+
+
+@block.probe("allowed scores of 0", aside=True)
+def _(subject, rand):
+    x = rand(2, 5, 12)
+    state = numbers(rand, SIZES) | {"attn.wq.weight": torch.zeros(12, 12)}
+    return bool(subject.TransformerBlock(*SIZES, state=state).eval()(x, mask=MASK).isnan().any())
+
+
+@block.probe("scores near -2000", aside=True)
+def _(subject, rand):
+    x = rand(2, 5, 12)
+    low = {"norm1.weight": rand(12, scale=0.1), "norm1.bias": torch.full((12,), 32.0),
+           "attn.wq.weight": torch.eye(12), "attn.wk.weight": -torch.eye(12)}  # fmt: skip
+    return subject.TransformerBlock(*SIZES, state=numbers(rand, SIZES) | low).eval()(x, mask=MASK)
+
+
+@block.probe("a mask for each head", aside=True)
+def _(subject, rand):
+    x = rand(2, 5, 12)
+    mask = torch.stack((MASK, ~MASK, MASK.flip(1))).expand(2, 3, 5, 5)
+    return built(subject, rand)(x, mask=mask)
+
+
 NAMES, TWICE = ("the names",), ("two calls in evaluation mode",)
 
 # --- what expressions below use ---------------------------------------------------------------------------------------
@@ -211,7 +250,7 @@ class Attention(nn.Module):
         self.num_heads = num_heads
         for name in ("wq", "wk", "wv", "wo"):
             self.add_module(name, nn.Linear(d_model, d_model, bias=False))
-        self.drop = nn.Dropout(0.1)  # inactive in evaluation mode
+        self.drop = nn.Dropout(0.0)
 
     def forward(self, x, mask=None):
         batch, length, width = x.shape
@@ -325,6 +364,18 @@ in_orders("bl-in-place", CALLERS.format("both `x += ...` write"), IN_PLACE, codi
 alone("bl-in-place", "The second `+=` writes over a value that the backward pass still needs.", IN_PLACE,
       coding="second sum", pre_sum2="h.add_(thought)", post_sum2="h.add_(thought)")
 
+BARE = norm1_on("{}") | norm2_on("{}")
+alone("bl-bare", "There is neither a norm nor a sum: each branch replaces what it read.",
+      "Write both orders out: `x + f(norm(x))` and `norm(x + f(x))`.", **BARE,
+      pre_sum1="heard", pre_sum2="thought", post_sum1="heard", post_sum2="thought")
+for coding, total in (("half of each branch", "{} + 0.5 * {}"), ("a tenth of each branch", "{} + 0.1 * {}"),
+                      ("twice each branch", "{} + 2.0 * {}"), ("half of each input", "0.5 * {} + {}"),
+                      ("each sum by √2", "({} + {}) / 2**0.5"), ("each sum by 2", "({} + {}) / 2")):
+    alone("bl-scaled-residual", f"The sums are scaled ({coding}); they are plain sums.",
+          "Write `x + branch`, without a factor.", coding=coding,
+          **{f"{order}_sum{number}": total.format(*parts) for order in ("pre", "post")
+             for number, parts in ((1, ("x", "heard")), (2, ("h", "thought")))})
+
 # --- the order of things
 for coding, order, says in (
     ("exchanged", "not self.norm_first",
@@ -401,11 +452,20 @@ for coding, eps in {
             alone=bool(eps), **norms(f"Norm(d_model, correction=1, {eps})"))
 for coding, inside, outside in (
     ("outside", 0.0, 1e-5), ("1e-6 outside", 0.0, 1e-6), ("none", 0.0, 0.0), ("1e-12", 1e-12, 0.0), ("1e-6", 1e-6, 0.0),
+    ("1e-10", 1e-10, 0.0), ("1e-8", 1e-8, 0.0), ("1e-7", 1e-7, 0.0), ("1e-4", 1e-4, 0.0), ("1e-3", 1e-3, 0.0),
 ):
     alone("bl-norm-eps",
           "Your norm's eps is not 1e-5 inside the root, which shows on tokens whose features hardly vary.",
           "Divide by `(var + 1e-5).sqrt()`.", coding=coding,
           **norms(f"Norm(d_model, inside={inside}, outside={outside})"))
+PLAIN = "F.layer_norm({{0}}, {{0}}.shape[{}:])"
+alone("bl-norm-axis", "Your norm's mean and variance run over all tokens and features of a sequence together; each "
+        "token "
+      "must be normalised by itself.", "Use `nn.LayerNorm(d_model)`, made in `__init__`.", coding="without weights",
+      **norm1_on(PLAIN.format(1)), **norm2_on(PLAIN.format(1)))
+alone("bl-norm-fresh", "Your norms have no γ and β of their own: they are made anew in each forward pass, or take no "
+      "weights, so what norm1 and norm2 learn is never used.", "Make both in `__init__`, and call `self.norm1(x)`.",
+      **norm1_on(PLAIN.format(-1)), **norm2_on(PLAIN.format(-1)))
 alone("bl-norm-rms", "Your norm does not subtract the mean: that is RMSNorm.",
       "Subtract each token's mean first; the variance is taken around it.", **norms("RMSNorm(d_model)"))
 alone("bl-norm-no-sqrt", "Your norm divides by the variance, not by its root.", "Divide by `(var + 1e-5).sqrt()`.",
@@ -430,7 +490,22 @@ for coding, name, bend in (
 alone("bl-activation-last", "The activation comes after the second linear layer: between the two there is none.",
       GELU_BETWEEN, bend="hidden", narrow="F.gelu(self.w2(hidden))")
 
+alone("bl-tied", "Both layers of the network use the weights of `w1` (the second transposed); `w2.weight` is never "
+        "used.",
+      "Use `self.w2(hidden)`.", narrow="hidden @ self.w1.weight + self.w2.bias")
+
 # --- the mask
+alone("at-zero-score-hidden", "Inside attention you hide every score that is 0, to find those that the mask made 0: a "
+      "token that is allowed and scores exactly 0 is lost, too.", "Ask the mask, not the scores: "
+      "`scores.masked_fill(~mask, -inf)`.", only=("allowed scores of 0",),
+      hide="(scores * mask).masked_fill(scores * mask == 0, -INF)")
+alone("at-fill-too-small", "Inside attention you fill blocked scores with about -1000, which wins when allowed scores "
+        "are "
+      "lower.", "Fill with -inf (or -1e9).", coding="-1000", only=("scores near -2000",),
+      hide="scores.masked_fill(~mask, -1000.0)")
+alone("hd-mask-of-first-head", "All heads get the mask of head 0.", "Use the mask with all its axes: it broadcasts to "
+      "(B, H, T, T).", only=("a mask for each head",),
+      hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
 in_orders("bl-mask-not-passed", "The mask never reaches attention, so every token sees whatever the mask should hide.",
           "Pass it on: `self.attn(..., mask)`, and use it there. (`masked_fill` returns a new tensor: assign it.)",
           both={"take_mask": "None"}, pre_talk="self.attn(y)", post_talk="self.attn(x)")
@@ -611,11 +686,17 @@ DROPOUT = ("bl-dropout-in-eval",
            "modules in `__init__`, not in `forward`.")
 alone(*DROPOUT, only=TWICE, pre_sum1="x + F.dropout(heard, 0.1)", post_sum1="x + F.dropout(heard, 0.1)")
 alone(*DROPOUT, coding="on the weights", only=TWICE, blend="F.dropout(weights, 0.1) @ v")
+alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.",
+      "Take the dropout out, or set its probability to 0.", only=("in training mode",),
+      pre_sum1="x + F.dropout(heard, 0.1, self.training)", post_sum1="x + F.dropout(heard, 0.1, self.training)")
+alone("bl-view", "It works only on inputs without gaps in their memory: `view` cannot join the axes of a slice.",
+      "Use `reshape` or `flatten` in place of `view`.", only=("a slice of a larger tensor",),
+      take_x="x.view(-1).view(x.shape)")
 alone("bl-detached", "The result is cut off from autograd, so nothing before it can learn.",
       "Take out `torch.no_grad()`, `.detach()` and `.data`.", end="out.detach()")
 
 # --- just as right
-right("modules, a fused projection, F.scaled_dot_product_attention, dropout for training", version=FromModules)
+right("modules, a fused projection, F.scaled_dot_product_attention, a dropout of 0", version=FromModules)
 right("a norm written by hand", **norms("Norm(d_model)"))
 right("the tanh form of GELU", bend="F.gelu(hidden, approximate='tanh')")
 right("GELU from erf", bend="0.5 * hidden * (1 + torch.erf(hidden / 2**0.5))")

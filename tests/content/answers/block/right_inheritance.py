@@ -17,7 +17,7 @@ class Residual(nn.Module):
 
 
 class SelfAttention(nn.ModuleDict):
-    def __init__(self, d_model, num_heads, p=0.1):
+    def __init__(self, d_model, num_heads, p=0.0):
         super().__init__({name: nn.Linear(d_model, d_model, bias=False) for name in ("wq", "wk", "wv", "wo")})
         self.num_heads = num_heads
         self.p = p

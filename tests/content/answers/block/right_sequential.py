@@ -30,7 +30,7 @@ class TransformerBlock(nn.Module):
         self.norm_first = norm_first
         self.attn = MHSA(d_model, num_heads)
         self.ffn = nn.Sequential(
-            OrderedDict(w1=nn.Linear(d_model, d_ff), act=nn.GELU(), w2=nn.Linear(d_ff, d_model), drop=nn.Dropout(0.1))
+            OrderedDict(w1=nn.Linear(d_model, d_ff), act=nn.GELU(), w2=nn.Linear(d_ff, d_model), drop=nn.Dropout(0.0))
         )
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 
