@@ -340,24 +340,20 @@ in_orders("bl-no-residual-attn", "What attention gives replaces x; nothing of x 
           OWN_INPUT.format("x + attn(...)"), sum1="heard")
 in_orders("bl-no-attention", "There is no attention in the block: no token ever hears from another.",
           "Add the attention branch before the network: `x + attn(...)`.", talk="torch.zeros_like(x)")
-in_orders("bl-no-residual-ffn",
-          "What the network gives replaces the stream; the result of the attention step is not carried on.",
-          OWN_INPUT.format("h + ffn(...)"), sum2="thought")
-in_orders("bl-ffn-residual-from-input",
-          "The second sum adds the block's input x again, so what attention said is lost from the stream.",
-          "Add the network's result to h, the result of the first sum.", sum2="x + thought")
+in_orders("bl-no-residual-ffn", "What the network gives replaces the stream; the result of the attention step is not "
+    "carried on.", OWN_INPUT.format("h + ffn(...)"), sum2="thought")
+in_orders("bl-ffn-residual-from-input", "The second sum adds the block's input x again, so what attention said is lost "
+    "from the stream.", "Add the network's result to h, the result of the first sum.", sum2="x + thought")
 for which, changes in {
     "Both sums take": {"pre_sum1": "y + heard", "pre_sum2": "y + thought"},
     "The first sum takes": {"pre_sum1": "y + heard"}, "The second sum takes": {"pre_sum2": "y + thought"},
 }.items():
-    mistake("bl-residual-from-norm",
-            f"{which} the normalised copy instead of the stream itself, so every block normalises the stream.",
-            "Keep the two apart: `x = x + attn(norm1(x))`, not `x = norm1(x); x = x + attn(x)`.", coding=which,
-            alone=len(changes) == 1, **changes)
-mistake("bl-post-residual-unnormed",
-        "With norm_first=False, the second sum takes the value before norm1; in post-LN the normalised value is what "
-        "goes on.", "Let `h = norm1(x + attn(x))` serve both the network and the second sum.",
-        post_norm1="total, h = h, self.norm1(h)", post_sum2="total + thought")
+    mistake("bl-residual-from-norm", f"{which} the normalised copy instead of the stream itself, so every block "
+        "normalises the stream.", "Keep the two apart: `x = x + attn(norm1(x))`, not `x = norm1(x); x = x + attn(x)`.",
+        coding=which, alone=len(changes) == 1, **changes)
+mistake("bl-post-residual-unnormed", "With norm_first=False, the second sum takes the value before norm1; in post-LN "
+    "the normalised value is what goes on.", "Let `h = norm1(x + attn(x))` serve both the network and the second sum.",
+    post_norm1="total, h = h, self.norm1(h)", post_sum2="total + thought")
 in_orders("bl-in-place", CALLERS.format("`x += ...` writes"), IN_PLACE, sum1="x.add_(heard)")
 in_orders("bl-in-place", CALLERS.format("both `x += ...` write"), IN_PLACE, coding="both sums", sum1="x.add_(heard)",
           sum2="h.add_(thought)")
@@ -384,9 +380,8 @@ for coding, order, says in (
     ("always post", "False",
      "The block is post-LN whatever `norm_first` says; with norm_first=True it must be pre-LN."),
 ):
-    mistake("bl-other-placement", says,
-            "Write both orders, `x + f(norm(x))` and `norm(x + f(x))`, and choose by `self.norm_first`.", coding=coding,
-            order=order)
+    mistake("bl-other-placement", says, "Write both orders, `x + f(norm(x))` and `norm(x + f(x))`, and choose by "
+        "`self.norm_first`.", coding=coding, order=order)
 mistake("bl-other-placement", "Both orders are right, but a block made without `norm_first` is post-LN.",
         "Make True the default of `norm_first`.", coding="default", version=PostUnlessTold)
 PARALLEL = ("bl-parallel",
@@ -399,10 +394,9 @@ EXCHANGED = {"pre_talk": "self.ffn(y)", "pre_think": "self.attn(y, mask)",
 SWAPPED = norm1_on("self.norm2({})") | norm2_on("self.norm1({})")
 in_orders(*PARALLEL, pre_norm2="self.norm2(x)", post_think="self.ffn(x)")
 alone(*PARALLEL, coding="one norm", pre_norm2="y")
-in_orders("bl-norm-on-branch-output",
-          "You normalise what a branch gives before it is added; that is neither pre-LN nor post-LN.",
-          "Normalise what goes into the branch (pre-LN) or the whole sum (post-LN).",
-          talk="self.norm1(self.attn(x, mask))", post_norm1="h", think="self.norm2(self.ffn(h))", post_norm2="out")
+in_orders("bl-norm-on-branch-output", "You normalise what a branch gives before it is added; that is neither pre-LN "
+    "nor post-LN.", "Normalise what goes into the branch (pre-LN) or the whole sum (post-LN).",
+    talk="self.norm1(self.attn(x, mask))", post_norm1="h", think="self.norm2(self.ffn(h))", post_norm2="out")
 in_orders(*FFN_FIRST, **EXCHANGED)
 alone(*FFN_FIRST, coding="each its norm", **EXCHANGED, **SWAPPED)
 
@@ -412,9 +406,8 @@ for number, where, use in ((1, "attention", norm1_on), (2, "the network", norm2_
             f"Use `self.norm{number}`: on the way into {where} in pre-LN, on the sum after it in post-LN.")
     in_orders(*text, coding=f"norm{number}", **use("{}"))
     alone(*text, coding=f"norm{number} never made", **{f"norm{number}": "pass"}, **use("{}"))
-alone("bl-missing-norm", "Neither of the two norms is used.",
-      "Normalise what goes into each branch in pre-LN, the sum after it in post-LN.", coding="both", **norm1_on("{}"),
-      **norm2_on("{}"))
+alone("bl-missing-norm", "Neither of the two norms is used.", "Normalise what goes into each branch in pre-LN, the sum "
+    "after it in post-LN.", coding="both", **norm1_on("{}"), **norm2_on("{}"))
 BY_PLACE = "Use `self.norm1` for attention and `self.norm2` for the network."
 SHARED = ("bl-shared-norm", "One norm serves both places; each place has γ and β of its own.", BY_PLACE)
 in_orders(*SHARED, coding="norm1 twice", **norm2_on("self.norm1({})"))
@@ -454,15 +447,13 @@ for coding, inside, outside in (
     ("outside", 0.0, 1e-5), ("1e-6 outside", 0.0, 1e-6), ("none", 0.0, 0.0), ("1e-12", 1e-12, 0.0), ("1e-6", 1e-6, 0.0),
     ("1e-10", 1e-10, 0.0), ("1e-8", 1e-8, 0.0), ("1e-7", 1e-7, 0.0), ("1e-4", 1e-4, 0.0), ("1e-3", 1e-3, 0.0),
 ):
-    alone("bl-norm-eps",
-          "Your norm's eps is not 1e-5 inside the root, which shows on tokens whose features hardly vary.",
-          "Divide by `(var + 1e-5).sqrt()`.", coding=coding,
-          **norms(f"Norm(d_model, inside={inside}, outside={outside})"))
+    alone("bl-norm-eps", "Your norm's eps is not 1e-5 inside the root, which shows on tokens whose features hardly "
+        "vary.", "Divide by `(var + 1e-5).sqrt()`.", coding=coding,
+        **norms(f"Norm(d_model, inside={inside}, outside={outside})"))
 PLAIN = "F.layer_norm({{0}}, {{0}}.shape[{}:])"
 alone("bl-norm-axis", "Your norm's mean and variance run over all tokens and features of a sequence together; each "
-        "token "
-      "must be normalised by itself.", "Use `nn.LayerNorm(d_model)`, made in `__init__`.", coding="without weights",
-      **norm1_on(PLAIN.format(1)), **norm2_on(PLAIN.format(1)))
+    "token must be normalised by itself.", "Use `nn.LayerNorm(d_model)`, made in `__init__`.", coding="without weights",
+    **norm1_on(PLAIN.format(1)), **norm2_on(PLAIN.format(1)))
 alone("bl-norm-fresh", "Your norms have no γ and β of their own: they are made anew in each forward pass, or take no "
       "weights, so what norm1 and norm2 learn is never used.", "Make both in `__init__`, and call `self.norm1(x)`.",
       **norm1_on(PLAIN.format(-1)), **norm2_on(PLAIN.format(-1)))
@@ -473,9 +464,8 @@ alone("bl-norm-no-sqrt", "Your norm divides by the variance, not by its root.", 
 
 # --- the network
 GELU_BETWEEN = "Put gelu between them: `self.w2(F.gelu(self.w1(y)))`."
-mistake("bl-no-activation",
-        "There is no activation between the two linear layers, so together they are one linear map.", GELU_BETWEEN,
-        bend="hidden")
+mistake("bl-no-activation", "There is no activation between the two linear layers, so together they are one linear "
+    "map.", GELU_BETWEEN, bend="hidden")
 for coding, name, bend in (
     ("ReLU", "ReLU", "F.relu(hidden)"), ("SiLU", "SiLU (Swish)", "F.silu(hidden)"),
     ("QuickGELU", "QuickGELU, x · sigmoid(1.702 x)", "hidden * torch.sigmoid(1.702 * hidden)"),
@@ -491,8 +481,7 @@ alone("bl-activation-last", "The activation comes after the second linear layer:
       GELU_BETWEEN, bend="hidden", narrow="F.gelu(self.w2(hidden))")
 
 alone("bl-tied", "Both layers of the network use the weights of `w1` (the second transposed); `w2.weight` is never "
-        "used.",
-      "Use `self.w2(hidden)`.", narrow="hidden @ self.w1.weight + self.w2.bias")
+    "used.", "Use `self.w2(hidden)`.", narrow="hidden @ self.w1.weight + self.w2.bias")
 
 # --- the mask
 alone("at-zero-score-hidden", "Inside attention you hide every score that is 0, to find those that the mask made 0: a "
@@ -500,9 +489,8 @@ alone("at-zero-score-hidden", "Inside attention you hide every score that is 0, 
       "`scores.masked_fill(~mask, -inf)`.", only=("allowed scores of 0",),
       hide="(scores * mask).masked_fill(scores * mask == 0, -INF)")
 alone("at-fill-too-small", "Inside attention you fill blocked scores with about -1000, which wins when allowed scores "
-        "are "
-      "lower.", "Fill with -inf (or -1e9).", coding="-1000", only=("scores near -2000",),
-      hide="scores.masked_fill(~mask, -1000.0)")
+    "are lower.", "Fill with -inf (or -1e9).", coding="-1000", only=("scores near -2000",),
+    hide="scores.masked_fill(~mask, -1000.0)")
 alone("hd-mask-of-first-head", "All heads get the mask of head 0.", "Use the mask with all its axes: it broadcasts to "
       "(B, H, T, T).", only=("a mask for each head",),
       hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
@@ -513,16 +501,14 @@ for coding, mask in (
     ("always", "causal(x)"), ("besides", "causal(x) if mask is None else mask & causal(x)"),
     ("unless given", "causal(x) if mask is None else mask"),
 ):
-    alone("bl-own-mask",
-          "The block makes a causal mask of its own; it must be causal only when the mask it is given is.",
-          "Use the `mask` argument and nothing else; with mask=None every token may see every other.", coding=coding,
-          take_mask=mask)
+    alone("bl-own-mask", "The block makes a causal mask of its own; it must be causal only when the mask it is given "
+        "is.", "Use the `mask` argument and nothing else; with mask=None every token may see every other.",
+        coding=coding, take_mask=mask)
 mistake("at-mask-inverted", "Inside attention you block what the mask allows: here True = may attend.",
         "Fill where the mask is False: `masked_fill(~mask, -inf)`.", hide="scores.masked_fill(mask, -INF)")
-mistake("at-mask-transposed",
-        "Inside attention the mask is used with rows and columns exchanged: its rows are queries, its columns keys.",
-        "Use the mask as it is given, without transposing it.",
-        hide="scores.masked_fill(~mask.transpose(-2, -1), -INF)")
+mistake("at-mask-transposed", "Inside attention the mask is used with rows and columns exchanged: its rows are "
+    "queries, its columns keys.", "Use the mask as it is given, without transposing it.",
+    hide="scores.masked_fill(~mask.transpose(-2, -1), -INF)")
 alone("at-mask-after-softmax", "Inside attention you zero weights after the softmax, so the rows no longer sum to 1.",
       "Mask the scores before the softmax: `masked_fill(~mask, -inf)`.", hide="scores",
       blend="(weights if mask is None else weights.masked_fill(~mask, 0.0)) @ v")
@@ -532,24 +518,21 @@ for coding, hide in (
 ):
     alone("at-mask-as-zero-score", "Inside attention a blocked key gets the score 0, which is not nothing: exp(0) = 1.",
           "Fill blocked scores with -inf.", coding=coding, hide=hide)
-alone("at-mask-added-bool",
-      "Inside attention you add the Boolean mask to the scores: that raises allowed ones by 1 and blocks nothing.",
-      "Fill blocked scores with -inf: `masked_fill(~mask, -inf)`.", hide="scores + mask")
+alone("at-mask-added-bool", "Inside attention you add the Boolean mask to the scores: that raises allowed ones by 1 "
+    "and blocks nothing.", "Fill blocked scores with -inf: `masked_fill(~mask, -inf)`.", hide="scores + mask")
 for value in (-10.0, -100.0):
     alone("at-fill-too-small",
           f"Inside attention you fill blocked scores with {value:g}, which wins when allowed scores are lower.",
           "Fill with -inf (or -1e9).", coding=f"{value:g}", hide=f"scores.masked_fill(~mask, {value})")
 for value in (INF, 1e9):
-    alone("at-fill-positive",
-          "Inside attention you fill blocked scores with a huge *positive* number, so blocked keys win.",
-          "Fill with -inf.", coding=f"{value:g}", hide=f"scores.masked_fill(~mask, float('{value}'))")
+    alone("at-fill-positive", "Inside attention you fill blocked scores with a huge *positive* number, so blocked keys "
+        "win.", "Fill with -inf.", coding=f"{value:g}", hide=f"scores.masked_fill(~mask, float('{value}'))")
 
 # --- scores and weights
 mistake("at-no-scale", "Inside attention the scores are not scaled: your weights are softmax(QKᵀ), too peaked.",
         "Divide the scores by √d, d = D / H: `q.size(-1) ** 0.5`.", scale="scores")
 mistake("at-scale-d-model", "Inside attention you scale by √d_model; each head has only d = D / H features.",
-        "Divide by the root of one head's width: `q.size(-1) ** 0.5` after the split.",
-        scale="scores / x.size(-1) ** 0.5")
+    "Divide by the root of one head's width: `q.size(-1) ** 0.5` after the split.", scale="scores / x.size(-1) ** 0.5")
 for id, coding, says, scale in (
     ("at-scale-dk", "", "you divide the scores by d, not by its root", "scores / q.size(-1)"),
     ("at-scale-multiplied", "", "you multiply the scores by √d", "scores * q.size(-1) ** 0.5"),
@@ -563,9 +546,8 @@ for id, coding, says, scale in (
           "Divide the scores by √d, the root of one head's width: `q.size(-1) ** 0.5`.", coding=coding, scale=scale)
 alone("at-scale-after-softmax", "Inside attention you scale the weights, not the scores: they sum to 1/√d.",
       "Divide the scores by √d before the softmax.", scale="scores", blend="weights / q.size(-1) ** 0.5 @ v")
-mistake("at-softmax-queries",
-        "Inside attention the softmax runs over the queries: each column sums to 1 where each row should.",
-        "Use `softmax(scores, dim=-1)`.", weigh="torch.softmax(scores, dim=-2)")
+mistake("at-softmax-queries", "Inside attention the softmax runs over the queries: each column sums to 1 where each "
+    "row should.", "Use `softmax(scores, dim=-1)`.", weigh="torch.softmax(scores, dim=-2)")
 for dim, axis in ((0, "batch"), (1, "head")):
     alone("at-softmax-batch-or-head", f"Inside attention the softmax runs over the {axis} axis.",
           "Use `softmax(scores, dim=-1)`.", coding=axis, weigh=f"torch.softmax(scores, dim={dim})")
@@ -583,10 +565,9 @@ alone("at-values-are-keys", "Attention gives the values as they are: the weights
       "Multiply the weights by the values: `weights @ v`.", coding="the values unmixed", blend="v")
 alone("at-values-are-keys", "Inside attention the weights mix the tokens themselves; `wv` is never used.", BY_V,
       coding="the unprojected input", project="self.wq(x), self.wk(x), x")
-alone("at-k-reshaped",
-      "Inside attention the keys are reshaped where they should be transposed: the shape fits, the numbers do not.",
-      "Use `k.transpose(-2, -1)`; `view` and `reshape` only relabel memory.",
-      score="q @ k.reshape(*k.shape[:2], k.size(3), k.size(2))")
+alone("at-k-reshaped", "Inside attention the keys are reshaped where they should be transposed: the shape fits, the "
+    "numbers do not.", "Use `k.transpose(-2, -1)`; `view` and `reshape` only relabel memory.",
+    score="q @ k.reshape(*k.shape[:2], k.size(3), k.size(2))")
 
 # --- heads and projections
 COPIED = "Queries come from `wq`, keys from `wk`, values from `wv`: {}."
@@ -607,37 +588,31 @@ for coding, taken in (
 mistake("hd-split-view",
         "Your split into heads has the right shape and the wrong contents: it cuts the sequence, not the features.",
         "Use `view(B, T, H, d).transpose(1, 2)`.", split="x.reshape(x.size(0), self.num_heads, x.size(1), -1)")
-mistake("hd-merge-no-transpose",
-        "The heads are joined without bringing the position axis back first, so tokens are mixed up between heads.",
-        "Transpose axes 1 and 2 before the reshape.", merge="heads.reshape(x.shape)")
-alone("hd-split-no-transpose",
-      "The heads stay on axis 2 (B, T, H, d), so attention runs between the heads of one token, not between tokens.",
-      "Bring the head axis forward after the view: `transpose(1, 2)`, and back before you join the heads.",
-      split="x.unflatten(-1, (self.num_heads, -1))", merge="heads.flatten(2)")
+mistake("hd-merge-no-transpose", "The heads are joined without bringing the position axis back first, so tokens are "
+    "mixed up between heads.", "Transpose axes 1 and 2 before the reshape.", merge="heads.reshape(x.shape)")
+alone("hd-split-no-transpose", "The heads stay on axis 2 (B, T, H, d), so attention runs between the heads of one "
+    "token, not between tokens.", "Bring the head axis forward after the view: `transpose(1, 2)`, and back before you "
+    "join the heads.", split="x.unflatten(-1, (self.num_heads, -1))", merge="heads.flatten(2)")
 alone("hd-split-strided", "Every H-th feature goes to the same head; a head must take d neighbouring features.",
       "View as (B, T, H, d), heads before features, not (B, T, d, H).",
       split="x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")
-alone("hd-merge-strided",
-      "The heads' features are interleaved when they are joined; head 0's come first, then head 1's.",
-      "Join with the head axis before the feature axis: `transpose(1, 2)`, then reshape.",
-      merge="heads.permute(0, 2, 3, 1).flatten(2)")
+alone("hd-merge-strided", "The heads' features are interleaved when they are joined; head 0's come first, then head "
+    "1's.", "Join with the head axis before the feature axis: `transpose(1, 2)`, then reshape.",
+    merge="heads.permute(0, 2, 3, 1).flatten(2)")
 alone("hd-merge-view-error", "After `transpose` the memory is not contiguous, and `view` refuses to join the heads.",
       "Use `reshape`, or `.contiguous()` before `view`.",
       merge="heads.transpose(1, 2).view(heads.size(0), heads.size(2), -1)")
-alone("hd-merge-batch-mixed",
-      "Joining the heads mixes the sequences of a batch: a reshape pulls the batch axis and the head axis together.",
-      "Exchange only axes 1 and 2 before the reshape.",
-      merge="heads.permute(1, 2, 0, 3).reshape(heads.size(0), heads.size(2), -1)")
-mistake("bl-no-output-projection",
-        "The joined heads are returned as they are: the output projection `wo` is not applied.",
-        "Return `self.wo(...)` of the joined heads.", mix="joined")
+alone("hd-merge-batch-mixed", "Joining the heads mixes the sequences of a batch: a reshape pulls the batch axis and "
+    "the head axis together.", "Exchange only axes 1 and 2 before the reshape.", merge="heads.permute(1, 2, 0, "
+    "3).reshape(heads.size(0), heads.size(2), -1)")
+mistake("bl-no-output-projection", "The joined heads are returned as they are: the output projection `wo` is not "
+    "applied.", "Return `self.wo(...)` of the joined heads.", mix="joined")
 alone("bl-no-output-projection", "There is no output projection: attention must end with `wo`.",
       "Make `self.wo = nn.Linear(d_model, d_model, bias=False)` and apply it to the joined heads.", coding="never made",
       wo="pass", mix="joined")
-alone("bl-weights-transposed",
-      "Attention multiplies by its weight matrices as they are; they are laid out (out, in), as in nn.Linear.",
-      "Use nn.Linear, or `y @ weight.T`.", project="x @ self.wq.weight, x @ self.wk.weight, x @ self.wv.weight",
-      mix="joined @ self.wo.weight")
+alone("bl-weights-transposed", "Attention multiplies by its weight matrices as they are; they are laid out (out, in), "
+    "as in nn.Linear.", "Use nn.Linear, or `y @ weight.T`.", project="x @ self.wq.weight, x @ self.wk.weight, x @ "
+    "self.wv.weight", mix="joined @ self.wo.weight")
 
 # --- names and modules
 IN_A_LIST = "Modules in a Python list or dict, and tensors without `nn.Parameter`, are not registered."
@@ -646,10 +621,9 @@ UNREGISTERED = {
     "ffn": {"ffn": "vars(self)['ffn'] = FeedForward(d_model, d_ff)"},
     "norm1 and norm2": {f"norm{n}": f"vars(self)['norm{n}'] = nn.LayerNorm(d_model)" for n in (1, 2)},
 }
-alone("bl-plain-list",
-      f"The state dict has nothing of norm1 and norm2: they were made without weights, or are hidden. {IN_A_LIST}",
-      "Make them attributes of the block: `self.norm1 = nn.LayerNorm(d_model)`, and the same for norm2.",
-      coding="norms", **norms("nn.LayerNorm(d_model, elementwise_affine=False)"))
+alone("bl-plain-list", "The state dict has nothing of norm1 and norm2: they were made without weights, or are hidden. "
+    f"{IN_A_LIST}", "Make them attributes of the block: `self.norm1 = nn.LayerNorm(d_model)`, and the same for norm2.",
+    coding="norms", **norms("nn.LayerNorm(d_model, elementwise_affine=False)"))
 for groups in (("attn",), ("ffn",), ("attn", "ffn"), ("attn", "norm1 and norm2"), ("ffn", "norm1 and norm2"),
                tuple(UNREGISTERED)):
     changes = {step: made for group in groups for step, made in UNREGISTERED[group].items()}
@@ -657,18 +631,16 @@ for groups in (("attn",), ("ffn",), ("attn", "ffn"), ("attn", "norm1 and norm2")
           f"The state dict has nothing of {', '.join(groups)}, so no optimizer would train it. {IN_A_LIST}",
           "Make each an attribute of an nn.Module (`self.attn = ...`), or use `nn.ModuleList`.",
           coding=", ".join(groups), only=NAMES, **changes)  # its numbers are its own random ones
-alone("bl-attention-bias",
-      "Your attention has biases that the statement does not have; nothing is loaded into them, so they keep the "
-      "numbers they began with.", "Make the four projections with `nn.Linear(d_model, d_model, bias=False)`.",
-      only=NAMES, **dict.fromkeys(("wq", "wk", "wv", "wo"), "nn.Linear(d_model, d_model)"))
+alone("bl-attention-bias", "Your attention has biases that the statement does not have; nothing is loaded into them, "
+    "so they keep the numbers they began with.", "Make the four projections with `nn.Linear(d_model, d_model, "
+    "bias=False)`.", only=NAMES, **dict.fromkeys(("wq", "wk", "wv", "wo"), "nn.Linear(d_model, d_model)"))
 alone("bl-ffn-no-bias", "The network has no biases; both of its linear layers have one.",
       "Leave out `bias=False` in `w1` and `w2`.", w1="nn.Linear(d_model, d_ff, bias=False)",
       w2="nn.Linear(d_ff, d_model, bias=False)")
-alone("bl-state-names",
-      "The names in your state dict are not those of the statement, so the checks' numbers never get in.",
-      "Name the attributes as the statement lists them; `print(block.state_dict().keys())` shows yours.", only=NAMES,
-      attn="self.attention = SelfAttention(d_model, num_heads)", pre_talk="self.attention(y, mask)",
-      post_talk="self.attention(x, mask)")
+alone("bl-state-names", "The names in your state dict are not those of the statement, so the checks' numbers never get "
+    "in.", "Name the attributes as the statement lists them; `print(block.state_dict().keys())` shows yours.",
+    only=NAMES, attn="self.attention = SelfAttention(d_model, num_heads)", pre_talk="self.attention(y, mask)",
+    post_talk="self.attention(x, mask)")
 alone("bl-state-names", "Your state dict has more names than the statement lists, though nothing depends on them.",
       "Remove them; a buffer that must stay takes `persistent=False`.", coding="more than asked for",
       attn="self.attn = SelfAttention(d_model, num_heads)\nself.attn.register_buffer('mask', torch.ones(d_model))")

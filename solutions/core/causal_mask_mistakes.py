@@ -113,15 +113,12 @@ def _(subject, rand):
 
 # fmt: off
 # --- the pattern
-mistake("cm-transposed",
-        "Your mask is transposed: it hides the past and shows the future. Token 0 sees every token, the "
-        "last token only itself.", "Keep the triangle on and below the diagonal (`tril`): row i is a query, and it may "
-        "see columns 0 to i.", orient="value.T")
-mistake("cm-inverted",
-        "Your mask is inverted: it says which keys are blocked, while here True = may attend. The last query "
-        "is left without a single key.",
-        "Turn it around with `~` (or compare the other way), so that True = may attend.",
-        meaning="~value")
+mistake("cm-transposed", "Your mask is transposed: it hides the past and shows the future. Token 0 sees every token, "
+    "the last token only itself.", "Keep the triangle on and below the diagonal (`tril`): row i is a query, and it may "
+    "see columns 0 to i.", orient="value.T")
+mistake("cm-inverted", "Your mask is inverted: it says which keys are blocked, while here True = may attend. The last "
+    "query is left without a single key.", "Turn it around with `~` (or compare the other way), so that True = may "
+    "attend.", meaning="~value")
 for id, allow, says, suggests in (
     ("cm-no-self", "keys < queries",
     "Your diagonal is False: no token may attend to itself. Query 0 then has no key at "
@@ -141,10 +138,9 @@ for id, allow, says, suggests in (
 ):
     mistake(id, says, suggests, allow=allow)
 for width, reach in ((1, "the one token"), (2, "the 2 tokens"), (3, "the 3 tokens")):
-    mistake("cm-band",
-    f"Each token sees itself and only {reach} just before it: your mask is a band along the diagonal.",
-            "Let each token see all earlier ones: the whole triangle below the diagonal.",
-            coding=f"itself and {width} before", allow=f"(keys <= queries) & (keys >= queries - {width})")
+    mistake("cm-band", f"Each token sees itself and only {reach} just before it: your mask is a band along the "
+        "diagonal.", "Let each token see all earlier ones: the whole triangle below the diagonal.",
+        coding=f"itself and {width} before", allow=f"(keys <= queries) & (keys >= queries - {width})")
 mistake("cm-band", "Each token sees only the one token just before it, and not itself. Query 0 is left without a key.",
         "Let each token see itself and all earlier ones: the diagonal and the whole triangle below it.",
         coding="one before, without itself", allow="keys == queries - 1")
@@ -155,25 +151,22 @@ mistake("cm-only-first", "Each token sees the first one and itself, and nothing 
 
 # --- the form
 mistake("cm-float", "Your mask holds the numbers 0 and 1, not False and True. `~` and `masked_fill` want a bool "
-        "tensor, and "
-        "torch's attention would add these numbers to the scores.",
-        "Return a bool tensor: `dtype=torch.bool` at the start, or `.bool()` at the end.", write="value.float()")
+    "tensor, and torch's attention would add these numbers to the scores.", "Return a bool tensor: `dtype=torch.bool` "
+    "at the start, or `.bool()` at the end.", write="value.float()")
 mistake("cm-additive", "This is the additive form: 0 where a query may attend, and minus infinity (or a huge negative "
         "number) where it may not. That form is added to the scores; the mask of this course is Boolean.",
         "Return `mask == 0`, which is True exactly where the additive form allows.",
         write="torch.zeros(value.shape).masked_fill(~value, -torch.inf)")
-mistake("cm-nan-product",
-        "You multiply zeros and ones by minus infinity. 0 · ∞ has no value, so the places that should be "
-        "0 are NaN.", "Return the Boolean triangle itself; where an additive mask is wanted, use `masked_fill`, not a "
-        "product.", write="(~value).float() * -torch.inf")
+mistake("cm-nan-product", "You multiply zeros and ones by minus infinity. 0 · ∞ has no value, so the places that "
+    "should be 0 are NaN.", "Return the Boolean triangle itself; where an additive mask is wanted, use `masked_fill`, "
+    "not a product.", write="(~value).float() * -torch.inf")
 for frame, shape in (("value[None]", "(1, T, T)"), ("value[None, None]", "(1, 1, T, T)")):
     mistake("cm-extra-dims", f"Your mask has shape {shape}: there are extra axes of size 1 in front of (T, T).",
             "Return (T, T); broadcasting adds the axes for batch and heads by itself.", coding=shape, frame=frame)
 
 # --- size and device
-mistake("cm-fixed-size", "Your mask has the same size whatever `seq_len` is.",
-        "Build it from `seq_len`: shape (seq_len, "
-        "seq_len).", only=("the length",), length="torch.arange(5)")
+mistake("cm-fixed-size", "Your mask has the same size whatever `seq_len` is.", "Build it from `seq_len`: shape "
+    "(seq_len, seq_len).", only=("the length",), length="torch.arange(5)")
 mistake("cm-fixed-size", "Your mask is cut from a table of fixed size: for a longer sequence it comes out too small.",
         "Build it from `seq_len` at every call, so that there is no longest length.", coding="up to a largest length",
         only=("the length",), length="torch.arange(min(seq_len, 64))")

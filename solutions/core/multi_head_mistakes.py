@@ -100,19 +100,16 @@ SPLIT_BY_VIEW = ("Right shape, wrong contents: `view(B, H, T, d)` cuts the seque
 CUT_THE_FEATURES = "Cut only the last axis, `x.view(B, T, H, d)`, and then exchange axes 1 and 2."
 HEADS_NOT_FORWARD = "The heads are cut correctly but stay behind the positions: the axes are (B, T, H, d)."
 STRIDED = ("A head takes every H-th feature (columns h, h + H, h + 2H, ...) where it should take d neighbours: the "
-"last "
-           "axis is cut into (d, H), not into (H, d).")
+    "last axis is cut into (d, H), not into (H, d).")
 SIZES_EXCHANGED = "The number of heads and the width of a head are exchanged: you make d heads of width H."
 mistake("hd-split-view", SPLIT_BY_VIEW, CUT_THE_FEATURES, cut=CUT_SEQUENCE, forward="x")
-mistake("hd-split-view",
-        "`view(B * H, T, d)` cuts the sequence into pieces, not the features, and it also joins batch and "
-        "heads in one axis.", CUT_THE_FEATURES, coding="batch and heads in one axis", cut=CUT_SEQUENCE,
-        forward="x.flatten(0, 1)")
+mistake("hd-split-view", "`view(B * H, T, d)` cuts the sequence into pieces, not the features, and it also joins batch "
+    "and heads in one axis.", CUT_THE_FEATURES, coding="batch and heads in one axis", cut=CUT_SEQUENCE,
+    forward="x.flatten(0, 1)")
 mistake("hd-split-no-transpose", f"{HEADS_NOT_FORWARD} With as many tokens as heads even the shape looks right.",
         "Exchange axes 1 and 2 at the end: `transpose(1, 2)`.", forward="x")
-mistake("hd-split-strided", STRIDED,
-        "Name the number of heads before the width: `view(B, T, num_heads, D // num_heads)`.",
-        cut=CUT_STRIDED, forward="x.permute(0, 3, 1, 2)")
+mistake("hd-split-strided", STRIDED, "Name the number of heads before the width: `view(B, T, num_heads, D // "
+    "num_heads)`.", cut=CUT_STRIDED, forward="x.permute(0, 3, 1, 2)")
 mistake("hd-split-size-exchanged", SIZES_EXCHANGED, "Write `num_heads` before `D // num_heads` in the view.",
         cut=CUT_STRIDED)
 for coding, fold in (
@@ -120,10 +117,9 @@ for coding, fold in (
     ("head by head", "value.transpose(0, 1).flatten(0, 1)"),
     ("into the sequence", "value.flatten(1, 2)"),
 ):
-    mistake("hd-split-folded",
-            "Every number is there, but the head axis is joined to another one: you return three axes "
-            "where four are asked for.", "Keep batch and heads as separate axes: (B, H, T, d).", coding=coding,
-            result=fold)
+    mistake("hd-split-folded", "Every number is there, but the head axis is joined to another one: you return three "
+        "axes where four are asked for.", "Keep batch and heads as separate axes: (B, H, T, d).", coding=coding,
+        result=fold)
 mistake("hd-split-head-first", "Heads come first and the batch second: the axes are (H, B, T, d).",
         "Put the batch first: (B, H, T, d); with `torch.stack` that is `dim=1`.", forward="x.permute(2, 0, 1, 3)")
 WRONG_AXES = {"B T d H": "0, 1, 3, 2", "B H d T": "0, 2, 3, 1", "B d H T": "0, 3, 2, 1", "B d T H": "0, 3, 1, 2"}
@@ -138,11 +134,9 @@ for each in (split, merge):
     each.mistake("hd-detached", DETACHED, MOVE_AXES, take_x="x.detach()")
     each.mistake("hd-detached", DETACHED, MOVE_AXES, coding="through numpy", take_x="torch.from_numpy(x.numpy())")
     for name in ("float32", "float64"):
-        each.mistake("hd-dtype",
-        f"The answer is {name} whatever the dtype of the input is: it is cast, or filled into a "
-                     "new tensor of another dtype.",
-                     "Only move axes; if you make a new tensor, use `x.new_zeros(...)`, "
-                     "which takes dtype and device from x.", coding=name, take_x=f"x.to(torch.{name})")
+        each.mistake("hd-dtype", f"The answer is {name} whatever the dtype of the input is: it is cast, or filled into "
+            "a new tensor of another dtype.", "Only move axes; if you make a new tensor, use `x.new_zeros(...)`, which "
+            "takes dtype and device from x.", coding=name, take_x=f"x.to(torch.{name})")
 SQUEEZED = "`squeeze` takes away every axis of size 1: with"
 mistake("hd-squeezed", f"{SQUEEZED} one head, one token or one sequence an axis is missing.",
         "Take out the `squeeze`: the answer always has four axes.", result="value.squeeze()")
@@ -156,9 +150,8 @@ for each in (split, merge):
                  take_x="x.view(-1).view(x.shape)")
 
 right("chunk and stack", version="torch.stack(x.chunk(num_heads, dim=-1), dim=1)")
-right("slices and stack",
-      version="torch.stack([x[..., h * x.shape[-1] // num_heads : (h + 1) * x.shape[-1] // num_heads] "
-      "for h in range(num_heads)], dim=1)")
+right("slices and stack", version="torch.stack([x[..., h * x.shape[-1] // num_heads : (h + 1) * x.shape[-1] // "
+    "num_heads] for h in range(num_heads)], dim=1)")
 right("split into a new tensor", forward="""out = x.new_zeros(batch, num_heads, length, d_model // num_heads)
 for h in range(num_heads):
     out[:, h] = x[:, :, h]
@@ -178,14 +171,11 @@ for shape in ((1, 2, 1, 2), (1, 2, 2, 1), (1, 2, 2, 2), (1, 2, 3, 2), (2, 2, 1, 
     merge.example(numbered(*shape).float())
 
 MERGE_BY_RESHAPE = ("Right shape, wrong contents: you join the axes of (B, H, T, d) as they lie in memory, so parts of "
-                    "different tokens are glued into one row. It undoes a split that has the same fault, so a round "
-                    "trip "
-                    "does not show it.")
+    "different tokens are glued into one row. It undoes a split that has the same fault, so a round trip does not show "
+    "it.")
 TRANSPOSE_FIRST = "Exchange axes 1 and 2 first: (B, H, T, d) → (B, T, H, d) → (B, T, H·d)."
-VIEW_REFUSES = ("After `transpose` the features to be joined no longer lie side by side in memory, and `view` "
-"refuses to "
-                "join them. Straight after `split_heads` it happens to work; on the result of a real attention it "
-                "raises.")
+VIEW_REFUSES = ("After `transpose` the features to be joined no longer lie side by side in memory, and `view` refuses "
+    "to join them. Straight after `split_heads` it happens to work; on the result of a real attention it raises.")
 RESHAPE = "Use `reshape` instead of `view`, or `.contiguous()` before it."
 BATCH_MIXED = "Batch and heads are mixed: a row of one sequence holds features of another sequence."
 MERGED_STRIDED = "The features are interleaved: feature 0 of every head first, then feature 1 of every head."
@@ -196,10 +186,9 @@ mistake("hd-merge-no-transpose", MERGE_BY_RESHAPE, TRANSPOSE_FIRST, back="x")
 mistake("hd-merge-view-error", VIEW_REFUSES, RESHAPE, join="x.view(batch, length, num_heads * d_head)")
 mistake("hd-merge-strided", MERGED_STRIDED, FIRST_HEAD_FIRST, back="x.permute(0, 2, 3, 1)")
 for coding in ("mean", "sum"):
-    mistake("hd-merge-averaged",
-            f"You take the {coding} over the heads, which throws away what they were split for: the "
-            "width is d, not D.", "Put the heads' features side by side: transpose, then join the last two axes.",
-            coding=coding, version=f"torch.{coding}(x, dim=1)")
+    mistake("hd-merge-averaged", f"You take the {coding} over the heads, which throws away what they were split for: "
+        "the width is d, not D.", "Put the heads' features side by side: transpose, then join the last two axes.",
+        coding=coding, version=f"torch.{coding}(x, dim=1)")
 mistake("hd-merge-along-sequence", "The heads are put one after another along the sequence: (B, H·T, d).",
         "Join the heads along the feature axis: `torch.cat(heads, dim=-1)`, or transpose and reshape.",
         version="x.flatten(1, 2)")
@@ -215,12 +204,10 @@ for coding, axes in BATCH_MIXERS.items():
             "Leave axis 0 where it is and exchange only axes 1 and 2.", coding=coding, back=f"x.permute({axes})")
 for coding, axes in MERGE_WRONG_AXES.items():
     mistake("hd-merge-wrong-axes", "The wrong axes are moved before joining: yours are then "
-            f"({coding.replace(' ', ', ')}).",
-            "Exchange axes 1 and 2, which gives (B, T, H, d), and then join the last "
-            "two.", coding=coding, back=f"x.permute({axes})")
-mistake("hd-merge-not-joined",
-        "The axes are in the right order, (B, T, H, d), but heads and features are not joined yet.",
-        "Join the last two axes: `reshape(B, T, H * d)`.", join="x")
+        f"({coding.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d), and then join the last "
+        "two.", coding=coding, back=f"x.permute({axes})")
+mistake("hd-merge-not-joined", "The axes are in the right order, (B, T, H, d), but heads and features are not joined "
+    "yet.", "Join the last two axes: `reshape(B, T, H * d)`.", join="x")
 for coding, axes in (("batch and positions", "0, 1"), ("positions and features", "1, 2")):
     mistake("hd-merge-axis-lost", f"You join one axis too many: {coding} became one axis.",
             "Join only heads and features: (B, T, H, d) → (B, T, H·d).", coding=coding, result=f"value.flatten({axes})")
@@ -404,12 +391,10 @@ mistake, right = attend.mistake, attend.alternative
 # the projections
 mistake("hd-weight-not-transposed", f"You multiply by the weights as they are (`x @ w`): {NOT_TRANSPOSED}",
         TRANSPOSE_WEIGHT, project="x @ w_q, x @ w_k, x @ w_v", mix="joined @ w_o")
-mistake("hd-weight-not-transposed",
-        f"You multiply x by w_q, w_k and w_v as they are (`x @ w`): {NOT_TRANSPOSED} w_o is "
-        "right.", TRANSPOSE_WEIGHT, coding="w_q, w_k and w_v", project="x @ w_q, x @ w_k, x @ w_v")
-mistake("hd-weight-not-transposed",
-        f"You multiply the joined heads by w_o as it is: {NOT_TRANSPOSED} The other three are "
-        "right.", "Write `joined @ w_o.T` for the output projection too.", coding="w_o", mix="joined @ w_o")
+mistake("hd-weight-not-transposed", f"You multiply x by w_q, w_k and w_v as they are (`x @ w`): {NOT_TRANSPOSED} w_o "
+    "is right.", TRANSPOSE_WEIGHT, coding="w_q, w_k and w_v", project="x @ w_q, x @ w_k, x @ w_v")
+mistake("hd-weight-not-transposed", f"You multiply the joined heads by w_o as it is: {NOT_TRANSPOSED} The other three "
+    "are right.", "Write `joined @ w_o.T` for the output projection too.", coding="w_o", mix="joined @ w_o")
 for coding, copied in {
     "w_q for all three": {"k": "q", "v": "q"}, "w_q for the keys": {"k": "q"}, "w_q for the values": {"v": "q"},
     "w_k for the queries": {"q": "k"}, "w_k for all three": {"q": "k", "v": "k"},
@@ -427,28 +412,23 @@ for coding, exchanged in {
     mistake("hd-projections-exchanged", f"The weights are exchanged: {coding}.",
             "Queries come from w_q, keys from w_k, values from w_v: check the order in which you name them.",
             coding=coding, alone=True, **{f"take_w_{one}": f"w_{other}" for one, other in exchanged.items()})
-mistake("hd-no-input-projection",
-        "You split x itself: w_q, w_k and w_v are not used, so every head sees only its slice of "
-        "the token, and queries, keys and values are all the same.",
-        "Project first (`x @ w_q.T`, and likewise for keys and values), then split what comes out.", project="x, x, x")
+mistake("hd-no-input-projection", "You split x itself: w_q, w_k and w_v are not used, so every head sees only its "
+    "slice of the token, and queries, keys and values are all the same.", "Project first (`x @ w_q.T`, and likewise "
+    "for keys and values), then split what comes out.", project="x, x, x")
 mistake("hd-no-input-projection", "Your values are x itself: w_v is not used.",
         "Project the values too: `v = x @ w_v.T`.", coding="values", take_w_v="torch.eye(len(w_v), dtype=w_v.dtype)")
-mistake("hd-embedding-sliced",
-        "Each head projects only its own slice of x, by a (d, d) block of the weight. A head sees "
-        "the whole token and produces a slice of the projection.",
-        "Project the whole of x first and split the result, or "
-        "give head h the rows h·d to (h+1)·d − 1 of the weight, over all columns.", project=PROJECT_SLICES)
-mistake("hd-embedding-sliced",
-        "You cut x into slices before projecting, and multiply a slice, d features wide, by a whole "
-        "weight, which needs all D: an error, unless there is one head. Each head must see the whole token.",
-        "Project the whole of x first (`x @ w_q.T`, and likewise for keys and values), then split what comes out.",
-        coding="by the whole weight", only=("a head's slice by a whole weight",), project="x, x, x",
-        split="q, k, v = (split_heads(x, num_heads) @ w.T for w in (w_q, w_k, w_v))")
+mistake("hd-embedding-sliced", "Each head projects only its own slice of x, by a (d, d) block of the weight. A head "
+    "sees the whole token and produces a slice of the projection.", "Project the whole of x first and split the "
+    "result, or give head h the rows h·d to (h+1)·d − 1 of the weight, over all columns.", project=PROJECT_SLICES)
+mistake("hd-embedding-sliced", "You cut x into slices before projecting, and multiply a slice, d features wide, by a "
+    "whole weight, which needs all D: an error, unless there is one head. Each head must see the whole token.",
+    "Project the whole of x first (`x @ w_q.T`, and likewise for keys and values), then split what comes out.",
+    coding="by the whole weight", only=("a head's slice by a whole weight",), project="x, x, x",
+    split="q, k, v = (split_heads(x, num_heads) @ w.T for w in (w_q, w_k, w_v))")
 mistake("bl-no-output-projection", "You return the joined heads as they are: w_o is not used.",
         "Multiply the joined heads by the output projection at the end: `joined @ w_o.T`.", mix="joined")
-mistake("hd-residual-added",
-        "You add x to the result. The residual connection belongs to the transformer block, not to "
-        "the attention.", "Return the output projection alone.", mix="joined @ w_o.T + x")
+mistake("hd-residual-added", "You add x to the result. The residual connection belongs to the transformer block, not "
+    "to the attention.", "Return the output projection alone.", mix="joined @ w_o.T + x")
 
 # split and merge
 for coding, changes in {
@@ -459,9 +439,8 @@ for coding, changes in {
             "`num_heads` is.", "Split queries, keys and values with `split_heads`, attend in each head, and join them "
             "with `merge_heads`.", coding=coding, alone=True, **changes)
 mistake("hd-split-view", SPLIT_BY_VIEW, CUT_THE_FEATURES, cut=CUT_SEQUENCE, forward="x")
-mistake("hd-split-strided", STRIDED,
-        "Name the number of heads before the width: `view(B, T, num_heads, D // num_heads)`.",
-        cut=CUT_STRIDED, forward="x.permute(0, 3, 1, 2)")
+mistake("hd-split-strided", STRIDED, "Name the number of heads before the width: `view(B, T, num_heads, D // "
+    "num_heads)`.", cut=CUT_STRIDED, forward="x.permute(0, 3, 1, 2)")
 mistake("hd-split-size-exchanged", SIZES_EXCHANGED, "Write `num_heads` before `D // num_heads` in the view.",
         cut=CUT_STRIDED)
 SO_HEADS_MEET = f"{HEADS_NOT_FORWARD} So the heads of one token attend to each other, and tokens never meet."
@@ -475,13 +454,11 @@ for id, order, axes in MISPLACED:
             mistake(id, f"After your split the axes are ({order.replace(' ', ', ')}), so attention runs over the wrong "
                     "ones.", "Split into (B, H, T, d): cut the last axis, then exchange axes 1 and 2 and no others.",
                     coding=f"{order} {how}".strip(), alone=True, forward=f"x.permute({axes})", **merged)
-mistake("hd-split-no-transpose", SO_HEADS_MEET,
-        "Exchange axes 1 and 2 after the cut, and exchange them back before you "
-        "join the heads.", coding="and joined from there", alone=True, forward="x", merge="heads.flatten(2)")
-mistake("hd-split-view",
-        "`view(B * H, T, d)` cuts the sequence into pieces, not the features, and `view(B, T, D)` glues "
-        "the pieces together again.", CUT_THE_FEATURES, coding="batch and heads in one axis", alone=True,
-        cut=CUT_SEQUENCE, forward="x.flatten(0, 1)", merge="heads.reshape(x.shape)")
+mistake("hd-split-no-transpose", SO_HEADS_MEET, "Exchange axes 1 and 2 after the cut, and exchange them back before "
+    "you join the heads.", coding="and joined from there", alone=True, forward="x", merge="heads.flatten(2)")
+mistake("hd-split-view", "`view(B * H, T, d)` cuts the sequence into pieces, not the features, and `view(B, T, D)` "
+    "glues the pieces together again.", CUT_THE_FEATURES, coding="batch and heads in one axis", alone=True,
+    cut=CUT_SEQUENCE, forward="x.flatten(0, 1)", merge="heads.reshape(x.shape)")
 mistake("hd-merge-no-transpose", MERGE_BY_RESHAPE, TRANSPOSE_FIRST, merge="heads.reshape(x.shape)")
 mistake("hd-merge-view-error", VIEW_REFUSES, RESHAPE, merge="heads.contiguous().transpose(1, 2).view(x.shape)")
 mistake("hd-merge-strided", MERGED_STRIDED, FIRST_HEAD_FIRST, merge="heads.permute(0, 2, 3, 1).reshape(x.shape)")
@@ -491,17 +468,15 @@ for coding, axes in BATCH_MIXERS.items():
             merge=f"heads.permute({axes}).reshape(x.shape)")
 for coding, axes in MERGE_WRONG_AXES.items():
     mistake("hd-merge-wrong-axes", "When merging you move the wrong axes: before joining they are "
-            f"({coding.replace(' ', ', ')}).",
-            "Exchange axes 1 and 2, which gives (B, T, H, d), and then join the last "
-            "two.", coding=coding, alone=True, merge=f"heads.permute({axes}).reshape(x.shape)")
+        f"({coding.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d), and then join the last "
+        "two.", coding=coding, alone=True, merge=f"heads.permute({axes}).reshape(x.shape)")
 
 # the scores and their scale
 mistake("at-no-scale", "You do not scale the scores, so the weights are too peaked.",
         "Divide the scores by √d, the root of one head's width: `q.size(-1) ** 0.5`.", scale="scores")
-mistake("at-scale-d-model",
-        "You divide the scores by √D, the root of the whole model width; dot products here are only "
-        "d = D / H terms long, so every head's weights are too even. With one head nobody notices.",
-        "Read the width after the split: divide by `q.size(-1) ** 0.5`.", scale="scores / x.size(-1) ** 0.5")
+mistake("at-scale-d-model", "You divide the scores by √D, the root of the whole model width; dot products here are "
+    "only d = D / H terms long, so every head's weights are too even. With one head nobody notices.",
+    "Read the width after the split: divide by `q.size(-1) ** 0.5`.", scale="scores / x.size(-1) ** 0.5")
 mistake("at-scale-dk", "You divide the scores by d itself (or queries and keys by √d each): the weights are too even.",
         "Divide by the root, `q.size(-1) ** 0.5`, and only once.", scale="scores / q.size(-1)")
 mistake("at-scale-multiplied", "You multiply the scores by √d where they should be divided by it.",
@@ -512,11 +487,9 @@ for coding, size in (("the length T", "x.size(1)"), ("the number of heads H", "n
             "width d.", "The width is the last axis of the split queries: `q.size(-1)`.", coding=coding, alone=True,
             scale=f"scores / {size} ** 0.5")
 for constant in (8, 2):
-    mistake("at-scale-constant",
-            f"You divide the scores by {constant} whatever the head's width is: that is right for a "
-            f"width of {constant**2} only.", "Read the width from the queries: `q.size(-1) ** 0.5`.",
-            coding=f"{constant}",
-            scale=f"scores / {constant}")
+    mistake("at-scale-constant", f"You divide the scores by {constant} whatever the head's width is: that is right for "
+        f"a width of {constant**2} only.", "Read the width from the queries: `q.size(-1) ** 0.5`.",
+        coding=f"{constant}", scale=f"scores / {constant}")
 mistake("at-scale-after-softmax", "You divide the weights by √d, after the softmax: they no longer sum to 1.",
         "Scale the scores, before the softmax.", scale="scores", blend="weights @ v / q.size(-1) ** 0.5")
 mistake("at-qk-swapped", "Queries and keys are exchanged: row i of your scores tells how all other tokens' queries fit "
@@ -529,9 +502,8 @@ mistake("at-k-dot-T", "`.T` on four axes reverses all of them: an error on most 
 
 for coding, changes in {"scaled": {}, "not scaled": {"scale": "scores"}}.items():
     mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out far.",
-            "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d.", coding=coding,
-            alone=True,
-            score="F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)", **changes)
+        "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d.", coding=coding, alone=True,
+        score="F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)", **changes)
 for coding, weigh in (("divided by the sum", "torch.sigmoid(scores) / torch.sigmoid(scores).sum(-1, keepdim=True)"),
                       ("", "torch.sigmoid(scores)")):
     mistake("at-sigmoid", "Your weights are sigmoids, not a softmax: keys do not compete, and all large scores count "
@@ -543,85 +515,69 @@ mistake("at-softmax-queries", "Your softmax runs over the queries: columns of th
 for axis, what in ((0, "the batch"), (1, "the heads")):
     # where all that a softmax sees is blocked the two fills differ
     for fill, hide in (("", {}), ("a large negative number", {"hide": HIDE.format(-1e9)})):
-        mistake("at-softmax-batch-or-head",
-                f"Your softmax runs over {what} (dim={axis}), so what one of them does changes "
-                "the others.", "Normalise over the keys, the last axis: `dim=-1`.", coding=f"dim={axis} {fill}".strip(),
-                alone=True, weigh=f"torch.softmax(scores, dim={axis})", **hide)
+        mistake("at-softmax-batch-or-head", f"Your softmax runs over {what} (dim={axis}), so what one of them does "
+            "changes the others.", "Normalise over the keys, the last axis: `dim=-1`.",
+            coding=f"dim={axis} {fill}".strip(), alone=True, weigh=f"torch.softmax(scores, dim={axis})", **hide)
 mistake("at-no-softmax",
         "You multiply the values by the raw scores: there is no softmax, so the weights may be negative "
         "and sum to anything.", "Apply softmax over the keys to the scores before multiplying by the values.",
         # with a mask the answers are as large as the number that was filled in, and only that could be compared
         only=("one token", "3 heads, no mask", "one head", "2 heads of width 5", "B = H = T = d = 2"), weigh="scores")
-mistake("sm-overflow",
-        "Your softmax exponentiates the scores as they are: exp of 89 or more overflows to inf, and inf/inf "
-        "is NaN.", "Subtract each row's maximum before `exp`, or use `torch.softmax`.",
-        weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
+mistake("sm-overflow", "Your softmax exponentiates the scores as they are: exp of 89 or more overflows to inf, and "
+    "inf/inf is NaN.", "Subtract each row's maximum before `exp`, or use `torch.softmax`.",
+    weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
 mistake("at-values-are-keys", "You blend keys instead of values: the weights multiply k, or v was projected by w_k.",
         "Blend the values: `weights @ v`, with v from w_v.", blend="weights @ k")
 mistake("at-values-are-keys", "Your output is made of each token's own value: the attention weights are not used.",
         "Blend the values of all tokens: `weights @ v`.", coding="only the values", blend="v")
-mistake("at-dropout-on",
-        "Two calls with the same input give different answers: dropout is active, or something is drawn "
-        "at random in each call (new weights, say).", "Take the dropout or the random numbers out: this function has "
-        "none.", only=("two calls alike",), weigh="F.dropout(torch.softmax(scores, dim=-1), 0.1)")
+mistake("at-dropout-on", "Two calls with the same input give different answers: dropout is active, or something is "
+    "drawn at random in each call (new weights, say).", "Take the dropout or the random numbers out: this function has "
+    "none.", only=("two calls alike",), weigh="F.dropout(torch.softmax(scores, dim=-1), 0.1)")
 
 # the mask
 mistake("at-mask-ignored", "Changing the mask does not change your output: the mask is not used.",
-        "Before the softmax, fill the scores with −∞ where the mask is False. (`masked_fill` returns a new tensor: "
-        "assign "
-        "it.)", hide="scores")
+    "Before the softmax, fill the scores with −∞ where the mask is False. (`masked_fill` returns a new tensor: assign "
+    "it.)", hide="scores")
 # a query that a wrong mask leaves without any key gets NaN, even weights or 0: three codings of one mistake
 for coding, fill, changes in (
     ("", "-INF", {}),
     ("a large negative number", "-1e9", {}),
     ("zero where nothing is left", "-INF", {"weigh": "torch.softmax(scores, dim=-1).nan_to_num(0.0)"}),
 ):
-    mistake("at-mask-inverted",
-            "You block what may be attended to and keep what may not: here True means “may attend”.",
-            "Turn the mask round where you fill: `scores.masked_fill(~mask, float('-inf'))`.", coding=coding,
-            hide=f"scores.masked_fill(mask, {fill})", **changes)
-    mistake("at-mask-transposed",
-            "Your mask is transposed: its rows are queries and its columns keys, so with a causal "
-            "mask you attend to the future.",
-            "Use the mask as it is given; the last axis of scores and mask is the keys.",
-            coding=coding, hide=f"scores.masked_fill(~mask.transpose(-2, -1), {fill})", **changes)
+    mistake("at-mask-inverted", "You block what may be attended to and keep what may not: here True means “may "
+        "attend”.", "Turn the mask round where you fill: `scores.masked_fill(~mask, float('-inf'))`.", coding=coding,
+        hide=f"scores.masked_fill(mask, {fill})", **changes)
+    mistake("at-mask-transposed", "Your mask is transposed: its rows are queries and its columns keys, so with a "
+        "causal mask you attend to the future.", "Use the mask as it is given; the last axis of scores and mask is the "
+        "keys.", coding=coding, hide=f"scores.masked_fill(~mask.transpose(-2, -1), {fill})", **changes)
 mistake("at-mask-transposed", "You transpose the mask by `.T`: that exchanges queries and keys of a (T, T) mask, and "
-        "reverses all axes of a mask that has more.",
-        "Use the mask as it is given; the last axis of scores and mask is "
-        "the keys.", coding=".T", alone=True,
-        hide="scores.masked_fill(~mask.permute(*reversed(range(mask.ndim))), -INF)")
+    "reverses all axes of a mask that has more.", "Use the mask as it is given; the last axis of scores and mask is "
+    "the keys.", coding=".T", alone=True, hide="scores.masked_fill(~mask.permute(*reversed(range(mask.ndim))), -INF)")
 mistake("at-mask-after-softmax", "You set weights to zero after the softmax, so the rows no longer sum to 1.",
         "Fill the scores with −∞ before the softmax.", hide="scores",
         weigh="torch.softmax(scores, -1) * (1 if mask is None else mask)")
-mistake("at-mask-as-zero-score",
-        "Blocked keys get the score 0 (by multiplying with the mask, or by filling 0 or 1e-9), "
-        "and exp(0) is 1: they keep a weight.", "Fill −∞ where the mask is False.", hide=HIDE.format(0.0))
-mistake("at-mask-added-bool",
-        "You add the Boolean mask to the scores: allowed scores rise by 1, and nothing is blocked.",
-        "Use `scores.masked_fill(~mask, float('-inf'))`.", hide="scores + mask")
+mistake("at-mask-as-zero-score", "Blocked keys get the score 0 (by multiplying with the mask, or by filling 0 or "
+    "1e-9), and exp(0) is 1: they keep a weight.", "Fill −∞ where the mask is False.", hide=HIDE.format(0.0))
+mistake("at-mask-added-bool", "You add the Boolean mask to the scores: allowed scores rise by 1, and nothing is "
+    "blocked.", "Use `scores.masked_fill(~mask, float('-inf'))`.", hide="scores + mask")
 for value in (-10.0, -100.0):
-    mistake("at-fill-too-small",
-            f"You fill blocked scores with {value:g}, which is not low enough: where allowed scores "
-            "are lower, the blocked keys win.", "Fill −∞ (or −1e9).", coding=f"{value:g}", hide=HIDE.format(value))
+    mistake("at-fill-too-small", f"You fill blocked scores with {value:g}, which is not low enough: where allowed "
+        "scores are lower, the blocked keys win.", "Fill −∞ (or −1e9).", coding=f"{value:g}", hide=HIDE.format(value))
 for coding, value in (("infinity", "INF"), ("1e9", "1e9")):
-    mistake("at-fill-positive",
-            f"You fill blocked scores with plus {coding}: they take all the weight, or the row becomes "
-            "NaN.", "Fill minus infinity: `float('-inf')`.", coding=coding, alone=True, hide=HIDE.format(value))
+    mistake("at-fill-positive", f"You fill blocked scores with plus {coding}: they take all the weight, or the row "
+        "becomes NaN.", "Fill minus infinity: `float('-inf')`.", coding=coding, alone=True, hide=HIDE.format(value))
 mistake("at-always-causal", "You hide the future from every query always, whether the mask asks for it or not.",
         "Block only what `mask` blocks; with mask=None every query may attend to every key.",
         score="(q @ k.transpose(-2, -1)).masked_fill(~causal(q.shape[-2]), -INF)")
-mistake("at-always-causal",
-        "Without a mask you hide the future (`is_causal=mask is None`); with mask=None every query may "
-        "attend to each key.", "Block only what `mask` blocks: leave `is_causal` at False.",
-        coding="unless a mask is given", alone=True, take_mask="causal(x.shape[1]) if mask is None else mask")
+mistake("at-always-causal", "Without a mask you hide the future (`is_causal=mask is None`); with mask=None every query "
+    "may attend to each key.", "Block only what `mask` blocks: leave `is_causal` at False.",
+    coding="unless a mask is given", alone=True, take_mask="causal(x.shape[1]) if mask is None else mask")
 for coding, widened in (("one axis", "mask.unsqueeze(1)"), ("two axes", "mask[None, None]")):
     for how, merged in (("", {}), ("forced into shape", {"merge": MERGE_TO_INPUT})):
-        mistake("hd-mask-unsqueezed",
-                f"You add {coding} to the mask. It comes ready to broadcast to (B, H, T, T); with "
-                "more axes it meets the wrong ones.",
-                "Use the mask as it is given: broadcasting puts (T, T) behind batch "
-                "and heads by itself.", coding=f"{coding} {how}".strip(), alone=True,
-                hide=f"scores.masked_fill(~{widened}, -INF)", **merged)
+        mistake("hd-mask-unsqueezed", f"You add {coding} to the mask. It comes ready to broadcast to (B, H, T, T); "
+            "with more axes it meets the wrong ones.", "Use the mask as it is given: broadcasting puts (T, T) behind "
+            "batch and heads by itself.", coding=f"{coding} {how}".strip(), alone=True,
+            hide=f"scores.masked_fill(~{widened}, -INF)", **merged)
 
 mistake("at-zero-score-hidden", "You hide every score that is 0, to find those that the mask made 0: a key that is "
         "allowed and scores exactly 0 is lost, too.", "Ask the mask, not the scores: `scores.masked_fill(~mask, "
@@ -630,23 +586,19 @@ mistake("at-half", "It is an error for float16, whose lowest number is -65504: y
         "Fill with `float('-inf')`, which every float type has, or with `torch.finfo(scores.dtype).min`.",
         only=("half precision",), hide=HIDE.format(-1e9))
 mistake("at-half", "It is an error in half precision: what you make of the mask is float32, and so the weights no "
-        "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
-        coding="float32 added", only=("half precision",),
-        hide="scores + torch.zeros(mask.shape).masked_fill(~mask, -INF)")
+    "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
+    coding="float32 added", only=("half precision",), hide="scores + torch.zeros(mask.shape).masked_fill(~mask, -INF)")
 mistake("at-fill-too-small", "You fill blocked scores with about -1000: where allowed scores are lower, the blocked "
-        "keys "
-        "win.", "Fill −∞.", coding="-1000", only=("scores near -2000",), hide=HIDE.format(-1000.0))
+    "keys win.", "Fill −∞.", coding="-1000", only=("scores near -2000",), hide=HIDE.format(-1000.0))
 mistake("hd-view", GAPS, RESHAPE_FIRST, only=("slices of larger tensors",), take_x="x.view(-1).view(x.shape)")
 for fill in ("-INF", "-1e4"):
     mistake("hd-mask-repeated", "You repeat the masks for heads that lie head by head (`mask.repeat(H, 1, 1)`), but "
-    "yours "
-            "lie sequence by sequence: a head gets the mask of another sequence.",
-            "Keep batch and heads as two axes, where a mask (B, 1, T, T) broadcasts; or use `repeat_interleave`.",
-            coding=fill, alone=True, hide=f"scores.masked_fill(~repeated(mask, scores), {fill})")
+        "yours lie sequence by sequence: a head gets the mask of another sequence.",
+        "Keep batch and heads as two axes, where a mask (B, 1, T, T) broadcasts; or use `repeat_interleave`.",
+        coding=fill, alone=True, hide=f"scores.masked_fill(~repeated(mask, scores), {fill})")
 mistake("hd-mask-of-first-head", "All heads get the mask of head 0.", "Use the mask with all its axes: it broadcasts "
-        "to "
-        "(B, H, T, T).", only=("a mask for each head",),
-        hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
+    "to (B, H, T, T).", only=("a mask for each head",), hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else "
+    "mask), -INF)")
 for coding, changes in {
     "slices of x": {"project": "x, x, x", "split": "q, k, v = (split_heads(x, num_heads) @ w[:x.size(-1) // num_heads, "
                     ":x.size(-1) // num_heads].T for w in (w_q, w_k, w_v))"},
@@ -654,9 +606,8 @@ for coding, changes in {
     "x": {"project": "tuple((x @ w[:x.size(-1) // num_heads].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"},
 }.items():
     mistake("hd-projection-per-head-shared", "All heads share one small projection, (d, d) or (d, D): of each weight "
-    "you "
-            "use the rows of head 0 only, so heads differ in nothing that is learned.",
-            "Project with the whole weight first, then split into heads.", coding=coding, alone=True, **changes)
+        "you use the rows of head 0 only, so heads differ in nothing that is learned.",
+        "Project with the whole weight first, then split into heads.", coding=coding, alone=True, **changes)
 
 # manners
 mistake("hd-squeezed", f"{SQUEEZED} one token or one sequence an axis is missing.",
@@ -681,22 +632,19 @@ for name in ("float32", "float64"):
 mistake("hd-dtype", "With a float64 input it raises an error: somewhere a tensor is float32 whatever the input's dtype "
         "is.", "Take the dtype from the input: `x.new_zeros(...)`, or `dtype=x.dtype`.", coding="float32 within",
         merge="merge_heads(heads).float()")
-mistake("hd-in-place",
-        "You turn the caller's mask round in place (`logical_not_`): the next call gets the opposite mask.",
-        "Make a new mask: `~mask`.", coding="the mask", hide="scores.masked_fill(mask.logical_not_(), -INF)")
-mistake("hd-in-place",
-        "You transpose the caller's weights in place (`t_`): the next call gets them the other way round.",
-        "Use `w.T`, which leaves `w` as it is.", coding="the weights",
-        project="x @ w_q.t_(), x @ w_k.t_(), x @ w_v.t_()")
+mistake("hd-in-place", "You turn the caller's mask round in place (`logical_not_`): the next call gets the opposite "
+    "mask.", "Make a new mask: `~mask`.", coding="the mask", hide="scores.masked_fill(mask.logical_not_(), -INF)")
+mistake("hd-in-place", "You transpose the caller's weights in place (`t_`): the next call gets them the other way "
+    "round.", "Use `w.T`, which leaves `w` as it is.", coding="the weights", project="x @ w_q.t_(), x @ w_k.t_(), x @ "
+    "w_v.t_()")
 
 # just as right
 right("a large negative number", hide=HIDE.format(-1e4))
 right("the lowest float", hide=HIDE.format("torch.finfo(scores.dtype).min"))
 right("an added mask", hide="scores + torch.zeros_like(scores).masked_fill(~mask, -INF)")
 right("zero where nothing is left", weigh="torch.softmax(scores, dim=-1).nan_to_num(0.0)")
-right("the softmax by hand",
-      weigh="(scores - scores.amax(-1, True)).exp() / (scores - scores.amax(-1, True)).exp().sum("
-      "-1, keepdim=True)")
+right("the softmax by hand", weigh="(scores - scores.amax(-1, True)).exp() / (scores - scores.amax(-1, "
+    "True)).exp().sum(-1, keepdim=True)")
 right("the queries scaled first", scale="scores", score="(q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)")
 right("both scaled by a fourth root", scale="scores", score="(q / q.shape[-1] ** 0.25) @ (k / k.shape[-1] ** 0.25).mT")
 right("the mask after the softmax, renormalised", hide="scores", weigh="""weights = torch.softmax(scores, dim=-1)
