@@ -230,7 +230,7 @@ def test_strong_in_why_and_weak_in_working_out():
     assert {each["name"]: each["finding"] for each in report["facets"]} == {
         "why": "solid", "maths": "weak", "code": "too few",
     }  # fmt: skip
-    assert "why things are built as they are: 12 of 13 right" in report["strengths"]
+    assert "Why things are built as they are: 12 of 13 right" in report["strengths"]
     facet = next(each for each in report["weaknesses"] if each["kind"] == "facet")
     assert facet["says"] == "are weak in working things out: 2 of 7 right"
     assert facet["command"] == "learn quiz --facet maths" and len(facet["families"]) == 5

@@ -191,6 +191,21 @@ def test_a_whole_misconception_is_named_only_by_the_answer_that_it_explains():
     assert mark(question, "none").tags == ()
 
 
+def test_what_is_left_out_shows_a_misconception_only_where_all_of_it_is_left_out():
+    """Who takes nothing may just not know, and who takes one of two right options does not hold that none is."""
+    options = [
+        {"text": "six", "right": True, "tag": "even"}, {"text": "twelve", "right": True, "tag": "even"},
+        {"text": "four", "right": True}, {"text": "seven", "right": False, "tag": "any"},
+        {"text": "nine", "right": False, "tag": "even"},
+    ]  # fmt: skip
+    question = ask("multi", options=options)
+    letters = {str(option["text"]): letter_of(question, str(option["text"])) for option in options}
+    assert mark(question, "none").tags == ()
+    assert mark(question, letters["four"]).tags == ("even",)
+    assert mark(question, letters["four"] + letters["six"]).tags == ()
+    assert mark(question, letters["six"] + letters["nine"]).tags == ("even",)
+
+
 def test_what_is_no_shape_is_not_counted_as_one():
     """`abc` is told that it is none, not that one of two was read."""
     with pytest.raises(Unreadable, match='"abc" is no shape'):

@@ -227,7 +227,10 @@ def _strengths(topics: Sequence[Mapping[str, Any]], facets: Sequence[Mapping[str
     strong = [each for each in facets if each["finding"] == SOLID]
     solid = [each for each in topics if each["label"] == SOLID]
     return [
-        *(f"{each['title']}: {each['right']} of {each['items']} right" for each in strong),
+        *(
+            f"{each['title'][:1].upper()}{each['title'][1:]}: {each['right']} of {each['items']} right"
+            for each in strong
+        ),
         *(
             f"{each['title']}: {'mastered' if each['mastered'] else 'solid'}, {each['right']} of {each['items']} right"
             for each in solid

@@ -11,7 +11,9 @@ NONE = ("none", "-", "0")
 class Multi(Kind):
     """All that apply: `options` is a list of {text, right, tag}; `tag` is shown by a wrong decision on this option.
 
-    A tag among `whole` is shown only by an answer that it explains: wrong on all options with this tag, on no other.
+    Who leaves out a right option may just not know. So its tag is shown only by an answer that takes something, and
+    leaves out every right option with this tag. A tag among `whole` is shown only by an answer that it explains: wrong
+    on all options with this tag, on no other.
     """
 
     name = "multi"
@@ -45,6 +47,10 @@ class Multi(Kind):
         return make_mark(question, credit, self.right_answer(question), tags)
 
     def _shows(self, question: Question, tag: str, missed: list[Option], taken: list[int]) -> bool:
-        """Return True if these wrong decisions show the misconception; who takes nothing may just not know."""
+        """Return True if these wrong decisions show the misconception."""
         tagged = [option for option in question.options if option.tag == tag]
-        return tag not in question.details["whole"] or (bool(taken) and missed == tagged)
+        if tag in question.details["whole"]:
+            return bool(taken) and missed == tagged
+        if any(option in missed and not option.right for option in tagged):
+            return True
+        return bool(taken) and all(option in missed for option in tagged if option.right)
