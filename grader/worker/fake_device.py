@@ -116,7 +116,7 @@ def _make_from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
         device, kwargs = device or like.device, {"dtype": like.dtype, **kwargs}
         func = torch.tensor
     to_fake = device is not None and torch.device(device).type == DEVICE
-    if any(is_on_fake_device(tensor) for tensor in _tensors_in(args)):
+    if any(is_on_fake_device(tensor) for tensor in tensors_in(args)):
         return func(*args, **kwargs)
     made = func(*args, **{**kwargs, "device": "cpu"} if to_fake else kwargs)
     return wrap(made) if to_fake else made
@@ -125,7 +125,7 @@ def _make_from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
 def _run_operator(func: Any, args: Any, kwargs: Any) -> Any:
     """Run one operator on the real tensors; the result is on the fake device if an input was or if that was asked."""
     name = func._schema.name.split("::")[-1]
-    tensors = _tensors_in((args, list(kwargs.values())))
+    tensors = tensors_in((args, list(kwargs.values())))
     inside = [tensor for tensor in tensors if is_on_fake_device(tensor)]
     outside = [tensor for tensor in tensors if not is_on_fake_device(tensor) and tensor.ndim > 0]
     if inside and outside and name not in MOVES + INDEXES:
@@ -140,11 +140,12 @@ def _run_operator(func: Any, args: Any, kwargs: Any) -> Any:
     return wrap(result) if to_fake else result
 
 
-def _tensors_in(value: Any) -> list[Any]:
+def tensors_in(value: Any) -> list[Any]:
+    """Return the tensors in a value, its lists and tuples."""
     import torch
 
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in _tensors_in(item)]
+        return [tensor for item in value for tensor in tensors_in(item)]
     return []

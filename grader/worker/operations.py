@@ -169,11 +169,12 @@ def _plain_data(leaf: Any) -> Any:
 
 
 def _call_on_fake_device(target: Any, call: Any, args: Any, kwargs: Any) -> Reply:
-    """Call with every tensor on the fake device; `there` says whether the result is on it."""
+    """Call with every tensor on the fake device; `there` says whether every tensor of the result is on it."""
     with fake_device.fake_device(target if hasattr(target, "state_dict") else None):
         value = call(*fake_device.wrap(args), **fake_device.wrap(kwargs))
-        there = fake_device.is_on_fake_device(value)
-        return {"value": fake_device.unwrap(value), "after": [[], {}], "there": there}
+        tensors = fake_device.tensors_in(value)
+        there = bool(tensors) and all(map(fake_device.is_on_fake_device, tensors))
+        return {"value": map_leaves(value, fake_device.unwrap), "after": [[], {}], "there": there}
 
 
 def _call_for_gradients(target: Any, call: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> Reply:

@@ -19,6 +19,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import start_launcher
 from grader.judge.processes.remote_module import LocalModule, RemoteModule
+from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server
 
@@ -409,6 +410,8 @@ def test_described_models_log_what_is_done_to_them(launcher):
         ("return x + torch.tensor([1.0, 2.0, 3.0])", "same device"),
         ("return torch.where(x > 0, x, torch.tensor(0.5, device=x.device))", ""),
         ("return torch.where(x > 0, x, torch.tensor(0.5))", ""),
+        ("return x, [2 * x, 3]", ""),
+        ("return x, torch.zeros(2, 3)", "wrong"),
     ],
 )
 def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble):
@@ -418,7 +421,7 @@ def test_a_device_that_is_not_there_shows_who_names_one(launcher, body, trouble)
     x = torch.randn(2, 3)
     try:
         value, there = subject.f.on_fake_device(x)
-        text = "" if there and torch.equal(value, subject.f(x)) else "wrong"
+        text = "" if there and same(value, subject.f(x), 0.0) else "wrong"
     except LearnerError as error:
         text = error.text
     worker.close()
