@@ -59,7 +59,12 @@ def command(ctx: click.Context, as_json: bool) -> None:
             topic = bank.topic(name)
             mine = [each.item for each in counted if each.family.topic == name]
             own = topic_score(mine) if mine else None
-            put(_line(topic, counting[name] if name in bank.assessed else own, longest))
+            put(_line(topic, len(topic.families), counting[name] if name in bank.assessed else own, longest))
+        put()
+    if bank.collections:
+        put(paint("Apart", "strong"))
+        for name in bank.collections:
+            put(_line(bank.topic(name), len(bank.outline(name)), counting.get(name), longest))
         put()
     put(_legend())
     put()
@@ -96,9 +101,8 @@ def _groups(bank: Bank) -> dict[str, list[str]]:
     return {**({"The assessment": alone} if alone else {}), **bank.groups}
 
 
-def _line(topic: Topic, score: TopicScore | None, longest: int) -> str:
+def _line(topic: Topic, count: int, score: TopicScore | None, longest: int) -> str:
     sign, style, says = _describe_score(score)
-    count = len(topic.families)
     questions = f"{plural(count, 'question'):>12}" if width() >= NARROW else f"{count:>3}"
     line = f"{topic.name:<{longest}}  {questions}  {says:<12}"
     room = width() - len(line) - 6

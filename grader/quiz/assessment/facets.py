@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import permutations
-from statistics import NormalDist
 from typing import Any
 
 from grader.quiz.assessment.evidence import Evidence
@@ -58,6 +57,8 @@ def find_strong_and_weak(scores: Mapping[str, TopicScore]) -> dict[str, str]:
             found[name] = SOLID
         elif certainty(score.items, 0.0, WEAK_BELOW) >= SURE_ALONE:
             found[name] = WEAK
+    from statistics import NormalDist  # here: a quiz begins sooner without it
+
     pairs = list(permutations(enough, 2))
     if not pairs:
         return found

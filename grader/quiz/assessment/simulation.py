@@ -1,7 +1,7 @@
 """Ask learners whose knowledge is known, and compare their score with it: bias and coverage of a bank's own questions.
 
 A simulated learner knows a share of each topic, and is asked what a real one would be. Who knows an answer slips now
-and then, in one part of it; who does not know it guesses, or types `?`.
+and then; who does not know it guesses, or types `?`.
 """
 
 from __future__ import annotations
@@ -90,16 +90,10 @@ def _score_one(
 def answer(random: Random, question: Question, known: float, unsure: str) -> Item:
     """Answer a question of which this share of learners knows the answer."""
     if random.random() < known:
-        slip = 1 / _count_parts(question) if random.random() < SLIP else 0.0
-        return Item(1 - slip, question.guess, question.kind == "multi")
+        return Item(float(random.random() >= SLIP), question.guess, question.kind == "multi")
     if unsure == "?":
         return Item(0.0, question.guess, question.kind == "multi", unknown=True)
     return Item(GUESSES.get(question.kind, _guess_whole)(random, question), question.guess, question.kind == "multi")
-
-
-def _count_parts(question: Question) -> int:
-    """Count the parts of which a slip costs one."""
-    return len(question.options) if question.kind in ("multi", "order") else max(1, len(question.parts))
 
 
 def _summarize(tried: Sequence[tuple[float, bool, float]]) -> dict[str, float]:
