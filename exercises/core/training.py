@@ -19,14 +19,17 @@ def train_step(model, optimizer, inputs, targets):
 
     Arguments
         model: a torch.nn.Module; model(inputs) gives raw logits of shape
-           (B, T, V), one row of V scores for each position. It may arrive
+           (B, T, V), one row of V scores for each position, which may lie
+           hundreds apart. It may arrive
            in train or eval mode; it runs in train mode and is left in train
            mode.
         optimizer: a torch.optim.Optimizer that holds the model's
            parameters. Use this one: a new optimiser would forget what it
            has gathered.
-        inputs: token ids, shape (B, T), int64.
-        targets: token ids, shape (B, T), int64, each in 0 ... V − 1.
+        inputs: token ids, shape (B, T), int64; a slice such as ids[:, :-1],
+           not contiguous, will do.
+        targets: token ids, shape (B, T), int64, each in 0 ... V − 1; also a
+           slice. Every token counts: none stands for padding.
            targets[b, t] is the token that follows inputs[b, t]: already
            shifted, do not shift again.
 
@@ -34,6 +37,8 @@ def train_step(model, optimizer, inputs, targets):
         the loss as a Python float (not a tensor), as it was before the
         step: the loss whose gradient was used.
 
+    Nothing is added to the loss (no label smoothing, no penalty), and the
+    gradient is not clipped.
     Each step uses the gradient of its own batch alone. You may clear the
     old gradients before the backward pass or after the step. `inputs` and
     `targets` are not changed.
@@ -65,8 +70,9 @@ def train(model, optimizer, batches):
         model, optimizer: as for `train_step`; the same optimiser serves all
            steps.
         batches: an iterable of pairs (inputs, targets), shape (B, T) and
-           int64 each. It may be a generator, so go through it once. B and T
-           may differ from one batch to the next.
+           int64 each. It may be a generator, so go through it once, in its
+           order and to its end, with one step for each batch. B and T may
+           differ from one batch to the next.
 
     Returns
         a list with one Python float for each batch, in order: what

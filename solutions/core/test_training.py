@@ -104,6 +104,15 @@ def repeated(token):
     return torch.zeros(2, 3, dtype=torch.int64), torch.full((2, 3), token)
 
 
+def bigrams(subject):
+    """The examples' model: a table of zeros that holds the logits of what follows each token; and its optimizer."""
+    model = subject.make_model([["embedding", 4, 4]], {"layers.0.weight": torch.zeros(4, 4)})
+    return model, subject.make_optimizer(model, "sgd", lr=1.0)
+
+
+BIGRAMS = (torch.tensor([[0, 1, 2]]), torch.tensor([[1, 2, 3]]))
+
+
 # --- train_step -------------------------------------------------------------------------------------------------------
 
 
@@ -139,6 +148,16 @@ def test_step_parameters(submission, reference, rand):
     assert_moved(steps(submission, start, batches)[1], steps(reference, start, batches)[1], start)
 
 
+@pytest.mark.check(skill="values", points=0.5, function="train_step", needs="test_step_returns_the_loss", public=True)
+def test_step_examples(submission, reference):
+    """Gives what the examples of the exercise show."""
+    found, expected = (
+        [number(subject.train_step(*trained, *BIGRAMS)) for _ in range(2)]
+        for subject, trained in ((each, bigrams(each)) for each in (submission, reference))
+    )
+    assert_matches(found, expected)
+
+
 STEP_IS_RIGHT = ("test_step_loss", "test_step_parameters")
 
 
@@ -147,6 +166,23 @@ STEP_IS_RIGHT = ("test_step_loss", "test_step_parameters")
 def test_step_sizes(submission, reference, rand, shape):
     """Is right for other sizes: a single position, a single row, rows as long as the vocabulary."""
     compare(steps, submission, reference, weights(rand), text(rand, shape))
+
+
+@pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
+def test_step_slices(submission, reference, rand):
+    """Takes slices such as `ids[:, :-1]` and `ids[:, 1:]`, which are not contiguous."""
+    start, batch = weights(rand), text(rand, (3, 5))[0]
+    found, expected = (
+        subject.train_step.on_slices(*learner(subject, start), *batch) for subject in (submission, reference)
+    )
+    assert_matches(number(found), expected)
+
+
+@pytest.mark.check(skill="values", points=1, function="train_step", needs="test_step_returns_the_loss")
+def test_step_every_token(submission, reference, rand):
+    """Counts every token alike: none is padding, and nothing is added to the loss."""
+    batch = (rand.integers(0, V, 2, V), torch.stack([torch.arange(V), torch.arange(V).flip(0)]))
+    compare(steps, submission, reference, weights(rand), [batch])
 
 
 @pytest.mark.check(skill="training", points=3, function="train_step", needs=STEP_IS_RIGHT)
@@ -188,7 +224,7 @@ def test_step_leaves_train_mode(submission, rand):
 @pytest.mark.check(skill="stability", points=1, function="train_step", needs=STEP_IS_RIGHT)
 def test_step_unlikely_tokens(submission, reference, rand):
     """Survives tokens that the model holds to be almost impossible."""
-    start = weights(rand) | {"bias": torch.linspace(-20.0, 20.0, V)}
+    start = weights(rand) | {"bias": torch.linspace(-100.0, 100.0, V)}
     compare(steps, submission, reference, start, text(rand, (3, 5)))
 
 
@@ -250,6 +286,13 @@ def test_train_parameters(submission, reference, rand):
     assert_moved(training(submission, start, batches)[1], training(reference, start, batches)[1], start)
 
 
+@pytest.mark.check(skill="values", points=0.5, function="train", needs="test_train_returns_a_list", public=True)
+def test_train_examples(submission, reference):
+    """Gives what the example of the exercise shows."""
+    found = numbers(submission.train(*bigrams(submission), [BIGRAMS] * 3), 3)
+    assert_matches(found, reference.train(*bigrams(reference), [BIGRAMS] * 3))
+
+
 TRAINING_IS_RIGHT = ("test_train_losses", "test_train_parameters")
 
 
@@ -257,6 +300,22 @@ TRAINING_IS_RIGHT = ("test_train_losses", "test_train_parameters")
 def test_train_large_gradient(submission, reference, rand):
     """Uses the gradient as it is, however large."""
     compare(training, submission, reference, steep(), text(rand, (1, 1)))
+
+
+@pytest.mark.check(skill="generality", points=1, function="train", needs=TRAINING_IS_RIGHT)
+def test_train_slices(submission, reference, rand):
+    """Takes batches of slices such as `ids[:, :-1]`, which are not contiguous."""
+    start, batches = weights(rand), text(rand, *TWO)
+    found, expected = (
+        subject.train.on_slices(*learner(subject, start), batches) for subject in (submission, reference)
+    )
+    assert_matches(numbers(found, 2), expected)
+
+
+@pytest.mark.check(skill="training", points=1, function="train", needs="test_train_returns_a_list")
+def test_train_in_order(submission, reference, rand):
+    """Takes six batches in their order, each once, with a step on each."""
+    compare(training, submission, reference, weights(rand), text(rand, *[(2, 3)] * 6))
 
 
 @pytest.mark.check(skill="training", points=1, function="train", needs="test_train_returns_a_list")

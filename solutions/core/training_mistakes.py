@@ -303,6 +303,119 @@ def _(subject, rand):
     return "parameters moved without the optimizer" in watch_training(subject, rand, [(3, 5), (3, 5)])["story"]
 
 
+# --- probes that say in words what was done, whatever number somebody chose for it ------------------------------------
+
+
+def cross_entropies(state, inputs, targets):
+    """Minus the log-probabilities of all tokens at each position, (B·T, V), and those of the targets, (B·T,)."""
+    logits = state["layers.0.weight"][inputs.flatten()] @ state["layers.1.weight"].T + state["layers.1.bias"]
+    each = -logits.log_softmax(-1)
+    return each, each.gather(-1, targets.flatten().unsqueeze(-1)).squeeze(-1)
+
+
+def one_step(subject, function, state, batch, lr=0.5):
+    """The loss of one step by `train_step` or `train`, and the parameters after it."""
+    model = a_model(subject, state)
+    optimizer = subject.make_optimizer(model, "sgd", lr=lr)
+    given = (
+        subject.train_step(model, optimizer, *batch)
+        if function == "train_step"
+        else subject.train(model, optimizer, [batch])
+    )
+    return (given if function == "train_step" else given[0]), model.state()["state"]
+
+
+def what_the_loss_is(subject, function, rand):
+    """In words what is added to the loss or left out, by two batches and two sets of weights."""
+    found = []
+    for _ in range(2):
+        state, (inputs, _) = weights(rand), a_batch(rand, 2, V)
+        targets = torch.stack([torch.randperm(V, generator=torch.Generator().manual_seed(k)) for k in (1, 2)])
+        each, right = cross_entropies(state, inputs, targets)
+        more = one_step(subject, function, state, (inputs, targets))[0] - right.mean().item()
+        squares = sum(part.square().sum().item() for part in state.values())
+        kept = [right[targets.flatten() != token].mean().item() for token in range(V)]
+        left_out = [abs(mean - right.mean().item() - more) < 1e-5 for mean in kept]
+        found.append((more, more / squares, more / (each.mean() - right.mean()).item(), left_out))
+    (more, squared, smoothed, left_out), (more2, squared2, smoothed2, left_out2) = found
+    if max(abs(more), abs(more2)) < 1e-5:
+        return "cross-entropy"
+    if any(one and other for one, other in zip(left_out, left_out2, strict=True)):
+        return "without a token"
+    if squared > 0 and abs(squared - squared2) < 0.02 * squared:
+        return "with squares"
+    return "smoothed" if smoothed > 0 and abs(smoothed - smoothed2) < 0.02 * smoothed else "something else"
+
+
+def how_gradients_move(subject, function, rand):
+    """Whether a large gradient moves the parameters as a small one does: "alike", "less" or "otherwise"."""
+    shares = []
+    for state, batch in ((weights(rand), a_batch(rand)), (STEEP, a_batch(rand, 1, 1))):
+        leaves = {name: part.clone().requires_grad_() for name, part in state.items()}
+        cross_entropies(leaves, *batch)[1].mean().backward()
+        right = torch.cat([-0.5 * leaf.grad.flatten() for leaf in leaves.values()])
+        after = one_step(subject, function, state, batch)[1]
+        moved = torch.cat([(after[name] - part).flatten() for name, part in state.items()])
+        share = (moved @ right / (right @ right)).item()
+        if not same(moved, share * right, 1e-3):
+            return "otherwise"
+        shares.append(share)
+    small, large = shares
+    return "alike" if abs(large - small) < 0.01 * abs(small) else "less" if 0 < large < small < 1.01 else "otherwise"
+
+
+def finite_far_apart(subject, function, rand):
+    state = weights(rand) | {"layers.1.bias": torch.linspace(-100.0, 100.0, V)}
+    return -1e-3 < one_step(subject, function, state, a_batch(rand))[0] < 1e4
+
+
+def on_slices(subject, function, rand):
+    model = a_model(subject, weights(rand))
+    batch, asked = a_batch(rand), getattr(subject, function)
+    given = (model, subject.make_optimizer(model, "sgd", **SGD))
+    return asked.on_slices(*given, *batch) if function == "train_step" else asked.on_slices(*given, [batch])
+
+
+for each in MISTAKE_SETS:
+    for name, ask, aside in (("what the loss is", what_the_loss_is, False), ("slices", on_slices, True),
+                             ("how gradients move", how_gradients_move, False),
+                             ("scores 200 apart", finite_far_apart, True)):  # fmt: skip
+        each.probe(name, aside=aside)(lambda subject, rand, ask=ask, name=each.function: ask(subject, name, rand))
+
+
+@train.probe("how the batches are used")
+def _(subject, rand):
+    """In which order the losses come, and how many steps there are, while nothing moves."""
+    state, batches = weights(rand), [a_batch(rand, 2, 3) for _ in range(6)]
+    model = a_model(subject, state)
+    subject.events()
+    losses = subject.train(model, subject.make_optimizer(model, "sgd", lr=0.0), batches)
+    rights = [cross_entropies(state, *batch)[1].mean().item() for batch in batches]
+    events = [event[0] for event in subject.events() if event[0] in ("forward", "step")]
+    steps = events.count("step")
+    order = "otherwise"
+    if isinstance(losses, list) and same(losses, rights, 1e-3):
+        order = "in order"
+    elif isinstance(losses, list) and same(sorted(losses), sorted(rights), 1e-3):
+        order = "in another order"
+    elif isinstance(losses, list) and {round(loss, 3) for loss in losses} == {round(right, 3) for right in rights}:
+        order = "more than once"
+    after_all = steps == 1 and events[-1] == "step" and events.count("forward") == len(batches)
+    how = "after the last" if after_all else "some" if 0 < steps < 6 else f"{min(steps, 7)}"
+    return {"order": order, "steps": how}
+
+
+@train.probe("whether the loss ends it")
+def _(subject, rand):
+    found = []
+    for bias, tokens in ((0.0, (0, 1, 2)), (20.0, (0, 0, 1, 0, 1))):
+        model = a_model(subject, weights(rand) | {"layers.1.bias": torch.tensor([bias] + [0.0] * (V - 1))})
+        batches = [(torch.full((2, 3), token), torch.full((2, 3), token)) for token in tokens]
+        losses = subject.train(model, subject.make_optimizer(model, "sgd", lr=0.0 if bias == 0.0 else 0.5), batches)
+        found.append(isinstance(losses, list) and len(losses) == len(tokens))
+    return found[1]
+
+
 # --- what expressions below use ---------------------------------------------------------------------------------------
 
 
@@ -386,6 +499,20 @@ for norm in (5.0, 10.0):
             "parameters too little.", "Take out `clip_grad_norm_`; the step uses the gradient as it is.",
             coding=f"to {norm:g}", alone=True,
             pull=f"loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), {norm})")
+
+for value in (0.5, 1.0, 5.0):
+    mistake("tr-clipped", f"You clip each entry of the gradients to ±{value:g}, which was not asked for: another "
+    f"direction.",
+            "Take out `clip_grad_value_`; the step uses the gradient as it is.", coding=f"by value {value:g}",
+            alone=True,
+            pull=f"loss.backward()\ntorch.nn.utils.clip_grad_value_(model.parameters(), {value})")
+mistake("tr-clipped", "You clip the gradients, which was not asked for: large ones move the parameters too little.",
+        "Take out `clip_grad_norm_`; the step uses the gradient as it is.", coding="to some norm",
+        only=("how gradients move", "who moves the parameters"),
+        pull="loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)")
+mistake("tr-clipped", "You clip the gradients, which was not asked for: all of them move the parameters too little.",
+        "Take out `clip_grad_norm_`; the step uses the gradient as it is.", coding="to a small norm", alone=True,
+        pull="loss.backward()\ntorch.nn.utils.clip_grad_norm_(model.parameters(), 0.25)")
 
 # --- the optimizer
 FORGETS = ("The parameters move, but not by the optimizer that you were given: a new one (or an update by hand) does "
@@ -491,6 +618,25 @@ train_step.mistake("tr-log-epsilon", "A small constant inside the logarithm, log
     "on the logits: they need no ε.", only=("tokens ever less likely",), score="picked((flat.softmax(-1) + "
     "1e-9).log(), answers)")
 
+PLAIN = "Use plain `cross_entropy(flat, answers)`."
+LOSS = {"only": ("what the loss is",)}
+mistake("tr-label-smoothing", "Your loss has label smoothing: a share of each answer goes to all other tokens.", PLAIN,
+        **LOSS, score="F.cross_entropy(flat, answers, label_smoothing=0.1)")
+mistake("tr-ignore-index", "One token is left out of your loss (`ignore_index`, or a selection of positions), as if "
+        "it were "
+        "padding; here every token counts.", PLAIN, **LOSS, score="F.cross_entropy(flat, answers, ignore_index=0)")
+mistake("tr-l2-in-loss", "The squares of the parameters are added to your loss, so it is no longer the loss that was "
+        "asked "
+        "for.", "Leave weight decay to the optimizer.", **LOSS,
+        score="F.cross_entropy(flat, answers) + 1e-3 * sum(p.square().sum() for p in model.parameters())")
+train_step.mistake("tr-log-of-softmax", "You take the logarithm of a softmax (or of exp / sum): where scores lie a "
+        "hundred apart "
+        "it is "
+        "log(0) or NaN.", LOG_FIRST, only=("scores 200 apart",), score="picked(flat.softmax(-1).log(), answers)")
+mistake("tr-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of `ids[:, "
+        ":-1]`.",
+        "Use `reshape(-1)` or `flatten()` in place of `view(-1)`.", only=("slices",), answers="targets.view(-1)")
+
 # --- the mode
 NEVER = "You never call `model.train()`: a model that arrives in eval mode is trained with its dropout off."
 IN_TRAIN_MODE = "Call `model.train()` before the forward pass."
@@ -534,8 +680,27 @@ mistake("tr-first-batch-only", "The loop ends at the first batch, with a `return
 mistake("tr-first-batch-only", "Every step is taken on the first batch; the others are never seen.",
         "Unpack inputs and targets from each batch inside the loop.", coding="again and again", alone=True,
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
-        only=tuple(probe.name for probe in train.probes if probe.name not in ("no batch", "batches from a generator")),
+        only=tuple(probe.name for probe in train.probes if not probe.aside and probe.name not in ("no batch",
+        "batches from a generator")),
         batches="first_again_and_again(batches)")
+USED = {"only": ("how the batches are used",)}
+train.mistake("tr-shuffled", "The batches are taken in another order than they come in.",
+              "Go through `batches` as it is: no sorting, shuffling or reversing.", **USED,
+              batches="list(batches)[::-1]")
+train.mistake("tr-several-epochs", "You go through the batches more than once.",
+        "Go through `batches` once: who wants more "
+              "epochs calls `train` again.", **USED, batches="list(batches) * 2")
+HELD = {"clear": "pass", "move": "pass"}
+train.mistake("tr-accumulated", "You gather the gradients of several batches before each step.",
+        "Take a step on each batch.",
+              **USED, **HELD, append=f"losses.append({CALL})\nif len(losses) % 2 == 0:\n    optimizer.step()")
+train.mistake("tr-step-after-loop", "There is one step, after the loop: it follows the sum of all gradients.",
+              "Call `optimizer.step()` for each batch, inside the loop.", **USED, **HELD,
+              finish="optimizer.step()\nreturn losses")
+train.mistake("tr-early-stop", "The loop ends before the last batch, where the loss is small or rises.",
+              "Take out the `break`: every batch has its step, whatever its loss.", coding="by some rule",
+              only=("whether the loss ends it", "three batches with SGD"),
+              append=f"losses.append({CALL})\nif losses[-1] < 1e-4:\n    break")
 for when, stop in (("rises", "len(losses) > 1 and losses[-1] > losses[-2]"), ("is small", "losses[-1] < 0.1")):
     mistake("tr-early-stop", f"The loop ends before the last batch: it stops when the loss {when}.",
             "Take out the `break`: every batch has its step, whatever its loss.", coding=f"when the loss {when}",
@@ -572,7 +737,6 @@ right("view(-1, V)", flatten="logits.view(-1, logits.size(-1))", answers="target
 right("position by position", flatten="logits.transpose(0, 1).flatten(0, 1)", answers="targets.T.flatten()")
 right("log_softmax before cross_entropy", forward="model(inputs).log_softmax(-1)")
 right("nll_loss of log_softmax", score="F.nll_loss(flat.log_softmax(-1), answers)")
-right("log of softmax", score="picked(flat.softmax(-1).log(), answers)")
 right("logsumexp", score="picked(flat - flat.logsumexp(-1, keepdim=True), answers)")
 right("one-hot targets", score="F.cross_entropy(flat, one_hot(flat, answers))")
 right("a loss module", score="torch.nn.CrossEntropyLoss()(flat, answers)")

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 def train_step(model, optimizer, inputs, targets):
     model.train()
     logits = model(inputs)
-    loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1)
+    loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.reshape(-1), ignore_index=-1)
     loss.backward()
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: tr-several-epochs
 import torch
 import torch.nn.functional as F
 
