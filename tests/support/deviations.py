@@ -123,7 +123,7 @@ def other_rank(rank: int, raises: bool) -> Callable[[Callable[..., Any]], Callab
         @functools.wraps(inner)
         def function(*args: Any, **kwargs: Any) -> Any:
             found = inner(*args, **kwargs)
-            if all(tensor.dim() != rank for tensor in args if isinstance(tensor, torch.Tensor)):
+            if max((tensor.dim() for tensor in args if isinstance(tensor, torch.Tensor)), default=0) != rank:
                 return found
             if raises:
                 raise ValueError("not enough values to unpack")

@@ -64,6 +64,27 @@ def agree(seen: Any, answer: Any, probe: Probe) -> bool:
     return seen is NO_EVIDENCE or same(seen, answer, probe.atol, probe.nan_tells_nothing)
 
 
+def is_error(seen: Any, expected: Any) -> bool:
+    """Return True if an error was seen, of which a probe may have made a word."""
+    return isinstance(seen, Raised) or (isinstance(seen, str) and not isinstance(expected, str))
+
+
+def speaks(seen: Any, expected: Any, answer: Any) -> bool:
+    """Return True if an observation differs from what was expected by a value, or by an error of known cause.
+
+    Args:
+        answer: What a mistake gives there that may be the one.
+    """
+    for kind in (list, dict):
+        if all(isinstance(each, kind) for each in (seen, expected, answer)):
+            shortest = min((seen, expected, answer), key=len)
+            keys = range(len(shortest)) if kind is list else [key for key in expected if key in seen and key in answer]
+            return any(speaks(seen[key], expected[key], answer[key]) for key in keys)
+    if is_error(seen, expected):
+        return isinstance(seen, Raised) and seen == answer and " " in seen.type_name  # a cause stands behind the type
+    return not same(seen, expected) and not isinstance(seen, bool)
+
+
 class MistakeOutputs:
     """The answers of a mistake set to its probes."""
 
@@ -245,14 +266,22 @@ class MistakeMatcher:
                     return shared, found
         # the answers of smaller sets are more often kept
         for number, few in sorted(open_questions, key=lambda pair: pair[1].bit_count()):
-            if not self._agrees(number, few):
+            if not self.agrees(number, few):
                 shared &= special[number]
                 found.append(number)
                 if not shared:
                     break
         return shared, found
 
-    def _agrees(self, number: int, mistakes: int) -> bool:
+    def speaks(self, number: int, mistakes: int) -> bool:
+        """Return True if a wrong answer to the probe number `number` speaks for a set of mistakes that has it, too."""
+        seen, probe = self._seen[self._outputs.probes[number].name], self._outputs.probes[number]
+        reached = mistakes & self._outputs.reached[number]
+        return speaks(seen, self._outputs.reference(probe), self._outputs.answer(number, reached))
+
+    def agrees(self, number: int, mistakes: int) -> bool:
+        """Return True if a set of mistakes answers the probe number `number` as was seen."""
+        mistakes &= self._outputs.reached[number]
         agreed = self._agreed[number]
         if mistakes not in agreed:
             probe = self._outputs.probes[number]

@@ -10,9 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations, agree, observe
+from grader.judge.diagnosis.mistake_outputs import (
+    MistakeMatcher,
+    MistakeOutputs,
+    Observations,
+    agree,
+    is_error,
+    observe,
+)
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
-from grader.judge.diagnosis.nearest_mistake import find_nearest, is_error
+from grader.judge.diagnosis.nearest_mistake import find_nearest
 from grader.judge.diagnosis.output_format import reformat
 from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
 from grader.judge.processes.remote_module import CallableModule

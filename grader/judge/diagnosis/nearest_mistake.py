@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations, agree
+from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations
 from grader.judge.diagnosis.mistake_set import Mistake, Probe
-from grader.judge.values.compare import Raised, same
 
 MAX_TOGETHER = 2  # mistakes at once: of three some fit almost anything
 
@@ -38,7 +36,7 @@ def find_nearest(outputs: MistakeOutputs, seen: Observations) -> list[Nearest]:
         found = []
         for mistakes in outputs.sets(size):
             where, misfits = matcher.misfits(mistakes)
-            if where and _is_evident(outputs, mistakes, where, seen):
+            if where and _is_evident(outputs, matcher, mistakes, where):
                 found.append(Nearest(outputs.members(mistakes), where, misfits))
         if found:
             fewest = min(len(each.misfits) for each in found)
@@ -46,33 +44,15 @@ def find_nearest(outputs: MistakeOutputs, seen: Observations) -> list[Nearest]:
     return []
 
 
-def _is_evident(outputs: MistakeOutputs, mistakes: int, where: str, seen: Observations) -> bool:
-    """Return True if more than errors of some type speaks for these mistakes outside a circumstance.
+def _is_evident(outputs: MistakeOutputs, matcher: MistakeMatcher, mistakes: int, where: str) -> bool:
+    """Return True if values speak for each of these mistakes outside a circumstance, and not only errors.
 
-    A mistake that is recognised by certain probes only is known by these, or not at all.
+    That is so where without it the others do not fit. A mistake that is recognised by certain probes only is known by
+    these, or not at all.
     """
     if any(mistake.only for mistake in outputs.members(mistakes)):
         return False
-    asked = enumerate(zip(outputs.probes, outputs.special, outputs.reached, strict=True))
-    return any(
-        speaks(seen[probe.name], outputs.reference(probe), outputs.answer(number, mistakes & reached))
-        for number, (probe, special, reached) in asked
-        if not probe.aside and where not in special and not agree(seen[probe.name], outputs.reference(probe), probe)
-    )
-
-
-def speaks(seen: Any, expected: Any, answer: Any) -> bool:
-    """Return True if an observation differs from what was expected by a value, or by an error of known cause."""
-    for kind in (list, dict):
-        if all(isinstance(each, kind) for each in (seen, expected, answer)):
-            shortest = min((seen, expected, answer), key=len)
-            keys = range(len(shortest)) if kind is list else [key for key in expected if key in seen and key in answer]
-            return any(speaks(seen[key], expected[key], answer[key]) for key in keys)
-    if is_error(seen, expected):
-        return isinstance(seen, Raised) and seen == answer and " " in seen.type_name  # a cause stands behind the type
-    return not same(seen, expected) and not isinstance(seen, bool)
-
-
-def is_error(seen: Any, expected: Any) -> bool:
-    """Return True if an error was seen, of which a probe may have made a word."""
-    return isinstance(seen, Raised) or (isinstance(seen, str) and not isinstance(expected, str))
+    asked = [number for number, special in enumerate(outputs.special) if where not in special]
+    speaking = [number for number in asked if not matcher.agrees(number, 0) and matcher.speaks(number, mistakes)]
+    singles = (1 << bit for bit in range(mistakes.bit_length()) if mistakes >> bit & 1)
+    return all(any(not matcher.agrees(number, mistakes & ~one) for number in speaking) for one in singles)
