@@ -21,6 +21,7 @@ MAX_CALLS = 3  # of a function on which facts are tried
 MAX_FACTS = 3
 CHOICES = (0, 1, 2, 3)  # other values of a number that is no size
 MOVED, STILL = 1e-3, 1e-5  # by how much an answer changes that depends on an input, and one that does not
+IDENTITY = "With the identity"
 MAX_NAMED = 4  # inputs in one sentence
 
 
@@ -47,7 +48,8 @@ def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterato
     moves: dict[str, bool] = {}  # by input, whether the answer changed with it in any call
     for call, special in _some_calls(outputs, subject):
         where = min(special, key=lambda words: (not words.startswith("with"), words), default="")
-        for fact in (_is_fickle(call), _weights(call), *_leaks(call), _batch_size(call)):
+        weights = "" if any(fact.startswith(IDENTITY) for fact in said) else _weights(call)
+        for fact in (_is_fickle(call), weights, *_leaks(call), _batch_size(call)):
             if fact and fact not in said:
                 said.add(fact)
                 yield f"{fact} ({where})" if where else fact
@@ -72,7 +74,7 @@ def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tu
         if not calls or "grad" in exchanges[calls[0]].content or exchanges[calls[0]].content.get("after"):
             continue
         call = ChangedCall(outputs, subject, exchanges[: calls[0] + 1])
-        inputs = {(name, value.ndim) for name, value in call.inputs.values()}
+        inputs = {(name, getattr(value, "ndim", 0)) for name, value in call.given.values() if value is not None}
         if not inputs <= tried and all(map(_is_number, call.answers)):
             tried, count = tried | inputs, count + 1
             yield call, outputs.special[number]
@@ -168,7 +170,7 @@ def _weights(call: ChangedCall) -> str:
             continue
         if not _are_weights(right) or not same(call.ask({place: 2 * identity})[0], 2 * right):
             continue
-        shown = f"With the identity for `{name}`, which shows the weights"
+        shown = f"{IDENTITY} for `{name}`, which shows the weights"
         if same(found, right):
             if same(*call.answers):
                 return ""
