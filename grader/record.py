@@ -12,7 +12,8 @@ run, or none. Neither is a zero, and `complete` says that something is lacking.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,13 @@ PARTS: dict[str, type[Any]] = {
 }
 TEXTS = ("strengths", "weaknesses", "notes")
 NOT_GRADED: Mapping[str, Any] = {"passed": False, "device": "", "seed": None, "duration_s": None}
+STATUSES = (
+    "scored",
+    "partial",
+    "unreadable",
+    "nothing handed in",
+    "our fault",
+)  # of a hand-in, the same words everywhere
 DETAILS = ("notes", "lessons")  # what makes a record long
 
 
@@ -103,9 +111,29 @@ class Record:
         return "grader-error" in self.states
 
     @property
+    def status(self) -> str:
+        """One of STATUSES: "unreadable" if nothing could be graded of what was handed in; `problem` says why."""
+        return status_of(self.states, self.problem)
+
+    @property
     def is_unreadable(self) -> bool:
-        """Whether nothing could be graded of what was handed in, such as a damaged archive; `problem` says why."""
-        return bool(self.problem) and self.states.keys() == {"missing"}
+        """Whether nothing could be graded of what was handed in, such as a damaged archive."""
+        return self.status == "unreadable"
+
+
+def status_of(states: Collection[str], problem: str) -> str:
+    """Return which of STATUSES a hand-in has, by the states of its lessons."""
+    if "grader-error" in states:
+        return "our fault"
+    if set(states) <= {"missing"}:
+        return "unreadable" if problem else "nothing handed in"
+    return "partial" if "missing" in states else "scored"
+
+
+def count_statuses(statuses: Iterable[str]) -> str:
+    """Say how many hand-ins have each status: `30 scored, 2 partial`."""
+    counts = Counter(statuses)
+    return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
 
 
 def lesson_from_json(name: str, data: Mapping[str, Any]) -> LessonResult:

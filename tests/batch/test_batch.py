@@ -76,10 +76,10 @@ def test_what_was_not_graded_is_no_zero(course, folder):
 
     assert (record.score, record.complete) == (None, False)
     assert lines[0] == (
-        "id,name,attempt,late,score,points,possible,complete,missing,"
+        "id,name,attempt,late,status,score,points,possible,complete,missing,"
         "moving_average,moving_average state,argmax_2d,argmax_2d state,problem\n"
     )
-    assert lines[1] == "'=cmd(),,1,no,,0,0,no,1,,missing,,grader-error,\n"
+    assert lines[1] == "'=cmd(),,1,no,our fault,,0,0,no,1,,missing,,grader-error,\n"
 
 
 @pytest.mark.parametrize(

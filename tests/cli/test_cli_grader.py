@@ -65,14 +65,14 @@ def test_a_class_is_graded(class_folder, tmp_path):
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((out / "gradebook.csv").read_text().splitlines()))
     assert [(row["id"], row["score"], row["complete"], row["missing"]) for row in rows] == [
-        ("ann", "10.0", "yes", "0"), ("bob", rows[1]["score"], "yes", "0"), ("cy", "10.0", "no", "1")]  # fmt: skip
+        ("ann", "10.0", "yes", "0"), ("bob", rows[1]["score"], "yes", "0"), ("cy", "", "no", "1")]  # fmt: skip
     assert 1.0 < float(rows[1]["score"]) < 10.0
     assert (rows[2]["moving_average"], rows[2]["moving_average state"]) == ("", "missing")
     whole = json.loads((out / "results.json").read_text())
     assert (whole["schema"], whole["seed"], whole["complete"], whole["ignored"]) == (1, 5, True, ["essay.docx"])
     feedback = json.loads((out / "feedback" / "bob.json").read_text())
     assert feedback["lessons"]["moving_average"]["mistakes"][0]["id"] == "ma-sum"
-    assert "3 submissions graded (seed 5): mean score" in done.stdout and "1 of them incomplete" in done.stdout
+    assert "3 submissions (seed 5): 2 scored, 1 partial; mean score" in done.stdout
     assert "essay.docx" in done.stderr
     assert re.findall(r"^\[\d/3\] \S+/(?:s|min)", done.stderr, re.MULTILINE), done.stderr
     assert "\x1b" not in done.stdout + done.stderr
@@ -86,7 +86,7 @@ def test_some_lessons_of_some_learners(class_folder, tmp_path):
     summary = json.loads(done.stdout)
     assert (summary["submissions"], summary["mean"], summary["states"]) == (1, 10.0, {"graded": 1})
     columns = (tmp_path / "out/gradebook.csv").read_text().splitlines()[0]
-    assert columns == ("id,name,attempt,late,score,points,possible,complete,missing,argmax_2d,argmax_2d state,problem")
+    assert columns == ("id,name,attempt,late,status,score,points,possible,complete,missing,argmax_2d,argmax_2d state,problem")
 
 
 def test_stopping_keeps_what_is_done(tmp_path):
@@ -238,7 +238,7 @@ def test_latecomers_alone_leave_everybody_else_as_they_were(class_folder, tmp_pa
     assert done.returncode == 0, done.stderr
     assert "3 learners graded before are not among these hand-ins: their results are kept." in done.stderr
     assert "Without a hand-in: Edd, E.; Fay." in done.stderr
-    assert "4 submissions graded" in done.stdout
+    assert "4 submissions (seed" in done.stdout
     assert set(after) == {"ann", "bob", "cy", "dee"} and all(after[name] == before[name] for name in before)
     head = json.loads((out / "results.json").read_text())
     assert [one["id"] for one in head["missing"]] == ["edd", "fay"] and head["complete"] and not head["unfinished"]
@@ -328,7 +328,7 @@ def test_all_files_are_written_anew(class_folder, tmp_path):
     done = CliRunner().invoke(grader, ["report", str(out)])
 
     assert done.exit_code == 0, done.output
-    assert "3 submissions graded" in done.output
+    assert "3 submissions (seed" in done.output
     assert {path: (out / path).read_text() for path in files} == files
     assert CliRunner().invoke(grader, ["report", str(out), "--reveal"]).exit_code == 0
     changed = {path.parts[0] for path in files if (out / path).read_text() != files[path]}
@@ -375,7 +375,7 @@ def test_a_terminal_is_shown_a_bar(class_folder, tmp_path):
 
     assert "0/3" in text and re.search(r"3/3 \d+(\.\d)?/(s|min)", text), text
     assert "[1/3]" not in text
-    assert "3 submissions graded" in text
+    assert "3 submissions (seed" in text
 
 
 def read_from(terminal: int) -> bytes:

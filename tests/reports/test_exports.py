@@ -255,8 +255,10 @@ def test_the_gradebook_has_a_line_for_each_submission():
     records = [record("ann@2", *HALF, learner="ann", name="=Ann", attempt=2, late=True), record("bob", *BROKEN)]
     lines = list(csv.DictReader(io.StringIO("".join(gradebook_lines(HEAD["lessons"], iter(records))))))
 
-    assert list(lines[0])[:9] == ["id", "name", "attempt", "late", "score", "points", "possible", "complete", "missing"]
-    assert list(lines[0].values())[:9] == ["ann@2", "'=Ann", "2", "yes", "7.8", "4", "6", "yes", "0"]
+    names = ["id", "name", "attempt", "late", "status", "score", "points", "possible", "complete", "missing"]
+    assert list(lines[0])[:10] == names
+    assert list(lines[0].values())[:10] == ["ann@2", "'=Ann", "2", "yes", "scored", "7.8", "4", "6", "yes", "0"]
+    assert (lines[1]["status"], lines[1]["score"]) == ("our fault", "")
     assert (lines[1]["softmax"], lines[1]["attention"], lines[1]["attention state"]) == ("10.0", "", "grader-error")
 
 

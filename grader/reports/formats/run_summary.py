@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import SCHEMA
-from grader.record import Record
+from grader.record import Record, count_statuses
 from grader.terminal.text import PLAIN_SIGNS, Signs, clean, plural, score_text
 
 FINE = ("graded", "missing")
@@ -33,6 +33,7 @@ class RunSummary:
     seed: int
     submissions: int = 0
     incomplete: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
     scores: list[float] = field(default_factory=list)
     states: Counter[str] = field(default_factory=Counter)  # of lessons
     to_look_at: list[tuple[str, str, str]] = field(default_factory=list)  # for a human: id, name, why
@@ -45,6 +46,7 @@ class RunSummary:
         """Count one submission; a summary of its record is enough."""
         self.submissions += 1
         self.incomplete += not record.complete
+        self.statuses[record.status] += 1
         self.states.update(record.states)
         if record.score is not None:
             self.scores.append(record.score)
@@ -76,9 +78,11 @@ def find_trouble(record: Record) -> str:
 
 def sentence(summary: RunSummary) -> str:
     """Sum up the run in one sentence."""
-    incomplete = f", {summary.incomplete} of them incomplete" if summary.incomplete else ""
-    mean = f"mean score {score_text(summary.mean)}{incomplete}" if summary.scores else "no score"
-    return f"{plural(summary.submissions, 'submission')} graded (seed {summary.seed}): {mean}."
+    mean = f"mean score {score_text(summary.mean)}" if summary.scores else "no score"
+    counts = count_statuses(summary.statuses.elements())
+    return (
+        f"{plural(summary.submissions, 'submission')} (seed {summary.seed}): {f'{counts}; ' if counts else ''}{mean}."
+    )
 
 
 def unfinished_line(summary: RunSummary) -> str:
@@ -132,6 +136,7 @@ def to_object(summary: RunSummary) -> dict[str, Any]:
         "incomplete": summary.incomplete,
         "unfinished": summary.unfinished,
         "mean": summary.mean,
+        "statuses": dict(summary.statuses),
         "states": dict(summary.states),
         "look_at": [{"id": own, "name": name, "why": why} for own, name, why in summary.to_look_at],
         "again": {"graded": summary.regraded, "changed": [vars(change) for change in summary.changes]},

@@ -1,7 +1,8 @@
 """Write the gradebook: one line a learner, as spreadsheets and learning platforms read it.
 
-    id, name, attempt, late, score, points, possible, complete, missing, <lesson>, <lesson> state, ..., problem
+    id, name, attempt, late, status, score, points, possible, complete, missing, <lesson>, <lesson> state, ..., problem
 
+`status` is one of the record's STATUSES; `score` is that of the whole, and stands only where all of it was scored.
 `points` and `possible` count over the lessons that were checked; `missing` says how many were not handed in. A cell is
 empty where there is no score: a lesson that was not handed in, or one that the grader itself could not check. An empty
 cell is no zero.
@@ -27,7 +28,7 @@ def gradebook_lines(lessons: Sequence[str], records: Iterable[Record], waiting: 
     """Iterate over the lines of the gradebook, its head first, each with its end; *waiting* are to be graded again."""
     columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
     whose = ["id", "name", "attempt", "late"]
-    yield _line([*whose, "score", "points", "possible", "complete", "missing", *columns, "problem"])
+    yield _line([*whose, "status", "score", "points", "possible", "complete", "missing", *columns, "problem"])
     for record in records:
         yield _line(_cells(lessons, record, WAITING if record.id in waiting else ""))
 
@@ -35,7 +36,8 @@ def gradebook_lines(lessons: Sequence[str], records: Iterable[Record], waiting: 
 def _cells(lessons: Sequence[str], record: Record, note: str) -> list[str]:
     earned = sum(lesson.earned for lesson in record.lessons.values())
     possible = sum(lesson.points for lesson in record.lessons.values())
-    cells = [record.id, record.name, str(record.attempt), _yes(record.late), _score(record.score)]
+    cells = [record.id, record.name, str(record.attempt), _yes(record.late), record.status]
+    cells.append(_score(record.score if record.status == "scored" else None))
     cells += [number_text(earned), number_text(possible), _yes(record.complete), str(record.states.get("missing", 0))]
     for name in lessons:
         lesson = record.lessons.get(name)

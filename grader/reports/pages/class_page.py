@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grader.record import Record
+from grader.record import Record, count_statuses
 from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
 from grader.reports.record_view import course_title
 from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.reports.statistics.item_analysis import FLAGS, MIN_TRIED, Item
-from grader.terminal.text import capitalize, plural, score_text
+from grader.terminal.text import plural, score_text
 
 MAX_LISTED = 60  # names in a list of those who are missing, or of files left out
 MAX_PAIRS = 50
@@ -90,19 +90,15 @@ def _head(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 def _sentence(head: Mapping[str, Any], tally: ClassTally) -> str:
     """Sum up the class in one or two sentences."""
     scores = class_findings.summary_of(tally.scores)
-    said = f"{plural(len(tally.rows), 'submission')} graded"
+    counts = count_statuses(row.status for row in tally.rows)
+    said = f"{plural(len(tally.rows), 'submission')}{f': {counts}' if counts else ''}."
     if scores.count:
-        said += f": mean score {score_text(scores.mean)}, median {score_text(scores.median)}"
-    parts = []
-    if incomplete := sum(not row.complete for row in tally.rows):
-        parts.append(f"{incomplete} {'is' if incomplete == 1 else 'are'} incomplete")
+        said += f" Mean score {score_text(scores.mean)}, median {score_text(scores.median)}."
     if missing := len(head.get("missing") or ()):
-        parts.append(f"{plural(missing, 'learner')} handed nothing in")
-    if unread := sum(row.is_unreadable for row in tally.rows):
-        parts.append(f"{unread} could not be read")
-    if failed := len(class_learners.find_failures(tally)):
-        parts.append(f"on {failed} the grader itself failed")
-    return f"{said}. {capitalize(class_learners.join_words(parts))}." if parts else f"{said}."
+        said += f" {plural(missing, 'learner')} handed nothing in."
+    if waiting := len(head.get("waiting") or ()):
+        said += f" {plural(waiting, 'result')} of an earlier hand-in: go on with --resume."
+    return said
 
 
 def _facts(head: Mapping[str, Any]) -> list[str]:
@@ -123,12 +119,12 @@ def _when(time: Any) -> str:
 def _tiles(head: Mapping[str, Any], tally: ClassTally) -> list[dict[str, str]]:
     summary = class_findings.summary_of(tally.scores)
     missing = len(head.get("missing") or ())
-    complete = sum(row.complete for row in tally.rows)
+    scored = sum(row.status == "scored" for row in tally.rows)
     flawless = sum(score == 10.0 for score in tally.scores)
     roster = f"of {len(tally.rows) + missing}" if missing else ""
     tiles = [
-        ("Graded", len(tally.rows), roster),
-        ("Complete", complete, ""),
+        ("Handed in", len(tally.rows), roster),
+        ("Scored", scored, ""),
         ("Mean", score_text(summary.mean), "of 10"),
         ("Median", score_text(summary.median), "of 10"),
         ("Without a fault", flawless, ""),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from grader.model import CheckResult, LessonResult, Named
-from grader.record import Previous, Record
+from grader.record import Previous, Record, status_of
 from grader.reports.html_document import file_link, harmless
 from grader.reports.statistics.item_analysis import Pattern
 
@@ -44,9 +44,14 @@ class Row:
     has_namesake: bool = False
 
     @property
+    def status(self) -> str:
+        """One of the record's STATUSES."""
+        return status_of(self.states, self.problem)
+
+    @property
     def is_unreadable(self) -> bool:
         """Whether it was handed in and could not be read at all."""
-        return bool(self.problem) and set(self.states) == {"missing"}
+        return self.status == "unreadable"
 
     @property
     def label(self) -> str:
