@@ -120,3 +120,10 @@ def number_text(value: float) -> str:
 def score_out_of(score: float, out_of: float) -> float:
     """Convert a score from 1 to 10 to points: score x out_of / 10, to two decimals, so that 10.0 is all of them."""
     return round(score * out_of / MAX_SCORE, 2)
+
+
+def notes_of(record: Record) -> Iterator[str]:
+    """Yield the problem of a hand-in, and the notes that it does not say already."""
+    if record.problem:
+        yield record.problem
+    yield from (note for note in record.notes if note and note not in record.problem)

@@ -9,7 +9,8 @@ and what to do next. The seed goes too: with it the inputs could be drawn again.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from grader.model import CheckResult, LessonResult, Named, Suggestion
@@ -50,7 +51,7 @@ def redact(record: Record) -> Record:
 
 def _redact_lesson(lesson: LessonResult) -> LessonResult:
     first: dict[tuple[str, str], str] = {}
-    checks = tuple(_redact_check(check, first) for check in lesson.checks)
+    checks = tuple(_redact_check(check, first) for check in _without_parameters(lesson.checks))
     mistakes = tuple(_redact_mistake(mistake, checks) for mistake in lesson.mistakes)
     return replace(
         lesson,
@@ -63,6 +64,15 @@ def _redact_lesson(lesson: LessonResult) -> LessonResult:
         weaknesses=() if lesson.passed else tuple(_weaknesses(mistakes, checks)),
         suggestions=_suggestions(lesson.suggestions, mistakes),
     )
+
+
+def _without_parameters(checks: Sequence[CheckResult]) -> Iterator[CheckResult]:
+    """Yield the checks with numbers for their inputs, `attention.scale[2]`: the parameters say what is asked."""
+    seen: Counter[str] = Counter()
+    for check in checks:
+        name, bracket, _ = check.id.partition("[")
+        seen[name] += 1
+        yield replace(check, id=f"{name}[{seen[name]}]") if bracket else check
 
 
 def _redact_check(check: CheckResult, first: dict[tuple[str, str], str]) -> CheckResult:

@@ -24,6 +24,7 @@ class ScoreChange:
     before: float | None
     after: float | None
     lessons: dict[str, Scores]
+    name: str = ""
 
 
 @dataclass
@@ -62,7 +63,7 @@ class RunSummary:
         lessons = {name: (before.lessons.get(name), lesson.score) for name, lesson in record.lessons.items()}
         changed = {name: pair for name, pair in lessons.items() if _differ(pair)}
         if changed or _differ((before.score, record.score)):
-            self.changes.append(ScoreChange(record.id, before.score, record.score, changed))
+            self.changes.append(ScoreChange(record.id, before.score, record.score, changed, record.name))
 
     @property
     def mean(self) -> float | None:
@@ -108,12 +109,13 @@ def change_lines(summary: RunSummary, signs: Signs = PLAIN_SIGNS) -> list[str]:
     if not summary.changes:
         return [f"None of {plural(summary.regraded, 'score')} changed."]
     shown = sorted(summary.changes, key=lambda change: change.id)[:MAX_CHANGES]
-    width = max(len(clean(change.id)) for change in shown)
+    who = [clean(f"{change.id} {change.name}".rstrip()) for change in shown]
+    width = max(map(len, who))
     lines = [f"{len(summary.changes)} of {plural(summary.regraded, 'score')} changed:"]
-    for change in shown:
+    for change, label in zip(shown, who, strict=True):
         parts = [f"{name} {_arrow(pair, signs).strip()}" for name, pair in change.lessons.items()]
         whole = _arrow((change.before, change.after), signs)
-        lines.append(f"  {clean(change.id):<{width}}  {whole}  {', '.join(parts)}".rstrip())
+        lines.append(f"  {label:<{width}}  {whole}  {', '.join(parts)}".rstrip())
     more = len(summary.changes) - len(shown)
     return [*lines, *([f"  ... and {more} more: --json has them all"] if more else [])]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.model import Counterexample, LessonResult
 from grader.record import Record
-from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of, number_text
+from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of, notes_of, number_text
 from grader.terminal.text import clean, plural, score_text
 
 SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
@@ -94,7 +94,7 @@ def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for _, title, lesson in lessons:
         yield f"| {prose(title)} | {score_of_10(lesson.score)} | {_passed_text(lesson)} |"
-    said = [record.problem, *record.notes]
+    said = list(notes_of(record))
     if record.late:
         said.insert(0, "Handed in late.")
     if any(said):

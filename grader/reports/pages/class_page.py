@@ -5,6 +5,7 @@ Long lists are cut; the table of all learners is whole.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,8 +19,9 @@ from grader.reports.statistics.class_tally import ClassTally, Row
 from grader.reports.statistics.item_analysis import FLAGS, MIN_TRIED, Item
 from grader.terminal.text import plural, score_text
 
+PLAIN_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"})
 MAX_LISTED = 60  # names in a list of those who are missing, or of files left out
-MAX_PAIRS = 50
+MAX_GROUPS = 50
 MAX_CHANGES = 100
 MAX_OPEN = 6  # checks in a list before it is folded
 
@@ -226,23 +228,36 @@ def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 
 
 def _alike(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
-    """List pairs of the records that are here: those with the same mistake first, then the most alike."""
+    """List groups of records that are alike, by lesson: those with the same mistake first, then the most alike."""
     rows = {row.key: row for row in tally.rows} if head.get("similar") else {}
     pairs = [pair for pair in head.get("similar") or () if pair["first"] in rows and pair["second"] in rows]
     pairs.sort(key=lambda pair: (not pair.get("same_mistake"), -pair["share"]))
+    groups = _group_pairs(pairs)
     shown = [
         {
-            "first": rows[pair["first"]],
-            "second": rows[pair["second"]],
-            "lesson": _title(head, pair["lesson"]),
-            "share": pair["share"],
-            "same_mistake": pair.get("same_mistake"),
-            "lines": f"{_lines(pair.get('first_lines'))} and {_lines(pair.get('second_lines'))}",
-            "note": pair.get("note") or "",
+            "who": [rows[name] for name in sorted({name for pair in own for name in (pair["first"], pair["second"])})],
+            "lesson": _title(head, own[0]["lesson"]),
+            "least": min(pair["share"] for pair in own),
+            "most": max(pair["share"] for pair in own),
+            "same_mistake": any(pair.get("same_mistake") for pair in own),
+            "lines": f"{_lines(own[0].get('first_lines'))} and {_lines(own[0].get('second_lines'))}",
+            "note": own[0].get("note") or "",
         }
-        for pair in pairs[:MAX_PAIRS]
+        for own in groups[:MAX_GROUPS]
     ]
-    return {"alike": shown, "more_alike": len(pairs) - len(shown)}
+    return {"alike": shown, "more_alike": len(groups) - len(shown)}
+
+
+def _group_pairs(pairs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Join the pairs of a lesson that share a hand-in, in the order of the first pair of each group."""
+    group_of: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for pair in pairs:
+        ends = [(pair["lesson"], pair["first"]), (pair["lesson"], pair["second"])]
+        joined = list({id(group_of[end]): group_of[end] for end in ends if end in group_of}.values())
+        own = [*(one for group in joined for one in group), pair]
+        for one in own:
+            group_of[one["lesson"], one["first"]] = group_of[one["lesson"], one["second"]] = own
+    return sorted({id(own): own for own in group_of.values()}.values(), key=lambda own: pairs.index(own[0]))
 
 
 def _lines(lines: Sequence[int] | None) -> str:
@@ -257,9 +272,15 @@ def _changes(tally: ClassTally) -> dict[str, Any]:
 
 
 def _table(tally: ClassTally) -> dict[str, Any]:
-    rows = sorted(tally.rows, key=lambda row: (row.label.casefold(), row.id))
+    rows = sorted(tally.rows, key=lambda row: (_fold(row.label), row.id))
     ids = any((row.name and row.id != row.name) or row.attempt > 1 or row.late for row in rows)
     return {"rows": [(row, _cells(row)) for row in rows], "ids": ids}
+
+
+def _fold(name: str) -> str:
+    """Return what a name is sorted by: Ångström and Łukasiewicz stand among A and L."""
+    letters = unicodedata.normalize("NFKD", name.casefold().translate(PLAIN_LETTERS))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _cells(row: Row) -> list[tuple[str, str]]:

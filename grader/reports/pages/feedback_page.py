@@ -9,7 +9,7 @@ from typing import Any
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports import charts, html_document
-from grader.reports.record_view import STATES, CheckLine, check_lines, course_title, lessons_of
+from grader.reports.record_view import STATES, CheckLine, check_lines, course_title, lessons_of, notes_of
 from grader.terminal.text import plural
 
 MAX_MESSAGE_LINES = 12  # of one check
@@ -49,7 +49,7 @@ def feedback_page(head: Mapping[str, Any], record: Record) -> str:
             "before": previous.score if previous else None,
             "regraded": previous is not None and previous.score != record.score,
             "sentence": _sentence(lessons),
-            "notes": [note for note in (record.problem, *record.notes) if note],
+            "notes": list(notes_of(record)),
             "lessons": lessons,
             "in_full": MAX_FULL_MESSAGES,
             "open": [lesson for lesson in lessons if not lesson["passed"] and lesson["state"] != "missing"],
