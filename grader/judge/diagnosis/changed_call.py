@@ -80,7 +80,7 @@ class ChangedCall:
             exchanges[number] = replace(exchanges[number], content={**exchanges[number].content, entry: new})
         reference = self.outputs.subject_with(())
         both = (ask_again(each, exchanges, self.outputs.mistake_set.read) for each in (reference, self.subject))
-        right, found = ((answer[-1] if isinstance(answer, list) else answer) for answer in both)
+        right, found = ((answer[-1] if isinstance(answer, list) and answer else answer) for answer in both)
         return right, found
 
 
