@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.files import MAX_NUMBERED_BYTES, file_name
-from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
+from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion, WrongLine
 
 PARTS: dict[str, type[Any]] = {
     "checks": CheckResult,
     "mistakes": Named,
     "suggestions": Suggestion,
     "counterexamples": Counterexample,
+    "lines": WrongLine,
 }
 TEXTS = ("strengths", "weaknesses", "notes")
 NOT_GRADED: Mapping[str, Any] = {"passed": False, "device": "", "seed": None, "duration_s": None}

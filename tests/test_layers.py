@@ -47,7 +47,7 @@ MAY_IMPORT = {
     | {"terminal", "record", "reports", "batch", "quiz", "gradescope"},
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
-JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor"}
+JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}
 # The folders and modules inside the judge, each of which imports only those before it.
 JUDGE_ORDER = (
     "__init__",
@@ -58,6 +58,7 @@ JUDGE_ORDER = (
     "processes",
     "transcript",
     "diagnosis",
+    "tracing",
     "course_answers",
     "checks",
     "verdict",

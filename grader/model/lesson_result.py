@@ -92,6 +92,20 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
+class WrongLine:
+    """The line of a function on which right ends.
+
+    `right` is the last line before it that is known to be right, 0 if none is; `gist` says no more than the line.
+    """
+
+    function: str
+    line: int
+    right: int
+    says: str
+    gist: str
+
+
+@dataclass(frozen=True)
 class LessonResult:
     """The result of one lesson of one submission: what every report renders."""
 
@@ -108,6 +122,7 @@ class LessonResult:
     weaknesses: tuple[str, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     counterexamples: tuple[Counterexample, ...] = ()
+    lines: tuple[WrongLine, ...] = ()
     output: str = ""
     notes: tuple[str, ...] = ()
     hints_used: int = 0

@@ -12,13 +12,17 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from grader.worker.preload import SEED
+from grader.worker.watched_source import HOOK, Watcher, hook_expressions
 
 
-def load(name: str, path: str, source: str, siblings: dict[str, Any], device: str = "cpu") -> dict[str, Any]:
+def load(
+    name: str, path: str, source: str, siblings: dict[str, Any], device: str = "cpu", watched: bool = False
+) -> dict[str, Any]:
     """Compile and run *source* as the module *name*, and return its namespace.
 
     *siblings* maps a module name to [path, source]: the learner's other lessons, which it may import; an installed
-    package of the same name comes first. Every random generator starts anew.
+    package of the same name comes first. Every random generator starts anew. A *watched* module has a hook round each
+    of its expressions.
     """
     _unload_earlier()
     _seed_generators(device)
@@ -27,8 +31,15 @@ def load(name: str, path: str, source: str, siblings: dict[str, Any], device: st
     module = ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
-    exec(_compile(path, source), module.__dict__)
+    exec(_compile_watched(path, source, module.__dict__) if watched else _compile(path, source), module.__dict__)
     return module.__dict__
+
+
+def _compile_watched(path: str, source: str, namespace: dict[str, Any]) -> CodeType:
+    _compile(path, source)  # for tracebacks; and an error in it is told as ever
+    tree, places = hook_expressions(source)
+    namespace[HOOK] = Watcher(places)
+    return compile(tree, path, "exec", dont_inherit=True)
 
 
 def _unload_earlier() -> None:

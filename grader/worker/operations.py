@@ -1,4 +1,4 @@
-"""The operations that a request may name: call, build, make, state, mode, events, names.
+"""The operations that a request may name: call, build, make, state, mode, events, names, watch, exchange.
 
 The worker performs them on a learner's module, and the judge performs the same ones on its reference and on the known
 mistakes, so that all are observed in exactly the same way.
@@ -6,6 +6,8 @@ mistakes, so that all are observed in exactly the same way.
 
 from __future__ import annotations
 
+import copy
+import time
 import traceback
 from typing import Any
 
@@ -13,12 +15,14 @@ from grader.worker import factories, fake_device
 from grader.worker.arrays import make_slice, map_leaves
 from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
 from grader.worker.still import without_dropout
+from grader.worker.watched_source import HOOK
 from grader.worker.wire import Array, Handle
 
 MAX_MESSAGE_CHARS = 2000
 MAX_FRAMES = 8
 MAX_LINE_CHARS = 500
 MAX_PUBLIC_NAMES = 200
+MAX_EXCHANGE_SECONDS = 0.3
 
 Request = dict[str, Any]
 Reply = dict[str, Any]
@@ -82,6 +86,33 @@ class ModuleHost:
             after = map_leaves([args, kwargs], _plain_data) if request.get("after") else [[], {}]
             return {"value": value, "after": after}
         return _call_for_gradients(target, call, args, kwargs, grad)
+
+    def do_watch(self, request: Request) -> Reply:
+        """Call a function of a watched module, and return what each of its expressions gave."""
+        watcher = self.namespace[HOOK]
+        watcher.watch()
+        value = self._try_call(request)
+        return {"value": value, "events": watcher.take()}
+
+    def do_exchange(self, request: Request) -> Reply:
+        """Call a function of a watched module with other values in place of one expression, for each of `trials`.
+
+        What comes too late is not tried.
+        """
+        watcher, until, values = self.namespace[HOOK], time.monotonic() + MAX_EXCHANGE_SECONDS, []
+        for number, given in request["trials"]:
+            watcher.exchange(number, given)
+            values.append(self._try_call(request) if time.monotonic() < until else [])
+        watcher.take()
+        return {"values": values}
+
+    def _try_call(self, request: Request) -> Any:
+        """Return what a call gives, in a list; an empty one if it raises. Its arguments stay as they are."""
+        try:
+            args, kwargs = copy.deepcopy(self._resolve([request["args"], request["kwargs"]]))
+            return [self._target(request["target"])(*args, **kwargs)]
+        except Exception:  # what it is has been told
+            return []
 
     def do_build(self, request: Request) -> Reply:
         """Make an object of one of the module's classes; `state` is loaded into it by name."""

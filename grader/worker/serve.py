@@ -127,7 +127,8 @@ def _flush() -> None:
 def _load(request: Request) -> tuple[ModuleHost, Reply]:
     files = frozenset({request["path"], *(path for path, _ in request["siblings"].values())})
     try:
-        namespace = load(*(request[key] for key in ("name", "path", "source", "siblings", "device")))
+        name, path, source, siblings = (request[key] for key in ("name", "path", "source", "siblings"))
+        namespace = load(name, path, source, siblings, request["device"], request.get("watched", False))
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, tuple(request["forbids"]), files)

@@ -17,6 +17,7 @@ def load_submission(
     device: str,
     *,
     shared: bool = False,
+    watched: bool = False,
     sequences: Sequence[EncodedValue] = (),
     seconds: float | None = None,
 ) -> dict[str, Any]:
@@ -24,6 +25,7 @@ def load_submission(
 
     Args:
         shared: Other lessons of the same learner may have been loaded there before.
+        watched: What its expressions give can be watched; nothing is forbidden then.
         sequences: The requests of whole transcripts, to be answered at once.
         seconds: How long all that may take; None for as long as one call may take.
 
@@ -37,9 +39,10 @@ def load_submission(
         path=submission.path,
         source=submission.source,
         siblings={name: list(pair) for name, pair in submission.siblings.items()},
-        forbids=list(lesson.forbids),
+        forbids=[] if watched else list(lesson.forbids),
         names=list(lesson.kinds),
         shared=shared,
+        watched=watched,
         device=device,
         sequences=list(sequences),
     )

@@ -118,6 +118,33 @@ def _event(event: Any) -> tuple[Any, ...]:
     raise Malformed("no event of ours")
 
 
+def _watched(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what a watched call returned, in a list, and the value of each expression."""
+    events = reply["events"]
+    if not isinstance(events, list) or len(events) > MAX_EVENTS:
+        raise Malformed("no list of events")
+    return {"value": _returned(reply["value"]), "events": [_watched_value(*event) for event in events]}
+
+
+def _watched_value(place: Any, made: Any, part: Any, value: Any) -> tuple[int, int, int, Any]:
+    if isinstance(value, str | list | tuple | dict | Handle):
+        raise Malformed("no value of an expression")
+    return _exactly(int, place), _exactly(int, made), _exactly(int, part), _value(value)
+
+
+def _exchanged(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
+    values = reply["values"]
+    if not isinstance(values, list) or len(values) != len(content["trials"]):
+        raise Malformed("no answer to each trial")
+    return {"values": [_returned(value) for value in values]}
+
+
+def _returned(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > 1:
+        raise Malformed("neither a value nor none")
+    return [_value(item) for item in value]
+
+
 def _definitions(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
     """Read what the module defines: (kind, parameters) by name, and all public names."""
     return {"found": _each(reply["found"], _definition), "public": _names(reply["public"])}
@@ -139,6 +166,8 @@ _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, A
     "state": _state,
     "mode": lambda _content, _reply: {},
     "events": _events,
+    "watch": _watched,
+    "exchange": _exchanged,
 }
 
 

@@ -1,0 +1,1 @@
+"""Watch a function line by line, and find the line where right ends."""

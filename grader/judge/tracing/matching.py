@@ -1,0 +1,85 @@
+"""Which value of the reference a step of a submission has, or is related to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.judge.tracing.relations import EQUAL, is_close, relate
+from grader.judge.tracing.trace import Trace, is_value
+from grader.judge.values.compare import is_array, same, to_numpy
+
+
+@dataclass(frozen=True)
+class Right:
+    """A value of the reference.
+
+    Attributes:
+        index: The number of its step in time.
+        name: Of its variable, empty where it has none.
+        mark: That of its line.
+        is_conditional: It stands under an `if`.
+        is_derived: It is a number that people make of the reference's.
+        given: The steps of the arguments of which it was made.
+        passes: The values in each pass, of an expression that is evaluated several times.
+    """
+
+    value: Any
+    index: int
+    name: str
+    mark: str = ""
+    is_conditional: bool = False
+    is_derived: bool = False
+    given: frozenset[int] = frozenset()
+    passes: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Match:
+    """A step of the submission and the value of the reference that it is related to, with the relation in words."""
+
+    step: int
+    right: Right
+    relation: str
+
+
+class Matcher:
+    """Looks up the steps of a trace among the values of the reference."""
+
+    def __init__(self, trace: Trace, right: Sequence[Right]) -> None:
+        self.trace, self.right = trace, right
+        self._matches: dict[int, Match | None] = {}
+        self._equals: dict[int, Match | None] = {}
+
+    def match(self, index: int) -> Match | None:
+        """Return the value of the reference that a step is related to: an equal one if there is one."""
+        if index not in self._matches:
+            self._matches[index] = self.equal(index) or self._find_relation(index)
+        return self._matches[index]
+
+    def equal(self, index: int) -> Match | None:
+        """Return the value of the reference that a step equals; a marked one if there is one."""
+        if index not in self._equals:
+            value = self.trace.steps[index].value
+            equal = [right for right in self.right if is_equal(value, right.value)]
+            marked = next((right for right in equal if right.mark), equal[0] if equal else None)
+            self._equals[index] = Match(index, marked, EQUAL) if marked else None
+        return self._equals[index]
+
+    def _find_relation(self, index: int) -> Match | None:
+        value = self.trace.steps[index].value
+        if not is_array(value):
+            return None
+        related = ((right, relate(value, right.value)) for right in self.right if is_array(right.value))
+        found = next(((right, words) for right, words in related if words), None)
+        return Match(index, *found) if found else None
+
+
+def is_equal(value: Any, right: Any) -> bool:
+    """Return True if a step's value is that of the reference."""
+    if is_array(value) and is_array(right):
+        return tuple(value.shape) == tuple(right.shape) and is_close(to_numpy(value), to_numpy(right))
+    if is_value(value) or is_value(right):
+        return type(value) is type(right) and same(value, right, 1e-9)
+    return value is not None and bool(value == right)  # modules, as they describe themselves

@@ -1,0 +1,188 @@
+"""Watch a submission and the reference on the calls that a check makes, up to the first that is answered wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grader.judge.errors import LearnerError
+from grader.judge.processes.remote_module import CallableModule, LocalModule
+from grader.judge.tracing.line_words import describe
+from grader.judge.tracing.matching import Right
+from grader.judge.tracing.trace import Request, Trace, is_number, is_value, trace_call
+from grader.judge.tracing.wrong_line import LineFinder
+from grader.judge.transcript.transcript import Exchange
+from grader.judge.values.compare import is_array, same
+from grader.model import WrongLine
+from grader.source.step_marks import read_marks
+from grader.worker.arrays import map_leaves
+from grader.worker.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
+from grader.worker.wire import Handle, Opaque
+
+MAX_ARGUMENT_BYTES = 64 << 10
+MAX_CHECKS = 3  # that failed, on which the line is looked for
+MAX_VALUES = 120  # of the reference
+
+
+@dataclass
+class WatchedModule:
+    """A module whose expressions are watched, and their places."""
+
+    subject: CallableModule
+    places: Sequence[Place]
+
+
+class WatchedReference:
+    """The reference, watched. What it gives is known by the marks of its steps."""
+
+    def __init__(self, path: Path, kinds: Mapping[str, str]) -> None:
+        self.source = path.read_text(encoding="utf-8")
+        tree, places = hook_expressions(self.source)
+        namespace: dict[str, Any] = {"__name__": path.stem, HOOK: Watcher(places)}
+        exec(compile(tree, str(path), "exec", dont_inherit=True), namespace)  # the course's own file: trusted
+        self.module = WatchedModule(LocalModule(namespace, kinds), places)
+
+    @cached_property
+    def marks(self) -> dict[int, str]:
+        """The mark of each place that stands for a whole step."""
+        found = {}
+        for line, name in read_marks(self.source):
+            before = [place.statement for place in self.module.places if place.statement <= line]
+            for number, place in enumerate(self.module.places):
+                if place.names and place.parent < 0 and place.statement == max(before, default=0):
+                    found[number] = name
+        return found
+
+    def values(self, trace: Trace) -> list[Right]:
+        """Return what the reference gave, the answer last."""
+        found: list[Right] = []
+        for index, step in enumerate(trace.steps):
+            name = step.place.name if step.place.kind == "Name" else step.place.names[0] if step.place.names else ""
+            mark = self.marks.get(step.number, "")
+            if step.place.kind == "Compare" and is_number(step.value):
+                continue  # that something is None, mostly
+            if not (is_value(step.value) or isinstance(step.value, Opaque)) or (
+                step.place.kind == "Name" and not step.given
+            ):
+                continue
+            twin = next((i for i, right in enumerate(found) if same(right.value, step.value, 0.0)), None)
+            passes = [trace.steps[other].value for other in trace.passes[step.number]]
+            passes = passes if len(passes) > 1 and all(map(is_array, passes)) else []
+            given = frozenset(other for other in trace.ancestors(index) if trace.steps[other].given)
+            right = Right(
+                step.value,
+                index,
+                name if name != RETURN else "",
+                mark,
+                step.place.is_conditional,
+                given=given,
+                passes=passes,
+            )
+            if twin is None:
+                found.append(right)
+            elif mark and not found[twin].mark:
+                found[twin] = right
+        return [
+            *found[: MAX_VALUES - 1],
+            *_numbers_made_of(found, len(trace.steps) - 1),
+            Right(trace.returned[0], len(trace.steps), "", ""),
+        ]
+
+
+@dataclass(frozen=True)
+class WatchedCall:
+    """One call, watched on both sides; `request` asks the submission again."""
+
+    request: Request
+    trace: Trace
+    right: Trace
+    answer: Any  # that was recorded
+
+
+def watch_calls(
+    module: WatchedModule, reference: WatchedReference, exchanges: Sequence[Exchange]
+) -> Iterator[WatchedCall]:
+    """Yield the calls of a check, watched, as far as they depend on nothing that was done before.
+
+    Args:
+        exchanges: What a check asks, recorded on the reference.
+
+    Raises:
+        LearnerError: There is no answer.
+    """
+    both = (module, reference.module)
+    handles: tuple[dict[int, int], ...] = ({}, {})
+    for asked in exchanges:
+        if isinstance(asked.answer, LearnerError) or asked.content.get("elsewhere"):
+            return
+        requests = [_with_handles(asked.content, each) for each in handles]
+        if asked.operation == "call":
+            calls = [{key: request[key] for key in ("target", "args", "kwargs")} for request in requests]
+            if _size_of(calls[1]) > MAX_ARGUMENT_BYTES:
+                return
+            traces = [trace_call(each.subject, each.places, call) for each, call in zip(both, calls, strict=True)]
+            if traces[1].returned:
+                yield WatchedCall(calls[0], traces[0], traces[1], asked.answer["value"])
+            if handles[0]:
+                return  # what an object does may depend on what was done to it
+            continue
+        replies = [each.subject.ask(asked.operation, **request) for each, request in zip(both, requests, strict=True)]
+        if "handle" in asked.answer:
+            for reply, each in zip(replies, handles, strict=True):
+                each[asked.answer["handle"]] = reply["handle"]
+
+
+def find_wrong_line(
+    function: str, module: WatchedModule, reference: WatchedReference, asked: Sequence[Sequence[Exchange]], source: str
+) -> WrongLine | None:
+    """Return the line where right ends, on a call that is answered wrongly; None where that is not certain.
+
+    Args:
+        asked: What the checks ask that failed, recorded on the reference.
+        source: That of the submission.
+    """
+    for exchanges in sorted(asked, key=_has_single)[:MAX_CHECKS]:
+        for call in watch_calls(module, reference, exchanges):
+            if call.trace.returned and same(call.trace.returned[0], call.answer):
+                continue
+            right = reference.values(call.right)
+            finder = LineFinder(module.subject, call.request, call.trace, right)
+            found = finder.find()
+            if found or finder.is_uncertain:
+                return describe(function, found, call.trace, source, right) if found else None
+            break
+    return None
+
+
+def _has_single(exchanges: Sequence[Exchange]) -> bool:
+    """Return True if an argument has an axis of size 1, along which mistakes do not show."""
+    shapes: list[Any] = []
+    for asked in exchanges:
+        if asked.operation == "call":
+            given = [asked.content["args"], asked.content["kwargs"]]
+            map_leaves(given, lambda leaf: shapes.append(getattr(leaf, "shape", ())))
+    return any(1 in shape for shape in shapes)
+
+
+def _numbers_made_of(found: Sequence[Right], index: int) -> list[Right]:
+    """Return what people make of the same numbers on their way to the same values."""
+    numbers = {float(right.value) for right in found if type(right.value) in (int, float)}
+    powers = (-1, 0.5, -0.5)
+    made = {number**power for number in numbers if number > 0 for power in powers}
+    return [Right(number, index, "", is_derived=True) for number in sorted(made - numbers)[:MAX_VALUES]]
+
+
+def _with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
+    mapped = map_leaves(dict(content), lambda leaf: Handle(handles[leaf.number]) if isinstance(leaf, Handle) else leaf)
+    if "handle" in mapped:
+        mapped["handle"] = handles[mapped["handle"]]
+    return mapped  # type: ignore[no-any-return]
+
+
+def _size_of(value: Any) -> int:
+    sizes: list[int] = []
+    map_leaves(value, lambda leaf: sizes.append(leaf.nbytes if hasattr(leaf, "nbytes") else 0))
+    return sum(sizes)

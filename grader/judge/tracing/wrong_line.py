@@ -1,0 +1,337 @@
+"""Find the line where right ends.
+
+The function is watched on a call that it answers wrongly, and so is the reference. Then, expression by expression in
+the order of time, values of the reference are put in the place of the function's own. The first expression with which
+that makes the whole answer right is the one: all after it is right. It is named if all before it is known to be right
+too, since each value is one of the reference's or can be made from one; else nothing is said.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from grader.judge.processes.remote_module import CallableModule
+from grader.judge.tracing.matching import Match, Matcher, Right, is_equal
+from grader.judge.tracing.relations import EQUAL, OPPOSITE, relate
+from grader.judge.tracing.replacements import find_replacements
+from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
+from grader.judge.values.compare import is_array, same, to_numpy
+from grader.worker.watched_source import AFTER, RETURN, WHOLE, Place
+from grader.worker.wire import Opaque
+
+MAX_TRIALS = 600
+MAX_TRIALS_AT_ONCE = 60
+MAX_PASSES = 64
+MAX_ANSWER_BYTES = 256 << 10  # of the answers to some trials together
+MAX_SECONDS = 0.4  # of looking for what mends one call
+
+
+@dataclass(frozen=True)
+class WrongStep:
+    """The step where right ends.
+
+    Attributes:
+        expected: The reference's value that belongs there; None if that is known only of a later step.
+        found: What is there instead, where it is another value of the reference, or related to the expected one.
+        before: The last step that is equal to one of the reference's.
+        which_pass: Of a step that ran several times, the first that differs, from 1; 0 for a step that ran once.
+        passes: How often it ran.
+    """
+
+    index: int
+    expected: Right | None
+    found: Match | None
+    before: Match | None
+    which_pass: int = 0
+    passes: int = 1
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Values to put in the place of a step in each pass.
+
+    Attributes:
+        index: The first pass that they change.
+        is_sure: What was before is right as far as it goes, so what goes wrong is here.
+    """
+
+    index: int
+    right: Right
+    values: list[Any]
+    is_sure: bool = False
+
+
+class LineFinder:
+    """Compares one traced call with the reference's."""
+
+    def __init__(self, subject: CallableModule, request: Request, trace: Trace, right: Sequence[Right]) -> None:
+        self.subject, self.request, self.trace, self.right = subject, request, trace, right
+        self.expected = right[-1].value
+        self.until = time.monotonic() + MAX_SECONDS
+        self._filled = {
+            (step.place.function, step.place.statement)
+            for step in trace.steps
+            if step.made in trace.changed and step.place.kind == "Call" and step.place.parent < 0
+        }
+        self.is_uncertain = False  # something mends the answer, and more than one line may be to blame
+        tested = {number for step in trace.steps for number in step.place.tests}
+        tests = [index for index, step in enumerate(trace.steps) if step.number in tested and is_number(step.value)]
+        self._counted = set().union(*map(trace.ancestors, tests))  # what decides how often a loop runs
+        self.matcher = Matcher(trace, right)
+
+    def find(self) -> WrongStep | None:
+        """Return the step where right ends; None where that is not certain."""
+        trial = self._find_mending()
+        index = None if trial is None else trial.index if trial.is_sure else self._first_doubtful(trial.index)
+        self.is_uncertain = trial is not None and index is None
+        if trial is None or index is None:
+            return None
+        step = self.trace.steps[index]
+        passes = self.trace.passes[step.number]
+        which = passes.index(index) + 1 if len(passes) > 1 else 0
+        expected = trial.right if index == trial.index else None
+        found = self._describe(index, trial.right) if index == trial.index else None
+        return WrongStep(index, expected, found, self._last_right(index), which, len(passes))
+
+    def _first_doubtful(self, index: int) -> int | None:
+        """Return the first step not known to be right of which one was made, else that one; None if that is unknown."""
+        if self._is_of_a_layer(index):
+            return None
+        doubtful = set(self._doubtful(index))
+        given = [self.trace.steps[other].value for other in doubtful if self.trace.steps[other].given]
+        if given:  # something else than the reference has: None, where an argument is not passed on
+            is_left_out = all(isinstance(value, Opaque) and value.type_name == "NoneType" for value in given)
+            return self._call_of(index) if is_left_out else None
+        match = self.matcher.match(index)
+        if match and match.relation == OPPOSITE and RETURN not in self.trace.steps[index].place.names:
+            return None  # it may be meant to be turned round later
+        elsewhere = [other for other in sorted(doubtful) if self._line(other) != self._line(index)]
+        arrays = [other for other in elsewhere if not is_number(self.trace.steps[other].value)]
+        if len({self._line(other) for other in elsewhere}) > 1 or len(arrays) > 1:
+            return None
+        if arrays and (self.trace.steps[index].place.tests or self._is_alike(arrays[0], index)):
+            return None  # there it may be made in another way, or go wrong as well
+        return [*elsewhere, index][0]
+
+    def _is_of_a_layer(self, index: int) -> bool:
+        """Return True for what a layer made elsewhere gives, which may be to blame."""
+        steps, place = self.trace.steps, self.trace.steps[index].place
+        layers = [step for step in steps[:index] if step.place.kind == "Name" and isinstance(step.value, Opaque)]
+        owners = [steps[other] for other in steps[index].made_from if steps[other].place.parent == steps[index].number]
+        is_own = any(owner.place.name == "self" for owner in owners)
+        return place.kind == "Call" and (is_own or any(step.place.name == place.name for step in layers))
+
+    def _is_alike(self, index: int, other: int) -> bool:
+        shapes = [getattr(self.trace.steps[each].value, "shape", ()) for each in (index, other)]
+        return bool(shapes[0]) and shapes[0] == shapes[1]
+
+    # --- what mends the answer ----------------------------------------------------------------------------------------
+
+    def _find_mending(self) -> Trial | None:
+        """Return the first step with the value in whose place the answer is right.
+
+        If that step is right as far as it goes, something is missing, or is done in a wrong way later.
+        """
+        trials = list(itertools.islice(self._trials(), MAX_TRIALS))
+        mending = self._mending(trials)
+        first = next(mending, None)
+        if first is None or not self._is_right(first):
+            return first
+        if not self.trace.returned:
+            return [first, *(trial for trial in mending if trial.right is first.right)][-1]
+        later = self._find_later(first, mending)
+        return later and replace(later, is_sure=True)
+
+    def _find_later(self, first: Trial, mending: Iterator[Trial]) -> Trial | None:
+        """Return where the reference's next step should be, after one that is right."""
+        last = len(self.trace.steps) - 1
+        if self._kind(first) == "Name":  # a function of its own is given something wrong
+            return first
+        if same(first.right.value, self.expected, 0.0) and self.trace.steps[last].place.names == (RETURN,):
+            return replace(first, index=last)
+        if unused := self._computed_in_vain(first):
+            return unused
+        rest = [trial for trial in mending if self._kind(trial) != "Name" and trial.index > first.index]
+        alike = [trial for trial in rest if trial.right is first.right]
+        if wrong := next((trial for trial in alike if not self._is_right(trial)), None):
+            return wrong
+        if alike:
+            return alike[-1]
+        if not first.right.is_conditional:
+            return first
+        using = self._first_using_what_is_new(first, rest)
+        return using or replace(first, index=self._call_of(first.index) or first.index)
+
+    def _first_using_what_is_new(self, first: Trial, rest: Sequence[Trial]) -> Trial | None:
+        """Return the first of these that uses an argument that the missing step uses and none before it."""
+        match = self.matcher.match(first.index)
+        new = first.right.given - (match.right.given if match else frozenset())
+        return next((trial for trial in rest if self._arguments_of(trial.index) & new), None)
+
+    def _arguments_of(self, index: int) -> set[int]:
+        """Return the arguments of which a step was made, by their steps in the reference."""
+        given = (other for other in self.trace.ancestors(index) if self.trace.steps[other].given)
+        return {match.right.index for other in given if (match := self.matcher.equal(other))}
+
+    def _computed_in_vain(self, first: Trial) -> Trial | None:
+        """Return the statement that computes what is missing and keeps it nowhere."""
+        for index, step in enumerate(self.trace.steps):
+            is_lost = step.place.parent < 0 and not step.place.names and step.place.kind == "Call"
+            if is_lost and index > first.index and is_equal(step.value, first.right.value):
+                return replace(first, index=index)
+        return None
+
+    def _call_of(self, index: int) -> int | None:
+        """Return the call, in the function that was asked, of the function of its own in which a step is."""
+        steps = self.trace.steps
+        outer = steps[-1].place.function
+        if steps[index].place.function == outer:
+            return None
+        later = range(index + 1, len(steps))
+        return next((other for other in later if steps[other].passed_on and steps[other].place.function == outer), None)
+
+    def _kind(self, trial: Trial) -> str:
+        return self.trace.steps[trial.index].place.kind
+
+    def _is_right(self, trial: Trial) -> bool:
+        return self.matcher.equal(trial.index) is not None and is_array(self.trace.steps[trial.index].value)
+
+    def _mending(self, trials: Sequence[Trial]) -> Iterator[Trial]:
+        """Yield the trials with which the answer is right, in the order of time."""
+        at_once = max(1, min(MAX_TRIALS_AT_ONCE, MAX_ANSWER_BYTES // (1 + getattr(self.expected, "nbytes", 0))))
+        for start in range(0, len(trials), at_once):
+            if time.monotonic() > self.until:
+                return
+            some = trials[start : start + at_once]
+            asked = [(self.trace.steps[trial.index].number, trial.values) for trial in some]
+            for trial, answer in zip(some, exchange(self.subject, self.request, asked), strict=True):
+                if answer and same(answer[0], self.expected):
+                    yield trial
+
+    def _trials(self) -> Iterator[Trial]:
+        """Yield what may be put in the place of each step on which the answer depends."""
+        steps = self.trace.steps
+        raised = not self.trace.returned
+        reaching = range(len(steps)) if raised or not steps else self.trace.ancestors(len(steps) - 1)
+        for passes in self.trace.passes.values():
+            step = steps[passes[0]]
+            if type(step.value) is int and not self._counted.isdisjoint(passes):
+                continue
+            if step.passed_on or step.part != WHOLE or len(passes) > MAX_PASSES or self._does_nothing(passes[0]):
+                continue
+            if step.place.kind != "Name" and not any(index in reaching for index in passes):
+                continue
+            so_far = self._how_far(passes)
+            for right, values in find_replacements(self.matcher, passes):
+                if right.index <= so_far or self._says_nothing(step, values[0]):
+                    continue
+                pairs = zip(passes, values, strict=True)
+                wrong = [index for index, value in pairs if not same(steps[index].value, value, 0.0)]
+                # a function that is right for one call has been given something wrong in another
+                if wrong and (len(wrong) == len(values) or step.place.function == steps[-1].place.function):
+                    yield Trial(wrong[0], right, values)
+
+    def _how_far(self, passes: Sequence[int]) -> int:
+        """Return how far the reference has come where it has the same array; what comes before that mends nothing."""
+        match = self.matcher.equal(passes[0]) if len(passes) == 1 else None
+        return match.right.index if match and is_array(match.right.value) else -1
+
+    def _does_nothing(self, index: int) -> bool:
+        """Return True of a step that only hands on what it got: a name, unless that is what a function is given."""
+        step = self.trace.steps[index]
+        if step.place.kind == "Name":
+            uses = self.trace.passes.get(step.place.parent, ())
+            is_given = any(self.trace.steps[other].passed_on for other in uses)
+            return self.trace.returned != [] and step.place.names != (RETURN,) and not is_given
+        return step.place.kind not in (AFTER, "IfExp") and any(
+            is_array(before := self.trace.steps[other].value) and same(before, step.value, 0.0)
+            for other in step.made_from
+        )
+
+    def _says_nothing(self, step: Step, value: Any) -> bool:
+        """Return True if a value would mend the answer whether the step is right or not.
+
+        That is so of an array that is filled later, and of a variable that is returned as it is: unless that is another
+        of the reference's values.
+        """
+        index = self.trace.passes[step.number][0]
+        if step.place.names == (RETURN,) and step.place.kind == "Name" and self.trace.returned:
+            return not self.matcher.equal(index)
+        if not is_array(step.value) or not is_array(value):
+            return False
+        if step.place.kind == AFTER or step.value.shape != value.shape:
+            return False
+        if step.made in self.trace.changed:
+            return bool(step.value.dtype == value.dtype)
+        return step.place.parent >= 0 and (step.place.function, step.place.statement) in self._filled
+
+    # --- what is right ------------------------------------------------------------------------------------------------
+
+    def _doubtful(self, index: int) -> Iterator[int]:
+        """Yield the steps of which one was made that are not known to be right."""
+        waiting, seen = list(self.trace.steps[index].made_from), {index}
+        while waiting:
+            other = waiting.pop()
+            if other in seen:
+                continue
+            seen.add(other)
+            step = self.trace.steps[other]
+            match = self.matcher.match(other)
+            is_counting = type(step.value) is int and step.place.kind == "BinOp" and step.place.tests
+            if is_counting:
+                match = None
+            if self._is_known(step) or (match and (match.relation == EQUAL or not is_array(step.value))):
+                continue
+            if match:  # right but for a factor, say: the factor may be wrong
+                waiting += [each for each in step.made_from if self._is_inside(each, step)]
+                continue
+            if step.place.kind != "Name" or step.given:
+                yield other
+            waiting += step.made_from
+
+    def _is_inside(self, index: int, step: Step) -> bool:
+        inner = self.trace.steps[index]
+        return is_number(inner.value) or (inner.place.statement == step.place.statement and inner.place.kind != "Name")
+
+    def _is_known(self, step: Step) -> bool:
+        """Return True for whole numbers that are mostly sizes, and for an array with one value to begin with."""
+        if step.given and isinstance(step.value, Opaque):
+            return step.value.type_name not in ("NoneType", "list")  # `self`
+        if is_number(step.value):
+            return step.given or type(step.value) is bool or (type(step.value) is int and _is_size(step.place))
+        if not is_array(step.value) or not math.prod(step.value.shape):
+            return False
+        values = to_numpy(step.value)
+        is_base = step.place.kind == "Call" and (step.made in self.trace.changed or bool(step.place.names))
+        return bool((values == (values.flat[0] if is_base else 1)).all())
+
+    def _last_right(self, index: int) -> Match | None:
+        """Return the last variable before a step, of those it was made of, that equals a marked value."""
+        before = [
+            match
+            for other in sorted(self.trace.ancestors(index) - {index})
+            if self.trace.steps[other].place.names and self.trace.steps[other].place.line <= self._line(index)
+            if (match := self.matcher.equal(other)) and match.right.mark
+        ]
+        return before[-1] if before else None
+
+    def _line(self, index: int) -> int:
+        return self.trace.steps[index].place.line
+
+    def _describe(self, index: int, expected: Right) -> Match | None:
+        both = (self.trace.steps[index].value, expected.value)
+        relation = relate(*both) if all(map(is_array, both)) else ""
+        if relation and relation != EQUAL:
+            return Match(index, expected, relation)
+        match = self.matcher.match(index)
+        return match if match and match.relation == EQUAL else None
+
+
+def _is_size(place: Place) -> bool:
+    """Return True where a whole number is written, or a size is asked for."""
+    return place.kind in ("Subscript", "Attribute", "UnaryOp") or place.name in ("size", "len", "dim", "numel")
