@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from grader.course.learner_copy import ASK_AGAIN
-from grader.errors import CourseError
+from grader.errors import CourseError, WorkerError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
@@ -22,6 +23,7 @@ from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
+from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.feedback import (
@@ -35,8 +37,9 @@ from grader.judge.verdict.feedback import (
 from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_nothing_loaded, name_failures
 from grader.judge.verdict.messages import make_check_result
 from grader.judge.verdict.outcome_mistakes import may_be_at_fault, name_randomness
-from grader.model import Course, Lesson, LessonResult, Submission
+from grader.model import CheckResult, Course, Lesson, LessonResult, Submission, WrongLine
 from grader.worker.preload import configure_torch
+from grader.worker.watched_source import hook_expressions
 
 
 def with_judge(
@@ -70,6 +73,8 @@ class Judge:
         self.next_lessons: Collection[str] | None = None
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
+        self._fixed: dict[str, LessonChecks] = {}
+        self._references: dict[str, WatchedReference] = {}
         if course.arrays == "torch":
             configure_torch()
 
@@ -102,7 +107,7 @@ class Judge:
     def diagnosticians(self, lesson: Lesson) -> dict[str, Diagnostician]:
         """Return what names the mistakes of each function; it is made once. Empty in a release."""
         if lesson.name not in self._diagnosticians:
-            checks = LessonChecks(self.runner, self.answers, lesson, PROBE_SEED)
+            checks = self._fixed_checks(lesson)
             sets = [] if self.answers.release else load_mistake_sets(lesson)
             self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
         return self._diagnosticians[lesson.name]
@@ -133,7 +138,47 @@ class Judge:
         drawing = {result.function for result in results if "random" in result.form}
         unnamed = [name for name, mistake in failures.items() if mistake is None]
         evidence = {name: self._probe(lesson, name, loaded, name in drawing) for name in unnamed}
-        return find_mistakes(facts, results, failures, evidence)
+        finding = find_mistakes(facts, results, failures, evidence)
+        finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
+        return finding
+
+    def _find_lines(
+        self,
+        lesson: Lesson,
+        submission: Submission,
+        loaded: LoadedSubmission,
+        results: Sequence[CheckResult],
+        functions: Sequence[str],
+    ) -> list[WrongLine]:
+        """Return for each of these functions the line where right ends, as far as it can be told."""
+        if not functions or self.answers.release or not lesson.solution_path.is_file():
+            return []
+        checks = self._fixed_checks(lesson)
+        ends = {result.id: (result.function, result.outcome) for result in results}
+        names = {check.name: ends[f"{lesson.name}.{check.name}"] for check in checks.checks}
+        found: list[WrongLine | None] = []
+        with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
+            if (subject := loaded.load_watched()) is None:
+                return []
+            module = WatchedModule(subject, hook_expressions(submission.source)[1])
+            for function in functions:
+                failed = [name for name, end in names.items() if end in ((function, "failed"), (function, "raised"))]
+                asked = [checks.transcripts[name].submission for name in failed]
+                reference = self._watched_reference(lesson)
+                found.append(find_wrong_line(function, module, reference, asked, submission.source))
+        loaded.drop_output()
+        return [line for line in found if line is not None]
+
+    def _fixed_checks(self, lesson: Lesson) -> LessonChecks:
+        """Return the checks of a lesson on the seed of probes."""
+        if lesson.name not in self._fixed:
+            self._fixed[lesson.name] = LessonChecks(self.runner, self.answers, lesson, PROBE_SEED)
+        return self._fixed[lesson.name]
+
+    def _watched_reference(self, lesson: Lesson) -> WatchedReference:
+        if lesson.name not in self._references:
+            self._references[lesson.name] = WatchedReference(lesson.solution_path, lesson.kinds)
+        return self._references[lesson.name]
 
     def _probe(self, lesson: Lesson, function: str, loaded: LoadedSubmission, draws: bool) -> Diagnosis | LearnerError:
         """Probe a function for known mistakes; return why it cannot be loaded again if that is so.
@@ -179,9 +224,10 @@ class Judge:
             checks=tuple(checks),
             mistakes=tuple(named),
             strengths=strengths_of(checks),
-            weaknesses=() if passed else weaknesses_of(checks, named, finding.stages),
+            weaknesses=() if passed else weaknesses_of(checks, named, finding.stages, finding.lines),
             suggestions=suggestions_for(lesson, passed, named, checks, following, uses, compare=not release),
             counterexamples=tuple(finding.counterexamples),
+            lines=tuple(finding.lines),
             output=output,
             notes=(*submission.notes, *((release.note(lesson.name),) if release else ())),
             file=submission.path,

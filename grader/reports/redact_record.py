@@ -53,6 +53,7 @@ def _redact_lesson(lesson: LessonResult) -> LessonResult:
     first: dict[tuple[str, str], str] = {}
     checks = tuple(_redact_check(check, first) for check in _without_parameters(lesson.checks))
     mistakes = tuple(_redact_mistake(mistake, checks) for mistake in lesson.mistakes)
+    lines = tuple(replace(line, right=0, says=line.gist) for line in lesson.lines)
     return replace(
         lesson,
         seed=None,
@@ -61,7 +62,8 @@ def _redact_lesson(lesson: LessonResult) -> LessonResult:
         counterexamples=(),
         checks=checks,
         mistakes=mistakes,
-        weaknesses=() if lesson.passed else tuple(_weaknesses(mistakes, checks)),
+        lines=lines,
+        weaknesses=() if lesson.passed else (*_weaknesses(mistakes, checks), *(line.says for line in lines)),
         suggestions=_suggestions(lesson.suggestions, mistakes),
     )
 

@@ -163,3 +163,36 @@ def test_a_score_says_how_near_the_work_is(name: str, verdict_on: Verdicts) -> N
     least, most = COSTS[name]
 
     assert least <= (verdict_on(ANSWERS / f"{name}.py").score or 0.0) <= most
+
+
+# The lines with the mistake in answers that have one, labelled by hand. Where nothing is certain, none may be named.
+LINES = {
+    "attention": {
+        "always_causal": {8}, "capitals_unscaled": {6}, "columns_and_zero_fill": {9}, "divide_by_d": {7},
+        "dropout": {10}, "fill_inf": {8}, "fill_minus_20": {8}, "half_power": {6}, "hard_argmax": {9, 10},
+        "key_dot_T": {6},
+        "key_view": {7}, "keys_by_queries": {6}, "mask_added": {8}, "mask_after": {6, 8}, "mask_fill_1e_minus_9": {8},
+        "mask_not_assigned": {8}, "mask_polarity_boolean_index": {8}, "mask_transposed": {8}, "no_scale": {6},
+        "own_naive_softmax": {6}, "root_of_length": {8}, "scale_after": {11}, "softmax_dim_minus_two": {10},
+        "times_k": {9}, "zero_times_inf": {8},
+    },
+    "softmax": {
+        "clamp_above": {6}, "divide_by_max": {7}, "forgot_to_divide": {9}, "max_without_keepdim": {6},
+        "minus_in_exponent": {6}, "minus_mean": {6}, "naive": {7}, "one_total": {8}, "shift_by_whole_max": {6},
+        "sum_without_keepdim": {7}, "temperature": {6}, "two_to_the": {6}, "zeros_buffer": {6},
+    },
+    "positional_encoding": {
+        "base_512": {6}, "batch_axis": {13}, "degrees": {7}, "floor_angle": {7}, "half": {7}, "linspace": {6},
+        "no_minus": {10}, "t2t_concat": {8}, "times_sqrt_d": {9}, "two_times_even": {9}, "unit_positions": {6},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lesson", LINES)
+def test_the_line_of_the_mistake_is_named(lesson: str, verdict_on: Verdicts) -> None:
+    """At least four of five are named, and no wrong line is."""
+    wanted = {ANSWERS / lesson / f"wrong_{name}.py": lines for name, lines in LINES[lesson].items()}
+    named = {path: {line.line for line in verdict_on(path).lines} for path in wanted}
+
+    assert [path.stem for path, lines in wanted.items() if named[path] - lines] == []
+    assert sum(map(bool, named.values())) >= 0.8 * len(wanted), [path.stem for path in wanted if not named[path]]

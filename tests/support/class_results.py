@@ -203,6 +203,7 @@ def made_lesson(random: Random, lesson: str, state: str, able: float, learner: s
         "counterexamples": [{"function": bad[0]["function"], "call": f"{bad[0]['function']}(torch.tensor([0.0, 1.0]))",
                              "yours": "torch.tensor([nan, nan])", "expected": "torch.tensor([0.2689, 0.7311])"}]
         if bad and random.random() < 0.5 else [],
+        "lines": [],
         "output": "step 1, loss 4.158\nstep 2, loss 4.121\n" if random.random() < 0.1 else "", "notes": [],
         "hints_used": 0, "file": f"{learner}/{lesson}.py",
     }  # fmt: skip

@@ -19,6 +19,8 @@ from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
 
+SECONDS_TO_WATCH = 2.0  # for each request to a watched submission
+
 
 class LoadedSubmission:
     """Functions that checks can call, until the deadline of the lesson."""
@@ -46,6 +48,10 @@ class LoadedSubmission:
             self.load()
         assert self.subject is not None
         return self.subject
+
+    def load_watched(self) -> CallableModule | None:
+        """Load the functions so that their expressions can be watched, after all else; None where that cannot be."""
+        return None
 
     def note_error(self, error: LearnerError) -> bool:
         """Take note of how a call ended; return True if the process died of it."""
@@ -103,6 +109,14 @@ class LearnerFunctions(LoadedSubmission):
         else:
             self.subject = self.make_subject(worker)
         return self.subject
+
+    def load_watched(self) -> CallableModule | None:
+        if self.worker is None or not self.worker.alive or self.device != "cpu":
+            return None
+        self.worker.patience = min(self.worker.patience, SECONDS_TO_WATCH)
+        sharing, lesson = self.workers.sharing, self.checks.lesson
+        reply = load_submission(self.worker, lesson, self.submission, self.device, shared=sharing, watched=True)
+        return RemoteModule(self.worker, self.kinds) if "found" in reply else None
 
     def make_subject(self, worker: Worker) -> CallableModule:
         """Return what checks call, for a worker that has loaded the submission."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from grader.model import CheckResult, Course, Lesson, Named, Suggestion
+from grader.model import CheckResult, Course, Lesson, Named, Suggestion, WrongLine
 
 FORM_COST = 1.5  # of the score, for each fault of form
 MAX_WITHOUT_SKILL = 7.0  # of the score
@@ -71,9 +71,11 @@ def strengths_of(checks: Sequence[CheckResult]) -> tuple[str, ...]:
     return tuple(EARNED[skill] for skill in skills if skill not in wrong)
 
 
-def weaknesses_of(checks: Sequence[CheckResult], mistakes: Sequence[Named], stages: Sequence[str]) -> tuple[str, ...]:
-    """Return the named mistakes, then what the probes showed; if there is neither, the first failed checks."""
-    said = list(dict.fromkeys(mistake.says for mistake in mistakes)) + list(stages)
+def weaknesses_of(
+    checks: Sequence[CheckResult], mistakes: Sequence[Named], stages: Sequence[str], lines: Sequence[WrongLine] = ()
+) -> tuple[str, ...]:
+    """Return the named mistakes, the lines where right ends, what the probes showed; else the first failed checks."""
+    said = [*dict.fromkeys(mistake.says for mistake in mistakes), *(line.says for line in lines), *stages]
     if not said:
         bad = [check for check in checks if not check.passed and check.outcome not in ("skipped", "grader-error")]
         said = [f"{check.says} — {check.message.splitlines()[0]}" if check.message else check.says for check in bad[:2]]

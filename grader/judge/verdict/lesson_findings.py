@@ -18,7 +18,7 @@ from grader.judge.verdict.outcome_mistakes import (
     name_by_outcomes,
     name_load_error,
 )
-from grader.model import CheckResult, Counterexample, Lesson, Named, Submission
+from grader.model import CheckResult, Counterexample, Lesson, Named, Submission, WrongLine
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Finding:
     named: list[Named] = field(default_factory=list)
     stages: list[str] = field(default_factory=list)
     counterexamples: list[Counterexample] = field(default_factory=list)
+    lines: list[WrongLine] = field(default_factory=list)
 
 
 def find_nothing_loaded(

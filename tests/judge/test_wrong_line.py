@@ -1,0 +1,126 @@
+"""The line where right ends: watched in a real worker, said only where it is certain, and with its evidence."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.factories import ROOT, judge_source
+
+from grader.judge.processes.launcher import Launcher
+from grader.judge.processes.reply_schema import MAX_EVENTS, Malformed, reply_to
+from grader.record import Record
+from grader.reports.redact_record import redact
+from grader.worker.watched_source import AFTER, HOOK, Watcher, hook_expressions
+from grader.worker.wire import Array, Handle
+
+OVER_THE_QUERIES = """import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    att = q @ k.transpose(-2, -1)
+    att = att / k.shape[-1] ** 0.5
+    if mask is not None:
+        att = att.masked_fill(~mask, float("-inf"))
+    share = torch.softmax(att, 1)
+    return share @ v
+"""
+ONE_HEAD_TOO_MANY = """import torch
+
+
+def split_heads(x, num_heads):
+    d = x.shape[-1] // num_heads
+    heads = []
+    for h in range(num_heads):
+        heads.append(x[:, :, :d] if h == 1 else x[:, :, h * d : h * d + d])
+    return torch.stack(heads, dim=1)
+"""
+ANSWERS = ROOT / "tests/content/answers"
+
+
+def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
+    """A wrong line is named, and the one before it that is known to be right: by the reference's values."""
+    (line,) = judge_source(launcher, "attention", OVER_THE_QUERIES).lines
+
+    assert (line.line, line.right) == (9, 6)
+    assert "Line 6 is right: your `att` equals the reference's `scores` after its step `scale`." in line.says
+    assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
+
+
+def test_a_loop_names_the_first_pass_that_differs(launcher: Launcher) -> None:
+    """Of a line that runs several times the first wrong pass is told."""
+    lines = judge_source(launcher, "multi_head", ONE_HEAD_TOO_MANY).lines
+
+    assert [(line.function, line.line) for line in lines] == [("split_heads", 8)]
+    assert "(in pass 2 of " in lines[0].says
+
+
+@pytest.mark.parametrize("file", ["attention/right_plain.py", "attention/wrong_no_grad_weights.py"])
+def test_nothing_is_said_where_no_value_is_wrong(launcher: Launcher, file: str) -> None:
+    """Right code, and code whose values are right, has no line where right ends."""
+    path = ANSWERS / file
+
+    assert judge_source(launcher, path.parent.name, path.read_text(encoding="utf-8")).lines == ()
+
+
+def test_what_is_concealed_shows_the_line_alone(launcher: Launcher) -> None:
+    """Of a redacted result only the number of the line is left, which no value of an input can be read from."""
+    result = judge_source(launcher, "attention", OVER_THE_QUERIES)
+
+    shown = redact(Record("ada", lessons={"attention": result})).lessons["attention"]
+    assert [line.says for line in shown.lines] == ["`scaled_dot_product_attention`: line 9 is where it goes wrong."]
+    assert shown.lines[0].right == 0
+    assert shown.weaknesses[-1] == shown.lines[0].says
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"value": [], "events": "none"},
+        {"value": 1, "events": []},
+        {"value": [], "events": [[0, 0, -1]]},
+        {"value": [], "events": [[True, 0, -1, 1]]},
+        {"value": [], "events": [["0", 0, -1, 1]]},
+        {"value": [], "events": [[0, 0, -1, "a text"]]},
+        {"value": [], "events": [[0, 0, -1, Handle(1)]]},
+        {"value": [], "events": [[0, 0, -1, Array("torch", "float32", (2,), b"1234")]]},
+        {"value": [], "events": [[0, 0, -1, 1]] * (MAX_EVENTS + 1)},
+    ],
+)
+def test_a_trace_of_another_form_is_no_answer(reply: dict[str, object]) -> None:
+    """What a worker says of its expressions is checked as every reply is."""
+    with pytest.raises(Malformed):
+        reply_to("watch", {}, reply)
+
+
+@pytest.mark.parametrize("path", sorted(ANSWERS.glob("*/right_*.py"))[::7], ids=lambda path: path.stem)
+def test_every_place_is_in_the_source(path: Path) -> None:
+    """A watched source compiles, and each of its places is the text of an expression or a statement."""
+    source = path.read_text(encoding="utf-8")
+    tree, places = hook_expressions(source)
+
+    compile(tree, path.name, "exec")
+    lines = source.splitlines()
+    for place in places:
+        first, begin, last, end = place.span
+        if first == last and place.kind != AFTER:
+            ast.parse(lines[first - 1].encode()[begin:end].decode(), mode="eval")
+
+
+def test_an_exchanged_value_takes_the_place_of_an_expression() -> None:
+    """The hook can put a value where an expression stands, in each pass, and notes what expressions give."""
+    tree, places = hook_expressions(
+        "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total\n"
+    )
+    watcher = Watcher(places)
+    namespace: dict[str, Any] = {HOOK: watcher}
+    exec(compile(tree, "f.py", "exec"), namespace)
+    square = next(number for number, place in enumerate(places) if place.kind == "BinOp")
+
+    watcher.watch()
+    assert namespace["f"](4) == 14
+    assert [value for number, _, _, value in watcher.take() if number == square] == [0, 1, 4, 9]
+    watcher.exchange(square, [10, 20])
+    assert namespace["f"](4) == 10 + 20 + 4 + 9
