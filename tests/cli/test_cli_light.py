@@ -61,7 +61,7 @@ def test_bare_learn_draws_a_bar_for_each_of_several_tracks(tmp_path):
     learn("start", str(work), cwd=tmp_path, course=course)
     said = learn(cwd=work, course=course).stdout
 
-    assert re.search(r"0 of 2 lessons solved  The first steps\n.*0 of 1 lesson solved  Further steps\n", said)
+    assert re.search(r"0 of 2 lessons  The first steps\n.*0 of 1 lesson  Further steps\n", said)
 
 
 def test_every_lesson_solved_leads_to_progress(workspace):

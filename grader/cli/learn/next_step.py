@@ -30,7 +30,11 @@ def show_position(ctx: click.Context) -> None:
         return
     tracks = [track for track in context.course.tracks if track.lessons]
     for track in tracks:
-        put(solved_bar(track, progress) + (f"  {track.title}" if len(tracks) > 1 else ""))
+        drawn = solved_bar(track, progress)
+        if len(tracks) > 1:
+            drawn = drawn.removesuffix("solved") + " "
+            drawn += wrap(track.title, len(drawn)).lstrip()
+        put(drawn)
     says, command = next_step(context, progress)
     show_next(says, command)
     if context.workspace.course_version != context.course.version:
