@@ -13,7 +13,7 @@ from grader.intake.learner import Entry
 
 TIMES = ("%b %d %Y %I%M %p", "%B %d %Y %I%M %p", "%d %b %Y %I%M %p", "%d %B %Y %I%M %p",
          "%b %d %Y %H%M", "%B %d %Y %H%M", "%d %b %Y %H%M", "%d %B %Y %H%M")  # fmt: skip
-_BLACKBOARD = re.compile(r".+_([^_]+)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
+_BLACKBOARD = re.compile(r".+?_([^_]+)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+?) - ([^-]+?(?:AM|PM|\d)) - (.+)")
 
 
@@ -70,7 +70,10 @@ def gradescope(name: str) -> Entry | None:
 
 
 def blackboard(name: str) -> Entry | None:
-    """Read a name of Blackboard: `Assignment_USER_attempt_2026-11-20-10-00-00_softmax.py`; its .txt says who it was."""
+    """Read a name of Blackboard: `Assignment_USER_attempt_2026-11-20-10-00-00_softmax.py`; its .txt says who it was.
+
+    The first attempt in it counts: what follows is the learner's own name of the file, which may hold another's.
+    """
     found = _BLACKBOARD.fullmatch(name)
     if not found:
         return None
