@@ -62,7 +62,7 @@ def read_metadata(text: str) -> dict[str, GradescopeSubmission]:
             inside = name == "submitters"
             if name == "created_at":
                 current.submitted = _seconds(_scalar(value))
-        elif inside and (dash or fields):
+        elif inside and indent == (2 if dash else 4):  # what lies deeper is the text of a name in several lines
             if dash:
                 _close(current, fields)
             if name in ("name", "sid", "email"):
@@ -79,7 +79,7 @@ def _close(current: GradescopeSubmission, fields: dict[str, str]) -> None:
 
 
 def _scalar(text: str) -> str:
-    """Return a value as written: plain, or in quotes."""
+    """Return a value as written: plain, or in quotes; empty for none, and for a text in several lines."""
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':
@@ -87,7 +87,7 @@ def _scalar(text: str) -> str:
             return str(json.loads(text))
         except ValueError:
             return text[1:-1]
-    return "" if text in ("~", "null") else text
+    return "" if text in ("~", "null", "|", "|-", "|+", ">", ">-", ">+") else text
 
 
 def _seconds(text: str) -> float | None:
