@@ -120,6 +120,10 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) 
     if unread := [entry.name for entry in owned if not entry.kind]:
         note = f"Left out of hand-ins, being no Python file, notebook or archive: {join_some(unread, MAX_NAMES_SHOWN)}."
         found.notes = (*found.notes, note)
+    timeless = [entry.name for entry in owned if entry.kind and entry.submitted is None]
+    if timeless and any(entry.submitted is not None for entry in owned):  # else names of this form hold no time
+        note = f"No time was found for {join_some(timeless, MAX_NAMES_SHOWN)}: it counts as older than any with one."
+        found.notes = (*found.notes, note)
     if is_gradescope and not metadata:
         note = f"There is no {METADATA} beside the folders: ids are Gradescope's numbers of submissions."
         found.notes = (note, *found.notes)

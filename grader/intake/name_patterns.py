@@ -146,10 +146,18 @@ def _suggest_platform(text: str) -> str:
 
 
 def _read_expression(text: str, names: Sequence[str], has_file: bool) -> list[Entry | None]:
+    """Return what the names say. Raises UsageError if `when` finds a time in none of them."""
     matches = _match_names(text, [name if len(name) <= MAX_NAME_LENGTH else "" for name in names])
-    return [
+    entries = [
         _read_groups(name, groups, has_file) if groups else None for name, groups in zip(names, matches, strict=True)
     ]
+    dated = [
+        (name, groups["when"]) for name, groups in zip(names, matches, strict=True) if groups and groups.get("when")
+    ]
+    if dated and all(entry is None or entry.submitted is None for entry in entries):
+        what = f"--names finds no time in {dated[0][1]!a}, which is the group when of {dated[0][0]!a}"
+        raise UsageError(what, next_step="let (?P<when>...) match a date such as 2026-11-20-10-00")
+    return entries
 
 
 def _read_groups(name: str, groups: dict[str, str], has_file: bool) -> Entry | None:
@@ -158,9 +166,6 @@ def _read_groups(name: str, groups: dict[str, str], has_file: bool) -> Entry | N
         return None
     attempt, when = groups.get("attempt") or "", groups.get("when") or ""
     submitted = parse_time(when or attempt)
-    if when and submitted is None:
-        what = f"--names finds no time in {when!a}, which is the group when of {name!a}"
-        raise UsageError(what, next_step="let (?P<when>...) match a date such as 2026-11-20-10-00")
     is_number = attempt.isascii() and attempt.isdigit() and len(attempt) < 10
     return Entry(
         name,

@@ -112,6 +112,8 @@ def test_names_as_gradescope_makes_them():
     ("Homework 1_jsmith_attempt_2026-11-20-10-00-00_soft_max.py", ("jsmith", "", "soft_max.py")),
     ("HW_1_jsmith_attempt_2026-11-20-10-00-00.txt", ("jsmith", "", "2026-11-20-10-00-00.txt")),
     ("HW_jsmith_attempt_1_softmax.py", None),
+    ("HW_eve_attempt_2026-11-20-10-00-00_x_ann_attempt_2027-01-01-00-00-00_a.py",
+     ("eve", "", "x_ann_attempt_2027-01-01-00-00-00_a.py")),
     ("1234-567 - Ann-Marie Lee - Nov 20, 2026 1015 AM - soft - max.py", ("1234", "Ann-Marie Lee", "soft - max.py")),
     ("1234-567 - Ann Lee - 20 November, 2026 10:15 - softmax.py", ("1234", "Ann Lee", "softmax.py")),
     ("1234 - Ann Lee - softmax.py", None),
@@ -160,6 +162,15 @@ def test_a_time_that_cannot_be_read_is_an_error(folder):
     write(folder, {"ann yesterday_a.py": ""})
     with pytest.raises(UsageError, match="no time in 'yesterday'"):
         discover(folder, names=NamePattern.parse(r"(?P<id>\w+) (?P<when>\w+)_(?P<file>.+)"))
+
+
+def test_one_name_without_a_time_stops_no_class(folder):
+    """Whoever has no time in a name is graded as all others are, and named in a note."""
+    write(folder, {"ann 2026-11-20_a.py": "", "eve yesterday_a.py": ""})
+    found = discover(folder, names=NamePattern.parse(r"(?P<id>\w+) (?P<when>[^_]+)_(?P<file>.+)"))
+
+    assert [one.id for one in found.learners] == ["ann", "eve"]
+    assert found.notes == ("No time was found for eve yesterday_a.py: it counts as older than any with one.",)
 
 
 @pytest.mark.parametrize("files, expected", [
@@ -342,6 +353,15 @@ def test_what_a_learner_has_printed_names_no_person():
     found = read_metadata(METADATA + f"  :results:\n    :output: |\n      submission_12:\n      {printed}\n")
 
     assert [one.sid for submission in found.values() for one in submission.submitters] == ["0301", "", "0303", "0301"]
+
+
+@pytest.mark.parametrize("mark", ["|-", ">"])
+def test_a_name_in_several_lines_names_nobody_else(mark):
+    """Lines of a person's name that look like another submitter are no submitter."""
+    named = METADATA.replace("- :name: Ann Lee\n", f"- :name: {mark}\n      - :sid: '666'\n      - :name: Eve\n", 1)
+    people = read_metadata(named)["submission_11"].submitters
+
+    assert [(one.name, one.sid) for one in people] == [("", "0301")]
 
 
 def test_a_name_of_megabytes_is_cut():
