@@ -19,6 +19,7 @@ from grader.files import read_bounded
 
 MAX_ROSTER_BYTES = 32 << 20
 MAX_LINES_SHOWN = 5  # line numbers in one note
+MAX_CELL_CHARS = 300  # of an id or a name, before and after its letters are unfolded: one can become 18
 
 # Headings in lower case, without signs, by what their columns hold. The first id found names a person in the results;
 # Canvas's "ID" and Moodle's "Identifier" are also in the names of files.
@@ -84,13 +85,14 @@ class Roster:
 
     def find_by_name(self, name: str) -> Person | None:
         """Return the only person of that name, ignoring signs and the order of words."""
-        form = _squeeze(name)
+        form = "".join(_words(name))
         return self._by_name.get(form) if form else None
 
 
 def fold_id(text: str) -> str:
     """Return an id for comparison: without case, forms of accents, and zeros before a number."""
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
+    text = unicodedata.normalize("NFKC", text[:MAX_CELL_CHARS]).casefold()
+    plain = unicodedata.normalize("NFKC", text)[:MAX_CELL_CHARS].strip()
     return plain.lstrip("0") or "0" if plain.isascii() and plain.isdigit() else plain
 
 
@@ -170,7 +172,7 @@ def _person(line: int, row: Sequence[str], columns: dict[str, list[int]]) -> Per
     """Return the person of a line; None for staff and lines that a platform adds."""
 
     def cells(kind: str) -> list[str]:
-        return [row[column] for column in columns[kind] if column < len(row) and row[column]]
+        return [row[column][:MAX_CELL_CHARS] for column in columns[kind] if column < len(row) and row[column]]
 
     for column in columns["identifier"]:  # Moodle writes "Participant 12", in the language of the site
         if column < len(row) and (number := re.search(r"\d+$", row[column])):
@@ -195,13 +197,13 @@ def _index(pairs: Iterable[tuple[str, Person]]) -> tuple[dict[str, Person], dict
 
 def _forms(name: str) -> set[str]:
     """Return a name as file names may have it: "Lee, Ann Marie" is leeannmarie or annmarielee."""
-    words = re.findall(r"\w+", name)
-    return {_squeeze("".join(words[turn:] + words[:turn])) for turn in range(min(len(words), 8))} - {""}
+    words = _words(name)
+    return {"".join(words[turn:] + words[:turn]) for turn in range(min(len(words), 8))}
 
 
-def _squeeze(name: str) -> str:
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    return re.sub(r"[\W_]+", "", plain)
+def _words(name: str) -> list[str]:
+    plain = unicodedata.normalize("NFKC", name[:MAX_CELL_CHARS]).casefold()
+    return re.findall(r"[^\W_]+", plain[:MAX_CELL_CHARS])
 
 
 def _name_lines(lines: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -205,3 +206,15 @@ def test_two_hand_ins_of_one_person_are_attempts(folder, roster):
     assert newest.older == ("41@1 (alee)",)
     assert sorted(one.id for one in every.learners) == ["41@1", "41@2"]
     assert {one.learner for one in every.learners} == {"41"} and not every.unlisted
+
+
+def test_long_names_cost_no_more_than_short_ones(roster):
+    """A letter that is unfolded to eighteen, a hundred thousand times in a line, is read in a moment."""
+    text = "\ufdfa" * 50_000
+    rows = "".join(f"{number},{text} {text} a b c d e f\n{text}{number},x\n" for number in range(5))
+    start = time.process_time()
+    found = roster("id,name\nann,Ann Lee\n" + rows)
+
+    assert found.find_by_name("lee ann").id == "ann" and found.find([text]) is not None
+    assert all(len(key) <= 300 for person in found.people for key in person.keys)
+    assert time.process_time() - start < 1
