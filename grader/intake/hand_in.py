@@ -84,8 +84,11 @@ class HandIn:
         return cls(files, data["notes"], data["problem"])
 
     def keep(self, path: str, content: bytes) -> None:
-        """Add a file, under its name without .txt. Raises HandInFull if there is no room for it."""
+        """Add a file, under its name without .txt, beside one that has it. Raises HandInFull if there is no room."""
         written, path = path, plain_name(path)
+        if written != path and path in self.files:
+            stem, dot, suffix = path.rpartition(".")
+            path = f"{stem} (copy){dot}{suffix}"
         if len(self.files) >= MAX_FILES or len(content) > self.bytes_left:
             raise HandInFull(f"{path} and what comes after it were left out: the hand-in is too large.")
         self.bytes_left -= len(content)

@@ -311,6 +311,15 @@ def test_a_name_with_txt_behind_it_is_read_as_what_it_was(folder, name):
         assert list(hand_in.files) == [name[:-4]] and hand_in.notes == [f"{name} was read as {name[:-4]}."]
 
 
+def test_a_text_beside_the_file_of_its_name_is_kept(tmp_path):
+    """Work that was saved as softmax.py.txt beside an empty softmax.py is not lost."""
+    write(tmp_path / "in" / "ann", {"softmax.py": "stub", "softmax.py.txt": "work"})
+    hand_in = read_hand_in(discover(tmp_path / "in").learners[0])
+
+    assert hand_in.files == {"softmax.py": b"stub", "softmax (copy).py": b"work"}
+    assert hand_in.notes == ["softmax.py.txt was read as softmax (copy).py."]
+
+
 # --- which file is which lesson ---------------------------------------------------------------------------------------
 
 
