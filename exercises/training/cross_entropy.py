@@ -38,8 +38,8 @@ def cross_entropy(logits, targets, ignore_index=-100, label_smoothing=0.0):
 
     Allowed: logsumexp, log_softmax, softmax, exp, log, gather, one_hot, and
     any tensor arithmetic.
-    Not allowed: a call that does it whole (cross_entropy, nll_loss and
-    their modules).
+    Not allowed: a call that does it whole (cross_entropy, nll_loss,
+    ctc_loss and their modules, log_prob of a distribution).
 
     >>> logits = torch.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     >>> cross_entropy(logits, torch.tensor([0, 2]))

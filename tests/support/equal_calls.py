@@ -1,6 +1,6 @@
 """Find every callable of torch that does a whole exercise, by calling each on random input in the plausible ways.
 
-python -m support.equal_calls softmax|attention EVERY KNOWN...: prints an expression for each, and how it was called.
+python -m support.equal_calls EXERCISE EVERY KNOWN...: prints an expression for each, and how it was called.
 Run it where it can do no harm: it calls what it finds.
 """
 
@@ -65,6 +65,19 @@ EXERCISES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("torch.softmax(q @ k.mT / 2, -1) @ v", "(torch.softmax(q @ k.mT / 2, -1) @ v)[0, :1]",
          "(torch.softmax(q @ k.mT / 2, -1) @ v)[0, 0][:, None]"),
+    ),
+    "cross_entropy": (
+        "x, t, e, n = torch.randn(3, 4), torch.tensor([0, 2, 3]), torch.eye(4), torch.ones(3, dtype=torch.long)"
+        "; h, l = e[t], torch.log_softmax(x, -1); b = torch.nn.functional.pad(l, (1, 0), value=-1e30)[None]",
+        (
+            "f(x, t)", "f(x, t, reduction='none')", "f()(x, t)", "f(l, t)", "f()(l, t)",
+            "f(l, h, reduction='batchmean')", "f(reduction='batchmean')(l, h)",
+            "f(b, t[:, None] + 1, n, n, reduction='none')", "f(b, t[:, None] + 1, n, n)",
+            "f(reduction='none')(b, t[:, None] + 1, n, n)", "f(b, t[:, None] + 1, n, n, 0, 0)",
+            "f(l, t, None, 1, -100)", "f(4, 5, [4])(x, t)", "f(logits=x).log_prob(t)",
+            "f(logits=x).log_prob(h)", "f(1, logits=x).log_prob(h)",
+        ),
+        ("-l[range(3), t]", "-l[range(3), t].mean()"),
     ),
 }  # fmt: skip
 

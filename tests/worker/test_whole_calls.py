@@ -18,7 +18,7 @@ from support.repeat import SOAK
 from grader.course.load_course import load
 from grader.worker.operations import ModuleHost
 
-EXERCISES = ("softmax", "attention")
+EXERCISES = ("softmax", "attention", "cross_entropy")
 MAX_SECONDS = 1800
 
 
