@@ -164,7 +164,8 @@ class MistakeOutputs:
         parameters = self.mistake_set.parameters
         to_build = list(inspect.signature(self.mistake_set.build({})).parameters)
         found = [circumstances_of(self.transcripts[probe].submission, parameters, to_build) for probe in self.probes]
-        few = {words for each in found for words in each if 2 * sum(words in other for other in found) <= len(found)}
+        usual = [each for each, probe in zip(found, self.probes, strict=True) if not probe.aside]
+        few = {words for each in found for words in each if 2 * sum(words in other for other in usual) <= len(usual)}
         return [each & few for each in found]
 
     def fingerprint(self, probe: int, mistakes: int) -> Fingerprint:

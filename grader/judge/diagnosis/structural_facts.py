@@ -68,7 +68,8 @@ def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tu
     """Yield calls that the submission answers, the most ordinary first, each with inputs that none before it has."""
     tried: set[tuple[str, int]] = set()
     count = 0
-    for number in sorted(range(len(outputs.probes)), key=lambda number: len(outputs.special[number])):
+    numbers = [number for number, probe in enumerate(outputs.probes) if not probe.aside]
+    for number in sorted(numbers, key=lambda number: len(outputs.special[number])):
         exchanges = outputs.transcripts[outputs.probes[number]].submission
         calls = [index for index, each in enumerate(exchanges) if each.operation == "call"]
         if not calls or "grad" in exchanges[calls[0]].content or exchanges[calls[0]].content.get("after"):
