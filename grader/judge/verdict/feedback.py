@@ -74,8 +74,8 @@ def strengths_of(checks: Sequence[CheckResult]) -> tuple[str, ...]:
 def weaknesses_of(
     checks: Sequence[CheckResult], mistakes: Sequence[Named], stages: Sequence[str], lines: Sequence[WrongLine] = ()
 ) -> tuple[str, ...]:
-    """Return the named mistakes, the lines where right ends, what the probes showed; else the first failed checks."""
-    said = [*dict.fromkeys(mistake.says for mistake in mistakes), *(line.says for line in lines), *stages]
+    """Return the named mistakes, what the probes showed, the lines where right ends; else the first failed checks."""
+    said = [*dict.fromkeys(mistake.says for mistake in mistakes), *stages, *(line.says for line in lines)]
     if not said:
         bad = [check for check in checks if not check.passed and check.outcome not in ("skipped", "grader-error")]
         said = [f"{check.says} — {check.message.splitlines()[0]}" if check.message else check.says for check in bad[:2]]
