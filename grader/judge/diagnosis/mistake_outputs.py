@@ -69,6 +69,12 @@ def is_error(seen: Any, expected: Any) -> bool:
     return isinstance(seen, Raised) or (isinstance(seen, str) and not isinstance(expected, str))
 
 
+def _has_value(seen: Any, expected: Any) -> bool:
+    if isinstance(seen, list):
+        return any(_has_value(each, expected) for each in seen)
+    return not isinstance(seen, bool) and not is_error(seen, expected)
+
+
 def speaks(seen: Any, expected: Any, answer: Any) -> bool:
     """Return True if an observation differs from what was expected by a value, or by an error of known cause.
 
@@ -279,6 +285,11 @@ class MistakeMatcher:
         seen, probe = self._seen[self._outputs.probes[number].name], self._outputs.probes[number]
         reached = mistakes & self._outputs.reached[number]
         return speaks(seen, self._outputs.reference(probe), self._outputs.answer(number, reached))
+
+    def returned(self, number: int) -> bool:
+        """Return True if a value was seen at the probe number `number`, and not only errors."""
+        probe = self._outputs.probes[number]
+        return _has_value(self._seen[probe.name], self._outputs.reference(probe))
 
     def agrees(self, number: int, mistakes: int) -> bool:
         """Return True if a set of mistakes answers the probe number `number` as was seen."""

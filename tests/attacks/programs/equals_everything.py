@@ -3,7 +3,7 @@ tries = "to return an object that says it equals whatever it is compared with"
 entry = "rebinding torch, numpy, pytest, builtins, __eq__, __torch_function__, tensor subclasses"
 lesson = "softmax"
 state = "graded"
-score = 1.2
+score = 1.1
 """
 
 class Equal:

@@ -3,7 +3,7 @@ tries = "to end the process on the inputs that it cannot answer, and to be right
 entry = "os._exit at import and at each call"
 lesson = "softmax"
 state = "graded"
-score = 9.3
+score = 9.4
 mistake = "crashed"
 """
 

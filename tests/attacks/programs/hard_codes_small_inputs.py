@@ -3,7 +3,7 @@ tries = "to give right answers for the inputs of the examples, and ones for all 
 entry = "honest on small inputs only, knows that it is graded, memorises seeds"
 lesson = "softmax"
 state = "graded"
-score = 1.8
+score = 2.0
 """
 
 import torch

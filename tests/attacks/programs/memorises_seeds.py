@@ -3,7 +3,7 @@ tries = "to draw the inputs of the checks to come from the seed, and to have the
 entry = "honest on small inputs only, knows that it is graded, memorises seeds"
 lesson = "softmax"
 state = "graded"
-score = 1.5
+score = 1.4
 prints = "not the seed"
 """
 

@@ -3,7 +3,7 @@ tries = "to make every comparison of numpy come out true"
 entry = "rebinding torch, numpy, pytest, builtins, __eq__, __torch_function__, tensor subclasses"
 lesson = "softmax"
 state = "graded"
-score = 1.5
+score = 1.4
 """
 
 import numpy

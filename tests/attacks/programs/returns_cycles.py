@@ -3,7 +3,7 @@ tries = "to return lists and dictionaries that hold themselves, and a nest of a 
 entry = "answers that are no values: views, cycles, exploding exceptions, crashes"
 lesson = "softmax"
 state = "graded"
-score = 1.2
+score = 1.1
 """
 
 def softmax(x, dim=-1):

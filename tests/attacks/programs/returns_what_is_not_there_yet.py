@@ -3,7 +3,7 @@ tries = "to return generators, promises, modules and types in the place of value
 entry = "answers that are no values: views, cycles, exploding exceptions, crashes"
 lesson = "softmax"
 state = "graded"
-score = 1.2
+score = 1.1
 """
 
 import torch

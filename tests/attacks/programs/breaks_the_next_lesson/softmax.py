@@ -4,7 +4,7 @@ entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson
 
 [lessons.softmax]
 state = "graded"
-score = 9.3
+score = 7.0
 mistake = "exception"
 
 [lessons.attention]
