@@ -4,7 +4,10 @@ import torch
 
 from grader.api.checks import MistakeSet
 
-layer_norm = MistakeSet("layer_norm", globals())
+FAR = 2e-2  # as the check allows: float32 itself rounds a mean near 1000 by 6e-5
+layer_norm = MistakeSet(
+    "layer_norm", globals(), tolerances={f"ln_far_from_zero[{offset}]": FAR for offset in (1000.0, -1000.0)}
+)
 rms_norm = MistakeSet("rms_norm", globals())
 MISTAKE_SETS = [layer_norm, rms_norm]
 
