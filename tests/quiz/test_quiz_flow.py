@@ -250,12 +250,23 @@ def test_a_sitting_that_was_broken_off_goes_on(workspace):
 
 def test_an_answer_that_cannot_be_kept_is_not_marked(workspace):
     """Where the log cannot be written, no mark is told: an error says why, and nothing pretends to be kept."""
-    workspace.events("quiz", "topic0", stdin="?\n")
-    with closing(sqlite3.connect(workspace.progress)) as file:
-        file.execute("CREATE UNIQUE INDEX only_one ON quiz_answers (mode)")
-    done = workspace.learn("quiz", "topic0", "--json", stdin="?\n")
-    assert done.returncode == 3 and "could not be saved: UNIQUE" in done.stderr
-    assert kinds([json.loads(line) for line in done.stdout.splitlines()]) == ["session", "question"]
+    command, pipe = [sys.executable, "-c", START, "quiz", "topic0", "--json"], subprocess.PIPE
+    process = subprocess.Popen(
+        command,
+        cwd=workspace.folder,
+        env=environment(workspace.course),
+        text=True,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )
+    with process, closing(sqlite3.connect(workspace.progress)) as file:
+        assert process.stdin and process.stdout
+        told = [json.loads(process.stdout.readline()) for _ in range(2)]
+        file.execute("BEGIN EXCLUSIVE")  # another program holds the file for longer than we wait
+        rest, error = process.communicate("?\n", timeout=60)
+    assert process.returncode == 3 and "another program has been using the file" in error, error
+    assert kinds(told) == ["session", "question"] and not rest
 
 
 # ---- for people, through a pipe --------------------------------------------------------------------------------------
