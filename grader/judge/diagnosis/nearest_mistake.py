@@ -47,14 +47,15 @@ def find_nearest(outputs: MistakeOutputs, seen: Observations) -> list[Nearest]:
 def _is_evident(outputs: MistakeOutputs, matcher: MistakeMatcher, mistakes: int, where: str) -> bool:
     """Return True if values speak for each of these mistakes outside a circumstance, and not only errors.
 
-    That is so where without it the others do not fit; what raises an error everywhere is explained by that error. A
-    mistake that is recognised by certain probes only is known by these, or not at all.
+    That is so where without it the others do not fit. What mostly raises errors is explained by them: only
+    its values speak. A mistake that is recognised by certain probes only is known by these, or not at all.
     """
     if any(mistake.only for mistake in outputs.members(mistakes)):
         return False
     asked = [number for number, special in enumerate(outputs.special) if where not in special]
-    if not any(map(matcher.returned, asked)):
-        return False
-    speaking = [number for number in asked if not matcher.agrees(number, 0) and matcher.speaks(number, mistakes)]
+    returned = [number for number in asked if matcher.returned(number)]
+    evidence = asked if 2 * len(returned) > len(asked) else returned
+    wrong = [number for number in evidence if not matcher.agrees(number, 0)]
+    speaking = [number for number in wrong if matcher.speaks(number, mistakes)]
     singles = (1 << bit for bit in range(mistakes.bit_length()) if mistakes >> bit & 1)
     return all(any(not matcher.agrees(number, mistakes & ~one) for number in speaking) for one in singles)

@@ -3,7 +3,7 @@ tries = "to return a subclass of Tensor that answers for itself whatever it is a
 entry = "rebinding torch, numpy, pytest, builtins, __eq__, __torch_function__, tensor subclasses"
 lesson = "softmax"
 state = "graded"
-score = 1.5
+score = 1.4
 """
 
 import torch
