@@ -66,6 +66,6 @@ def test_no_other_call_does_the_exercise(exercise, tmp_path):
     )  # fmt: skip
     calls = [tuple(line.split("|")) for line in done.stdout.splitlines()]
 
-    assert done.returncode == 0 and len(calls) > 20, done.stderr[-2000:]
+    assert done.returncode == 0 and len(calls) > 5, done.stderr[-2000:]
     unknown = set(calls) - set(found(exercise))
     assert {call for call in unknown if refusal(exercise, *call).get("kind") != "forbidden"} == set()
