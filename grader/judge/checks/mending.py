@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.judge.diagnosis.ask_again import with_handles
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.transcript.replay import NotRecorded
+from grader.judge.transcript.transcript import with_handles
 from grader.judge.values.compare import is_array
 from grader.judge.values.mend import fitting_item, mend
 

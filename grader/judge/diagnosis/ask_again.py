@@ -9,10 +9,8 @@ from grader.judge.diagnosis.error_hints import hint_for
 from grader.judge.diagnosis.mistake_set import MistakeSet, Probe
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
-from grader.judge.transcript.transcript import Exchange, Transcript
+from grader.judge.transcript.transcript import Exchange, Transcript, with_handles
 from grader.judge.values.compare import ATOL, Raised
-from grader.worker.arrays import map_leaves
-from grader.worker.wire import Handle
 
 # torch raises a RuntimeError for each, and they are different mistakes
 CAUSES = ("modified by an inplace operation", "Can't call numpy()", "does not require grad", "leaf Variable")
@@ -68,14 +66,6 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
         if observed is not NOTHING:
             observations.append(observed)
     return observations[0] if len(observations) == 1 else observations
-
-
-def with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
-    """Return a request about the subject's own objects. Raises KeyError where it has none."""
-    mapped = map_leaves(dict(content), lambda leaf: Handle(handles[leaf.number]) if isinstance(leaf, Handle) else leaf)
-    if "handle" in mapped:
-        mapped["handle"] = handles[mapped["handle"]]
-    return mapped  # type: ignore[no-any-return]
 
 
 def _observe(exchange: Exchange, answer: Mapping[str, Any], reply: Mapping[str, Any]) -> Any:

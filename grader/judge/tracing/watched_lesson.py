@@ -14,13 +14,13 @@ from grader.judge.tracing.line_words import describe
 from grader.judge.tracing.matching import Right
 from grader.judge.tracing.trace import Request, Trace, is_number, is_value, trace_call
 from grader.judge.tracing.wrong_line import LineFinder
-from grader.judge.transcript.transcript import Exchange
+from grader.judge.transcript.transcript import Exchange, with_handles
 from grader.judge.values.compare import is_array, same
 from grader.model import WrongLine
 from grader.source.step_marks import read_marks
 from grader.worker.arrays import map_leaves
 from grader.worker.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
-from grader.worker.wire import Handle, Opaque
+from grader.worker.wire import Opaque
 
 MAX_ARGUMENT_BYTES = 64 << 10
 MAX_CHECKS = 3  # that failed, on which the line is looked for
@@ -118,7 +118,7 @@ def watch_calls(
     for asked in exchanges:
         if isinstance(asked.answer, LearnerError) or asked.content.get("elsewhere"):
             return
-        requests = [_with_handles(asked.content, each) for each in handles]
+        requests = [with_handles(asked.content, each) for each in handles]
         if asked.operation == "call":
             calls = [{key: request[key] for key in ("target", "args", "kwargs")} for request in requests]
             if _size_of(calls[1]) > MAX_ARGUMENT_BYTES:
@@ -173,13 +173,6 @@ def _numbers_made_of(found: Sequence[Right], index: int) -> list[Right]:
     powers = (-1, 0.5, -0.5)
     made = {number**power for number in numbers if number > 0 for power in powers}
     return [Right(number, index, "", is_derived=True) for number in sorted(made - numbers)[:MAX_VALUES]]
-
-
-def _with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
-    mapped = map_leaves(dict(content), lambda leaf: Handle(handles[leaf.number]) if isinstance(leaf, Handle) else leaf)
-    if "handle" in mapped:
-        mapped["handle"] = handles[mapped["handle"]]
-    return mapped  # type: ignore[no-any-return]
 
 
 def _size_of(value: Any) -> int:

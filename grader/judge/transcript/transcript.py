@@ -16,8 +16,8 @@ from typing import Any
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.values.random_inputs import Rand
-from grader.worker.arrays import duplicate, pack
-from grader.worker.wire import EncodedValue, encode_value
+from grader.worker.arrays import duplicate, map_leaves, pack
+from grader.worker.wire import EncodedValue, Handle, encode_value
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,14 @@ class Exchange:
     operation: str
     content: Mapping[str, Any]
     answer: dict[str, Any] | LearnerError
+
+
+def with_handles(content: Mapping[str, Any], handles: Mapping[int, int]) -> dict[str, Any]:
+    """Return a request about the subject's own objects. Raises KeyError where it has none."""
+    mapped = map_leaves(dict(content), lambda leaf: Handle(handles[leaf.number]) if isinstance(leaf, Handle) else leaf)
+    if "handle" in mapped:
+        mapped["handle"] = handles[mapped["handle"]]
+    return mapped  # type: ignore[no-any-return]
 
 
 @dataclass(eq=False)
