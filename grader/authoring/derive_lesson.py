@@ -53,8 +53,10 @@ def derive_stub(source: str, heading: str) -> str:
             parts.append("\n\n" + "\n".join([*lines[first - 1 : _end_of_head(node)], _unwritten(node, node.name)]))
         elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-            inside = ["\n".join([*lines[each.lineno - 1 : _end_of_head(each)], _unwritten(each, node.name)])
-                      for each in methods]  # fmt: skip
+            inside = [
+                "\n".join([*lines[each.lineno - 1 : _end_of_head(each)], _unwritten(each, node.name)])
+                for each in methods
+            ]
             parts.append("\n\n" + "\n\n".join(["\n".join(lines[first - 1 : _end_of_head(node)]), *inside]))
     return "\n".join(parts) + "\n"
 

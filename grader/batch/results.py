@@ -195,7 +195,8 @@ class Results:
     def _replace_earlier(self, hand_in: str, graded: GradedHandIn) -> tuple[Record, dict[str, Any]]:
         """Return a new result with what counts of the one that it replaces, and its fingerprints."""
         new, fingerprints = graded.record, graded.fingerprints
-        before, old = self.states.get(hand_in), self.store.record(hand_in, parse_record)
+        before = self.states.get(hand_in)
+        old = self.store.record(hand_in, parse_record) if before else None
         if before is None or old is None:
             return new, fingerprints
         same_work = len({old.digest, new.digest} - {""}) < 2  # empty where the grader failed

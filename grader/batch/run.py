@@ -123,7 +123,8 @@ class Run:
         self.otherwise = sum(states[name].settings != self.results.key for name in waiting & states.keys())
         listed = {name for name, state in states.items() if state.listed}
         self.changed = sorted(listed & {learner.id for learner in mine} - stays - waiting)
-        self.results.grade_again(self.changed)
+        if self.changed:
+            self.results.grade_again(self.changed)
         stays |= {*self.changed, *self.older}
         if regrade:
             self.results.grade_again(waiting)

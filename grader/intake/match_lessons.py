@@ -46,9 +46,12 @@ def match_attempts(
     """
     matchers = []
     for folder in ("", *earlier):
-        own = {path: text for path, text in sources.items() if path.startswith(folder)}
-        own = {path: text for path, text in own.items() if folder or not path.startswith(tuple(earlier))}
-        below = {path[len(folder) :]: text for path, text in own.items()}
+        others = () if folder else tuple(earlier)
+        below = {
+            path[len(folder) :]: text
+            for path, text in sources.items()
+            if path.startswith(folder) and not path.startswith(others)
+        }
         matchers.append((folder, LessonMatcher(course, below, only_lesson=len(lessons) == 1)))
     return {lesson.name: _match_attempts(lesson, matchers, best) for lesson in lessons}
 

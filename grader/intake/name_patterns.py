@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from grader.errors import UsageError
 from grader.intake.learner import Entry
-from grader.intake.platform_names import PLATFORMS, parse_time
+from grader.intake.platform_names import PLATFORMS, is_number, parse_time
 
 GROUPS = ("id", "name", "attempt", "when", "late", "file")
 MAX_NAME_LENGTH = 255  # characters of a name that is read; file systems take no more bytes
@@ -166,17 +166,17 @@ def _read_groups(name: str, groups: dict[str, str], has_file: bool) -> Entry | N
         return None
     attempt, when = groups.get("attempt") or "", groups.get("when") or ""
     submitted = parse_time(when or attempt)
-    is_number = attempt.isascii() and attempt.isdigit() and len(attempt) < 10
+    numbered = is_number(attempt) and len(attempt) < 10
     return Entry(
         name,
         owner=groups["id"],
         owner_name=groups.get("name") or "",
-        attempt=int(attempt) if is_number else None,
-        attempt_name=when if is_number or not attempt else attempt,
+        attempt=int(attempt) if numbered else None,
+        attempt_name=when if numbered or not attempt else attempt,
         late=bool(groups.get("late")),
         file=groups.get("file") or "",
         joins=has_file,
-        submitted=submitted if when or not is_number else None,
+        submitted=submitted if when or not numbered else None,
     )
 
 

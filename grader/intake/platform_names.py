@@ -11,8 +11,8 @@ from datetime import datetime
 
 from grader.intake.learner import Entry
 
-TIMES = ("%b %d %Y %I%M %p", "%B %d %Y %I%M %p", "%d %b %Y %I%M %p", "%d %B %Y %I%M %p",
-         "%b %d %Y %H%M", "%B %d %Y %H%M", "%d %b %Y %H%M", "%d %B %Y %H%M")  # fmt: skip
+DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
+TIMES = tuple(f"{date} {time}" for time in ("%I%M %p", "%H%M") for date in DATES)
 _BLACKBOARD = re.compile(r".+?_([^_]+)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+?) - ([^-]+?(?:AM|PM|\d)) - (.+)")
 
@@ -26,9 +26,9 @@ def canvas(name: str) -> Entry | None:
     words = name.split("_")
     for index, word in list(enumerate(words[:-1]))[1:]:  # the first is the name, even if that is a number
         anonymous = words[index - 1] == "anon"
-        if not (_is_number(word) or (anonymous and word.isalnum())):
+        if not (is_number(word) or (anonymous and word.isalnum())):
             continue
-        has_file = index + 2 < len(words) and _is_number(words[index + 1])
+        has_file = index + 2 < len(words) and is_number(words[index + 1])
         if not has_file and words[index + 1 :] not in (["text.html"], ["link.html"]):
             continue
         before = words[: index - anonymous]
@@ -55,7 +55,7 @@ def moodle(name: str) -> Entry | None:
     if not mark or not owner:
         return None
     full, _, number = owner.rpartition("_")
-    if not (full and _is_number(number)):
+    if not (full and is_number(number)):
         full, number = owner, owner
     return Entry(name, owner=number, owner_name=full.strip(), file=rest.partition("_")[2], joins=True)
 
@@ -64,7 +64,7 @@ def gradescope(name: str) -> Entry | None:
     """Read `submission_NUMBER`, a folder; submission_metadata.yml beside it says whose it is."""
     word, _, rest = name.partition("_")
     number = rest.partition(".")[0]
-    if word != "submission" or not _is_number(number):
+    if word != "submission" or not is_number(number):
         return None
     return Entry(name, owner=number, submitted=float(number[:15]))
 
@@ -113,7 +113,7 @@ def parse_time(text: str) -> float | None:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError):
         pass
-    if _is_number(text.strip()) and len(text.strip()) < 12:
+    if is_number(text.strip()) and len(text.strip()) < 12:
         return float(text)
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     try:
@@ -131,5 +131,6 @@ def parse_time(text: str) -> float | None:
     return None
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return True if the text is decimal digits, and at least one."""
     return text.isascii() and text.isdigit()

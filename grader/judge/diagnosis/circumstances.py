@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.judge.transcript.transcript import Exchange
-from grader.judge.values.compare import is_array, to_numpy
+from grader.judge.values.compare import dtype_name, is_array, to_numpy
 from grader.worker.arrays import map_leaves
 
 LARGE, TINY = 20.0, 1e-2  # magnitudes that standard normal numbers never have, and never all have
@@ -91,7 +91,7 @@ def _in_numbers(values: Any) -> Iterator[str]:
             yield "with large numbers"
         elif array.size and (magnitudes < TINY).all():
             yield "with zeros" if not array.any() else "with tiny numbers"
-    dtypes = {str(array.dtype).removeprefix("torch.") for array in arrays}
+    dtypes = {dtype_name(array) for array in arrays}
     yield from (f"with {dtype}" for dtype in dtypes - ORDINARY)
 
 

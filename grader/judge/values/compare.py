@@ -139,6 +139,11 @@ def to_numpy(value: Any) -> Any:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
+def dtype_name(array: Any) -> str:
+    """Return the name of an array's dtype without its library, such as `float32`."""
+    return str(array.dtype).removeprefix("torch.")
+
+
 def kind_of(value: Any) -> str:
     """Describe what a value is: "None", "a list of 3", "a float32 tensor of shape (2, 3)"."""
     if value is None:
@@ -146,7 +151,7 @@ def kind_of(value: Any) -> str:
     if isinstance(value, Opaque):
         return f"an object of type {value.type_name}"
     if is_array(value):
-        dtype = str(value.dtype).removeprefix("torch.")
+        dtype = dtype_name(value)
         what = "tensor" if is_tensor(value) else "numpy array"
         return f"{with_article(dtype)} {what} of shape {tuple(value.shape)}"
     if isinstance(value, list | tuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from grader.judge.values.compare import is_array, is_tensor
+from grader.judge.values.compare import dtype_name, is_array, is_tensor
 
 HALF = ("float16", "bfloat16")
 HALF_ROUNDING = 0.02  # of the largest value: what a computation in half precision loses
@@ -56,7 +56,7 @@ def _faults_of(value: Any, expected: Any) -> set[str]:
         return {"container"}
     found = {"container"} if item is not value or is_tensor(item) != is_tensor(expected) else set()
     found |= {"axis"} if item.shape != expected.shape else set()
-    return found | ({"dtype"} if _dtype(item) != _dtype(expected) else set())
+    return found | ({"dtype"} if dtype_name(item) != dtype_name(expected) else set())
 
 
 def _as_number(value: Any) -> Any:
@@ -112,20 +112,16 @@ def _with_dtype(value: Any, expected: Any) -> Any:
     """Return an array in the dtype of another one; None if that would change what it says."""
     if value.dtype == expected.dtype:
         return value
-    if _dtype(expected) == "bool" and bool(((value != 0) & (value != 1)).any()):
+    if dtype_name(expected) == "bool" and bool(((value != 0) & (value != 1)).any()):
         return None
     if not is_tensor(value):  # numpy makes an array of anything, of None too
         return value.astype(expected.dtype) if value.dtype.kind in "biufc" else None
     found = value.to(expected.dtype)
-    if _dtype(value) in HALF and value.shape == expected.shape:
+    if dtype_name(value) in HALF and value.shape == expected.shape:
         largest = max(1.0, expected.abs().max().item()) if expected.numel() else 1.0
         if bool(((found - expected).abs() <= HALF_ROUNDING * largest).all()):
             return expected.clone()  # it is as right as its dtype can say
     return found
-
-
-def _dtype(value: Any) -> str:
-    return str(value.dtype).removeprefix("torch.")
 
 
 def _has_axes_of(value: Any, expected: Any) -> bool:

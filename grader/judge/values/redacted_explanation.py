@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.judge.errors import LearnerError
-from grader.judge.values.compare import is_array, is_tensor, kind_of, same, to_numpy, with_article
+from grader.judge.values.compare import dtype_name, is_array, is_tensor, kind_of, same, to_numpy, with_article
 from grader.model import Submission
 from grader.source.parse import nodes_in, parse
 from grader.worker.wire import ITEM_SIZES
@@ -110,7 +110,7 @@ def redacted_kind(value: Any) -> str:
 
 
 def _dtype(array: Any) -> str:
-    name = str(array.dtype).removeprefix("torch.")
+    name = dtype_name(array)
     return name if name in ITEM_SIZES else "special"
 
 

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fsrs import Scheduler
 
 DUE_AT = 0.9  # the recall probability at which FSRS has a question due again
 
@@ -16,9 +20,9 @@ def weigh(times: Mapping[str, Sequence[datetime]], now: datetime) -> dict[str, f
     """Return the weight of the latest answer to each question that was answered at these times, in order."""
     if all(now.astimezone(UTC).date() <= each[-1].astimezone(UTC).date() for each in times.values()):
         return dict.fromkeys(times, 1.0)  # without the time that it takes to import fsrs
-    from fsrs import Card, Rating, Scheduler
+    from fsrs import Card, Rating
 
-    scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+    scheduler = make_scheduler()
     weights = {}
     for name, when in times.items():
         card = Card(card_id=0)  # without an id a card waits a moment to draw one
@@ -26,3 +30,10 @@ def weigh(times: Mapping[str, Sequence[datetime]], now: datetime) -> dict[str, f
             card, _ = scheduler.review_card(card, Rating.Good, each.astimezone(UTC))
         weights[name] = min(1.0, scheduler.get_card_retrievability(card, now.astimezone(UTC)) / DUE_AT)
     return weights
+
+
+def make_scheduler() -> Scheduler:
+    """Make the FSRS scheduler of all reviews: days only, and the same dates for the same log."""
+    from fsrs import Scheduler
+
+    return Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from grader.model import Answered
 from grader.quiz.assessment.evidence import first_tries
+from grader.quiz.assessment.fading import make_scheduler
 from grader.quiz.session.session import is_sure_but_wrong
 
 SURE_BUT_WRONG_AFTER = timedelta(days=7)  # such errors are corrected by feedback, and often return a week later
@@ -21,9 +22,9 @@ def due_times(answers: Sequence[Answered]) -> dict[str, datetime]:
     """Return when each family that was ever asked is due next. Imports fsrs."""
     if not answers:
         return {}
-    from fsrs import Card, Rating, Scheduler
+    from fsrs import Card, Rating
 
-    scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+    scheduler = make_scheduler()
     cards: dict[str, Card] = {}
     for answer in sorted((answer for answer in answers if answer.first), key=lambda answer: answer.when):
         card = cards.get(answer.family) or Card(card_id=len(cards))  # without an id a card waits a moment to draw one
