@@ -79,7 +79,7 @@ def main() -> None:
                 failed += 1
                 print(f"    STANDS THERE NO LONGER  {quote}")
         print(f"  ({time.process_time() - began:.1f} s of CPU time)")
-    sys.exit(failed > 0)
+    sys.exit(min(failed, 1))
 
 
 if __name__ == "__main__":
