@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.batch.settings import Settings
+from grader.intake.formats.repositories import BACKDATED
 from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult
 from grader.record import Previous, Record
 
 LACKING = ("missing", "grader-error")
+DOUBTS = (JUDGED, UNDECIDED, BACKDATED)  # in notes
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def make_record(
 ) -> Record:
     """Make the record of a hand-in from the results of all its lessons.
 
-    Notes that say which of several files was judged are a problem: a human should look whether it was meant.
+    Notes that say which of several files was judged, or that dates do not fit, are a problem: a human should look.
     """
     notes = tuple(notes)
     record = Record(
@@ -68,7 +70,7 @@ def make_record(
 def with_lessons(record: Record, results: Sequence[LessonResult]) -> Record:
     """Return the record with the results of all its lessons, and with what follows from them."""
     every = [*record.notes, *(note for result in results for note in result.notes)]
-    doubts = dict.fromkeys(note for note in every if JUDGED in note or note.endswith(UNDECIDED))
+    doubts = dict.fromkeys(note for note in every if any(word in note for word in DOUBTS))
     return replace(
         record,
         score=mean_score(results),

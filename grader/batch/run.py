@@ -245,6 +245,7 @@ def _discover(course: Course, plan: Plan, roster: Roster | None) -> Discovery:
             roster=roster,
             attempts=plan.attempts,
             before=parse_deadline(plan.before) if plan.before else 0,
+            lessons=[lesson.name for lesson in plan.lessons],
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,11 +14,13 @@ from grader.intake.formats.repositories import is_list, read_list
 from grader.intake.group_attempts import add_earlier, find_missing, group_entries, match_roster, number_attempts
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
 from grader.intake.limits import is_archive
-from grader.intake.name_patterns import NamePattern, guess_platform
+from grader.intake.name_patterns import NamePattern, guess_expression, guess_platform
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
 
 MAX_NAMES_SHOWN = 8  # in one note
+DATES_NOTE = "--before goes by the dates in commits, which are what the committer's computer said: they prove nothing."
+SIDE_BY_SIDE = "Files named PERSON_LESSON are each a hand-in by itself; this joins those of one person:"
 MERGE = "merge"
 ATTEMPTS = (MERGE, "best", "last", "all")  # what becomes of one person's several hand-ins
 
@@ -48,6 +50,7 @@ def discover(
     roster: Roster | None = None,
     attempts: str = MERGE,
     before: int = 0,
+    lessons: Collection[str] = (),
 ) -> Discovery:
     """Find the learners in a folder, in the .zip of a class as it was downloaded, or in a list of git repositories.
 
@@ -59,6 +62,7 @@ def discover(
         attempts: Of several hand-ins of one person: "merge" grades the newest file of each lesson, "best" takes the
             best score of each, "last" the last hand-in alone, and "all" grades each by itself.
         before: Of a repository, read the newest commit by then, in seconds since 1970; 0 for no limit.
+        lessons: Their names, by which files of one person are known that lie side by side.
 
     Raises:
         SubmissionError: The source cannot be read, or holds no hand-in.
@@ -66,6 +70,10 @@ def discover(
     """
     found = Discovery()
     learners = _find_hand_ins(source, leave_out, names, found)
+    if not names and (expression := guess_expression([one.first.name for one in learners], lessons)):
+        found.notes = (f"{SIDE_BY_SIDE} {expression}", *found.notes)
+    if before and is_list(source):
+        found.notes = (*found.notes, DATES_NOTE)
     if not learners:
         raise _no_hand_ins(source, names, found)
     if roster:

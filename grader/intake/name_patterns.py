@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from grader.errors import UsageError
 from grader.intake.learner import Entry
@@ -76,6 +76,13 @@ def guess_platform(names: Sequence[str]) -> str:
         if len(names) > 1 and len(found) >= 0.8 * len(names):
             return platform
     return ""
+
+
+def guess_expression(names: Sequence[str], lessons: Collection[str]) -> str:
+    """Return the option for names such as ada_softmax.py, if somebody's name stands before two lessons; else empty."""
+    files = rf"(?:{'|'.join(sorted(lessons))})\.(?:py|ipynb)"
+    owners = [found[1] for name in names if lessons and (found := re.fullmatch(rf"(.+?)[_-]{files}", name))]
+    return f"--names '(?P<id>.+?)[_-](?P<file>{files})'" if len(set(owners)) < len(owners) else ""
 
 
 # --- several uploads of one file --------------------------------------------------------------------------------------

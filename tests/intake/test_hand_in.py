@@ -21,6 +21,7 @@ from grader.intake.discover import discover
 from grader.intake.hand_in import HandIn, _read_archive, read_hand_in
 from grader.intake.learner import printable
 from grader.intake.match_lessons import LessonMatcher
+from grader.intake.name_patterns import NamePattern
 from grader.intake.unique_ids import unique
 
 
@@ -47,6 +48,20 @@ def test_each_direct_child_is_one_learner(folder):
     assert [(learner.id, learner.kind) for learner in found.learners] == [
         ("ann", "folder"), ("bob", "zip"), ("cy", "notebook"), ("dan", "python")]  # fmt: skip
     assert found.ignored == ["readme.txt"]
+
+
+def test_one_persons_files_side_by_side_are_noticed(folder):
+    """In a flat folder one person's files are hand-ins by themselves; the expression that joins them is told."""
+    write(folder, {"ada_lovelace_moving_average.py": "", "ada_lovelace_argmax_2d.py": "", "alan-argmax_2d.py": ""})
+    found = discover(folder, lessons=["argmax_2d", "moving_average"])
+    (hint,) = found.notes
+    _, expression, _ = hint.split("'")
+    joined = discover(folder, names=NamePattern.parse(expression), lessons=["argmax_2d", "moving_average"])
+
+    assert len(found.learners) == 3 and "--names" in hint
+    assert [(one.id, len(one.entries)) for one in joined.learners] == [("ada_lovelace", 2), ("alan", 1)]
+    assert not joined.notes
+    assert not discover(folder, lessons=["argmax_2d"]).notes
 
 
 def test_two_hand_ins_of_one_name_have_two_ids(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 from support.hand_ins import SUMS, write
 
+from grader.batch.make_record import make_record
 from grader.errors import SubmissionError, UsageError
 from grader.intake.discover import discover
-from grader.intake.formats.repositories import parse_deadline, read_list
+from grader.intake.formats.repositories import BACKDATED, parse_deadline, read_list
 from grader.intake.hand_in import read_hand_in
 from grader.intake.learner import Entry, Learner
 from grader.intake.name_patterns import NamePattern
@@ -105,6 +107,22 @@ def test_a_commit_or_a_deadline_can_be_asked_for(repository):
     assert "were left out" in by_noon.notes[0] and second[:12] in by_noon.notes[1]
     assert "no commit by" in read(repository, before=parse_deadline("2026-02-01")).problem
     assert "no commit nowhere" in read(repository, "nowhere").problem
+
+
+def test_a_commit_that_is_older_than_its_parent_is_noted(repository):
+    """Work of after the deadline under a date of before it counts, and the result and the list say how far it is so."""
+    read_by_noon = functools.partial(read, repository, before=parse_deadline("2026-03-02 12:00+00:00"))
+    commit(repository, {"moving_average.py": "x = 2"}, "2026-03-02T10:00:00+00:00")
+    assert not any(BACKDATED in note for note in read_by_noon().notes)
+    commit(repository, {"moving_average.py": "x = 3"}, "2026-03-09T12:00:00+00:00")
+    forged = commit(repository, {"moving_average.py": "x = 4"}, "2026-03-02T11:00:00+00:00")
+    hand_in = read_by_noon()
+    assert hand_in.files["moving_average.py"] == b"x = 4"
+    (said,) = [note for note in hand_in.notes if BACKDATED in note]
+    assert forged[:12] in said and "2026-03-09" in said
+    assert not read(repository).notes[1:]
+    (owner,) = discover(write(repository.parent, {"list.txt": "ann\n"}) / "list.txt", before=7).learners
+    assert make_record(owner, [], digest="", notes=hand_in.notes).problem == said
 
 
 def test_what_is_no_file_of_the_learner_is_left_out(tmp_path):
@@ -325,6 +343,7 @@ def test_a_list_goes_with_names_a_roster_and_a_deadline(repository):
     )
 
     assert [(one.id, one.name, one.before) for one in found.learners] == [("41", "Ann", 7)]
+    assert any("prove nothing" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("text, says", [

@@ -48,7 +48,8 @@ OPTIONS = (
     click.option("--attempts", type=click.Choice(["merge", "best", "last", "all"]), default="merge", show_default=True,
                  help="Of a learner's several hand-ins: merge grades the newest file of each lesson, best takes the "
                  "best score of each, last the last hand-in alone, all grades each by itself."),
-    click.option("--before", metavar="DATE", help="Of a git repository, its newest commit before DATE."),
+    click.option("--before", metavar="DATE",
+                 help="Of a git repository, its newest commit before DATE, by the dates in the commits."),
     course_option,
     lessons_option,
     click.option("--only", multiple=True, metavar="ID", help="Only this submission; may be given several times."),

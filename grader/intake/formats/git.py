@@ -26,6 +26,7 @@ MAX_MEMORY_BYTES = 2 << 30
 MAX_LINE_BYTES = 1 << 16
 MAX_CONFIG_BYTES = 1 << 20
 MAX_FILES = 200_000  # in a git folder
+MAX_COMMITS = 1_000  # whose dates are compared with their parents'
 # GIT_ALLOW_PROTOCOL overrules the clone's configuration: without any transport, a missing object is not fetched from a
 # promisor remote, which can be a command. With an explicit git folder, git does not check who owns it.
 ENVIRONMENT = {
@@ -72,6 +73,13 @@ class Git:
         with self._run(arguments) as output:
             line = output.line()
             return line.decode("ascii", "replace") if output.succeeded() else None
+
+    def history(self, commit: str) -> Iterator[tuple[str, int, list[str]]]:
+        """Yield a commit and its newest ancestors, each with its date and its parents. Raises GitError."""
+        with self._run(("rev-list", "--timestamp", "--parents", f"--max-count={MAX_COMMITS}", commit)) as output:
+            while line := output.line():
+                date, name, *parents = line.decode("ascii", "replace").split()
+                yield name, int(date), parents
 
     def tree(self, commit: str) -> Iterator[Listing]:
         """Yield everything in a commit, in git's order. Raises GitError."""

@@ -29,6 +29,7 @@ MAX_LINE_CHARS = 16_384  # two paths of the longest that Linux takes, and more
 LFS = b"version https://git-lfs.github.com/spec/"
 MAX_LFS_BYTES = 1024  # of a pointer, by its specification
 LINK = "120000"
+BACKDATED = " is dated before its parent"
 FORM = "write one repository in a line: PATH, or ID,PATH, or ID,PATH,COMMIT"
 
 
@@ -107,6 +108,7 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
             raise GitError(f"The repository has no commit by {when}.")
         if chosen != newest:
             note(f"Commits after {when} were left out.")
+        _note_backdated(git, chosen, note)
     note(f"This is of commit {chosen[:12]}.")
     files = sorted(_select_files(git, chosen, note), key=lambda one: (one.path.count("/"), one.path))[:MAX_FILES]
     for file, content in zip(files, git.contents([file.object for file in files], MAX_NOTEBOOK_BYTES), strict=True):
@@ -116,6 +118,17 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])
+
+
+def _note_backdated(git: Git, commit: str, note: Note) -> None:
+    """Note the newest commit that is older than a parent of it: a committer's date is what the committer says."""
+    history = list(git.history(commit))
+    dates = {name: date for name, date, _ in history}
+    for name, date, parents in history:
+        if date < (parent := max((dates.get(one, date) for one in parents), default=date)):
+            own, after = (f"{datetime.fromtimestamp(each):%Y-%m-%d %H:%M}" for each in (date, parent))
+            note(f"Commit {name[:12]}, {own},{BACKDATED}, {after}: look when it was really handed in.")
+            return
 
 
 def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
