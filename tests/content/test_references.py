@@ -1,0 +1,91 @@
+"""The references of the further lessons against the operators that they are to equal: values and gradients.
+
+A case draws the arguments of one comparison and gives two functions of them, ours first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812  (the name that everybody uses)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.course_files import load
+
+TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
+
+Function = Callable[..., torch.Tensor]
+Comparison = tuple[Function, Function, list[torch.Tensor]]  # ours, theirs, what both are given
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Sizes from hypothesis, and numbers from a seed of hypothesis's."""
+
+    data: st.DataObject
+    generator: torch.Generator
+    dtype: torch.dtype
+
+    def size(self, low: int = 1, high: int = 6) -> int:
+        """Draw a size."""
+        return self.data.draw(st.integers(low, high))
+
+    def shape(self, axes: int) -> list[int]:
+        """Draw up to so many sizes."""
+        return self.data.draw(st.lists(st.integers(1, 4), max_size=axes))
+
+    def one_of(self, *values: Any) -> Any:
+        """Draw one of these."""
+        return self.data.draw(st.sampled_from(values))
+
+    def normal(self, *shape: int, scale: float = 1.0) -> torch.Tensor:
+        """Draw normal numbers."""
+        return torch.randn(shape, generator=self.generator, dtype=self.dtype) * scale
+
+    def integers(self, high: int, *shape: int) -> torch.Tensor:
+        """Draw whole numbers from 0 to high - 1."""
+        return torch.randint(high, shape, generator=self.generator)
+
+
+def embedding(draw: Draw) -> Comparison:
+    """F.embedding, for ids of any shape."""
+    vocab_size, d_model = draw.size(), draw.size()
+    ids = draw.integers(vocab_size, *draw.shape(3))
+    table = load("solutions/text/embedding.py").Embedding(vocab_size, d_model)
+
+    def ours(weight: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(table, {"weight": weight}, (ids,))
+
+    return ours, lambda weight: F.embedding(ids, weight), [draw.normal(vocab_size, d_model)]
+
+
+CASES: dict[str, Callable[[Draw], Comparison]] = {
+    "embedding": embedding,
+}
+
+
+def values_and_gradients(function: Function, given: list[torch.Tensor]) -> list[torch.Tensor | None]:
+    """Give a function's value and the gradients of a weighted sum of it."""
+    leaves = [each.clone().requires_grad_(each.is_floating_point()) for each in given]
+    y = function(*leaves)
+    if y.requires_grad:
+        (y * torch.linspace(-1, 2, y.numel(), dtype=y.dtype).view_as(y)).sum().backward()
+    return [y.detach(), *(leaf.grad for leaf in leaves)]
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(deadline=None, max_examples=25)
+@given(data=st.data(), seed=st.integers(0, 2**32 - 1), dtype=st.sampled_from(list(TOLERANCE)))
+def test_every_reference_equals_its_operator(name: str, data: st.DataObject, seed: int, dtype: torch.dtype) -> None:
+    """The reference's values and gradients are the operator's, for sizes of all kinds; no argument is changed."""
+    ours, theirs, given_ = CASES[name](Draw(data, torch.Generator().manual_seed(seed), dtype))
+    before = [each.clone() for each in given_]
+
+    mine, other = values_and_gradients(ours, given_), values_and_gradients(theirs, given_)
+
+    torch.testing.assert_close(mine, other, atol=TOLERANCE[dtype], rtol=1e-4)
+    assert all(torch.equal(a, b) for a, b in zip(before, given_, strict=True))
