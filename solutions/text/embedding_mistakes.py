@@ -106,8 +106,8 @@ mistake("emb-normalised", "The vectors are scaled to length 1.", "Give the rows 
         result="F.normalize(value, dim=-1)")
 mistake("emb-normalised", "Vectors that are longer than 1 are shortened to it.", "Take out `max_norm`.",
         coding="max_norm", result="value / value.norm(dim=-1, keepdim=True).clamp(min=1.0)")
-mistake("emb-detached", "No gradient reaches the table: its rows are taken from `weight.data`, under no_grad, or it needs "
-        "none.", "Take them from the parameter itself: `self.weight[ids]`.", look="self.weight.data[ids]")
+mistake("emb-detached", "No gradient reaches the table: its rows are taken from `weight.data` or under no_grad, or it "
+        "needs none.", "Take them from the parameter itself: `self.weight[ids]`.", look="self.weight.data[ids]")
 mistake("emb-gradient-averaged", "The gradient of an id is averaged over its places.", "Take out `scale_grad_by_freq`: "
         "gradients add up.", look="F.embedding(ids, self.weight, scale_grad_by_freq=True)")
 mistake("emb-one-hot-int", "The one-hot vectors are whole numbers, and torch multiplies no whole numbers with floats.",
