@@ -2,8 +2,8 @@
 
 from grader.course.find_course import locate, trust
 from grader.course.find_lesson import aliases, find_lesson
-from grader.course.frontmatter import read_text
+from grader.course.frontmatter import Part, read_parts
 from grader.course.load_course import load
 from grader.course.stubs import read_functions
 
-__all__ = ["aliases", "find_lesson", "load", "locate", "read_functions", "read_text", "trust"]
+__all__ = ["Part", "aliases", "find_lesson", "load", "locate", "read_functions", "read_parts", "trust"]

@@ -1,14 +1,27 @@
-"""Read a lesson's Markdown file: TOML between two `+++` lines, then the text."""
+"""Read a lesson's Markdown file: TOML between two `+++` lines, then the text, cut where the reader is to guess."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.course.tables import Table, TomlText
 from grader.files import read_file
 from grader.model import Lesson
 
 FENCE = "+++"
+
+_HIDDEN = re.compile(r"^<details>\n<summary>(.+)</summary>\n\n((?:(?!</?details>).*\n)+)</details>$", re.MULTILINE)
+_LOOSE = re.compile(r"^</?(?:details|summary)>", re.MULTILINE)
+_FORM = "`<details>`, `<summary>its name</summary>`, an empty line, the answer and `</details>`"
+
+
+class Part(NamedTuple):
+    """A piece of a lesson's text. All but the first begin with the answer to what was asked just before."""
+
+    answer: str  # its name, as "What it prints"; empty in the first part
+    text: str
 
 
 def read_front_matter(path: Path) -> Table:
@@ -17,10 +30,15 @@ def read_front_matter(path: Path) -> Table:
     return head.parse()
 
 
-def read_text(lesson: Lesson) -> str:
-    """Read the lesson's Markdown without its front matter. Raises CourseError."""
-    _, body = _split(lesson.text_path)
-    return body.lstrip("\n")
+def read_parts(lesson: Lesson) -> list[Part]:
+    """Read the lesson's Markdown without its front matter, cut before each hidden answer. Raises CourseError."""
+    head, body = _split(lesson.text_path)
+    bare = _HIDDEN.sub(lambda found: "\n" * found[0].count("\n"), body)
+    if loose := _LOOSE.search(bare):
+        line = head.text.count("\n") + bare.count("\n", 0, loose.start()) + 4
+        raise head.error(f"a hidden answer is {_FORM}, each on a line of its own", line)
+    first, *more = _HIDDEN.split(body.lstrip("\n"))
+    return [Part("", first), *(Part(more[i], more[i + 1] + more[i + 2]) for i in range(0, len(more), 3))]
 
 
 def _split(path: Path) -> tuple[TomlText, str]:

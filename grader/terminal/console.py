@@ -98,22 +98,30 @@ def wrap(text: str, indent: int = 0) -> str:
     return CODE.sub(lambda code: paint(code[0], "strong"), "\n".join(lines).replace("\0", " "))
 
 
-def show_paged(text: str, pager: bool) -> None:
-    """Show a text, through the pager if it is longer than the terminal."""
+def has_reader() -> bool:
+    """Return True if a person sees what is printed and can answer."""
+    return is_terminal(sys.stdout) and is_terminal(sys.stdin)
+
+
+def show_paged(text: str, pager: bool, is_part: bool = False) -> None:
+    """Show a text, through the pager if it is longer than the terminal. A part stays on the screen below others."""
     import shutil
 
     height = shutil.get_terminal_size((80, 24)).lines
-    if pager and is_terminal(sys.stdout) and is_terminal(sys.stdin) and text.count("\n") >= height:
-        os.environ["LESS"] = _for_less(os.environ.get("LESS", ""))
+    if pager and has_reader() and text.count("\n") >= height:
+        os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), "REX" if is_part else "R")
         click.echo_via_pager(text, color=has_colour())
     else:
         click.echo(text, nl=False, color=True)
 
 
-def _for_less(options: str) -> str:
-    """Add options for less: colours, and a prompt that says how to leave, unless there is one."""
-    if "R" not in options:
-        options += " -R"
+def _for_less(options: str, wanted: str) -> str:
+    """Add options for less, and a prompt that says how to leave, unless there is one.
+
+    R shows colours, E leaves at the end of the text, X leaves it on the screen.
+    """
+    new = [option for option in wanted if option not in options.partition("-P")[0]]
+    options = "".join(f"-{option} " for option in new) + options
     if "P" not in options:
         options += " -Psspace goes on, q leaves$"
     return options.strip()

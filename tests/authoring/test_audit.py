@@ -223,7 +223,17 @@ def test_a_lesson_that_cannot_be_read_keeps_no_other_from_its_audit(copy):
     (said,) = lessons["argmax_2d"]["problems"]
     assert said.startswith('lessons/basics/argmax_2d.md:2: "forbid" is not a key')
     assert list(audited(copy, "moving_average")[1]) == ["moving_average"]
-    assert list(audited(copy, "argmax_2d")[1]) == ["argmax_2d"]
+
+
+def test_an_answer_that_is_half_hidden_is_a_problem_of_its_lesson(copy):
+    """The audit tells the line where an answer is hidden and not shown again."""
+    path = "lessons/basics/argmax_2d.md"
+    change(copy / path, "`argmax` of a grid", "<details>\n`argmax` of a grid")
+    code, lessons = audited(copy, "argmax_2d")
+
+    assert code == 1 and list(lessons) == ["argmax_2d"]
+    line = line_of(copy / path, "<details>")
+    assert lessons["argmax_2d"]["problems"][0].startswith(f"{path}:{line}: a hidden answer")
 
 
 def test_a_mistake_must_be_rejected_on_every_seed(copy):

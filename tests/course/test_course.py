@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.course_maker import STUB, SYLLABUS, front, make_course
 
 from grader.cli.lesson_parameters import choose_lessons
-from grader.course import aliases, find_lesson, load, locate, read_functions, read_text
+from grader.course import aliases, find_lesson, load, locate, read_functions, read_parts
 from grader.errors import CourseError, UnknownLesson
 from grader.model import Limits
 
@@ -148,7 +148,7 @@ def test_a_class_has_the_parameters_of_its_constructor(tmp_path):
 
 def test_the_text_of_a_lesson_is_without_front_matter(course):
     """What the learner reads begins at the heading."""
-    assert read_text(course.lessons["mean"]) == "# Mean\n\nThe text.\n"
+    assert read_parts(course.lessons["mean"]) == [("", "# Mean\n\nThe text.\n")]
 
 
 def test_a_course_written_on_windows_reads_the_same(tmp_path, course):
@@ -160,7 +160,42 @@ def test_a_course_written_on_windows_reads_the_same(tmp_path, course):
     again = load(tmp_path)
 
     assert again == course
-    assert read_text(again.lessons["mean"]) == "# Mean\n\nThe text.\n"
+    assert read_parts(again.lessons["mean"]) == [("", "# Mean\n\nThe text.\n")]
+
+
+HIDDEN = "<details>\n<summary>What it is</summary>\n\n42\n\n</details>\n"
+
+
+def test_a_text_is_cut_before_each_hidden_answer(tmp_path):
+    """The first part ends with a question; each further one begins with the answer and goes on to the next question."""
+    text = front("mean") + f"Guess!\n\n{HIDDEN}\nMore. Guess!\n\n{HIDDEN}\nThe end.\n"
+    course = load(make_course(tmp_path, {"lessons/core/mean.md": text}))
+
+    first, *others = read_parts(course.lessons["mean"])
+
+    assert first == ("", "# Mean\n\nThe text.\nGuess!\n\n")
+    assert others == [("What it is", "42\n\n\n\nMore. Guess!\n\n"), ("What it is", "42\n\n\n\nThe end.\n")]
+
+
+@pytest.mark.parametrize(
+    "line, text",
+    [
+        (1, HIDDEN.replace("</details>\n", "")),
+        (2, "\n" + HIDDEN.replace("<summary>What it is</summary>\n", "")),
+        (1, HIDDEN.replace("summary>\n\n", "summary>\n")),
+        (7, HIDDEN + "</details>\n"),
+        (1, HIDDEN.replace("42", HIDDEN)),
+    ],
+)
+def test_an_answer_that_is_half_hidden_is_told_with_its_line(tmp_path, line, text):
+    """A hidden answer without an end, a name or its empty line, or within another, is a fault of the course."""
+    before = front("mean")
+    course = load(make_course(tmp_path, {"lessons/core/mean.md": before + text}))
+
+    with pytest.raises(CourseError, match="a hidden answer is") as caught:
+        read_parts(course.lessons["mean"])
+
+    assert caught.value.where.endswith(f"mean.md:{before.count(chr(10)) + line}")
 
 
 def test_the_course_that_comes_along_can_be_read():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring import lesson_template
+from grader.course.frontmatter import read_parts
 from grader.course.stubs import read_functions
 from grader.errors import SelfattendError
 from grader.files import read_file
@@ -25,7 +26,10 @@ Add = Callable[..., None]  # (what, path, line)
 
 
 def check_texts(lesson: Lesson, add: Add) -> bool:
-    """Note what is wrong with a lesson's texts; return True if its checks can be run."""
+    """Note what is wrong with a lesson's texts; return True if its checks can be run.
+
+    Raises CourseError where an answer in the text is half hidden.
+    """
     paths = (lesson.text_path, lesson.exercise_path, lesson.solution_path, lesson.checks_path, lesson.mistakes_path)
     missing = [path for path in paths if not path.is_file()]
     for path in missing:
@@ -37,6 +41,8 @@ def check_texts(lesson: Lesson, add: Add) -> bool:
     if lesson.solution_path not in missing:
         _check_signatures(lesson, add)
         _check_examples(lesson, add)
+    if lesson.text_path not in missing:
+        read_parts(lesson)
     return lesson.checks_path not in missing and lesson.solution_path not in missing
 
 

@@ -8,28 +8,53 @@ from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.model import Lesson
-from grader.terminal.console import show_paged
+from grader.terminal.console import has_reader, paint, show_paged
 
 
 @click.command("read")
 @lesson_argument(required=False)
 @pager_option
+@click.option("--whole", is_flag=True, help="Show every answer at once, without asking for your guess.")
 @course_option
 @click.pass_context
-def command(ctx: click.Context, lesson: str | None, pager: bool) -> None:
+def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) -> None:
     """Read LESSON; without it, your current lesson.
+
+    The text stops where you should guess before you read on: Enter shows the answer.
 
     \b
     Example:
       learn read softmax
-      learn read softmax --no-pager
+      learn read softmax --whole --no-pager
     """
-    from grader.course import read_text
+    from grader.course import read_parts
     from grader.terminal.markdown import markdown
 
     context = find_context(ctx)
     chosen = context.lesson(lesson)
-    show_paged(f"{markdown(read_text(chosen))}\n{_footer(context, chosen)}", pager)
+    pieces = [_name(part.answer) + markdown(part.text) for part in read_parts(chosen)]
+    pieces[-1] += f"\n{_footer(context, chosen)}"
+    if whole or not has_reader():
+        pieces = ["\n".join(pieces)]
+    for number, piece in enumerate(pieces):
+        if number and not _wants_the_answer():
+            return
+        show_paged(piece, pager, is_part=len(pieces) > 1)
+
+
+def _name(answer: str) -> str:
+    """Write the line that stands above an answer."""
+    return paint(f"--- {answer} ---", "quiet") + "\n\n" if answer else ""
+
+
+def _wants_the_answer() -> bool:
+    """Wait for the reader's guess, which is theirs; False if they leave."""
+    from grader.cli.quiz.prompt import STOP_KEY, Prompter
+
+    try:
+        return Prompter().ask(f"Your guess, or Enter alone; {STOP_KEY} leaves: ").strip().lower() != STOP_KEY
+    except EOFError:
+        return False
 
 
 def _footer(context: CourseContext, lesson: Lesson) -> str:
