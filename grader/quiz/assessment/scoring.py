@@ -13,7 +13,7 @@ topics that have enough items. If the share s were known of each topic, the mean
 
 where u, at most 1 - s, is the share of items that were said not to be known: nothing was left to luck there. The 90%
 interval holds every share s from which the mean m is no further than 1.75 sqrt(V(s)). Who knows all can only slip,
-so of the gap 1 - m the part exp(-(1 - m)^2 / 4 / V(1)), about how likely m is for one who knows all, is not held
+so of the gap 1 - m the part exp(-(1 - m)^2 / 2.5 / V(1)), about how likely m is for one who knows all, is not held
 against anybody: without it a true 10 would be shown as 9.85. Where topics are left out, V gets more by (their share *
 SPREAD)^2: whoever chooses topics may know the others worse, or better.
 
@@ -33,7 +33,7 @@ MIN_ITEMS = 3  # for a topic to be covered
 MIN_TOPICS = 6  # for a score over all
 SPREAD = 0.3  # at least, of a learner's knowledge over the topics that were left out
 Z90 = 1.75  # 1.645 would do if credits were normal; they are few, and skewed near both ends
-SLIPS_WIDTH = 4.0  # 2 would do, likewise; slips are the fewest
+SLIPS_WIDTH = 2.5  # 2 would do, likewise; wider makes 9.5 too high, narrower makes 10 too low
 SCALE = 10.0
 
 SOLID, UNSURE, WEAK = "solid", "unsure", "weak"

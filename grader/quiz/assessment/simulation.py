@@ -19,7 +19,7 @@ from grader.quiz.kinds.order import longest_rise
 from grader.quiz.model import Question
 from grader.quiz.session.plan import choose_families
 
-TRUE_SCORES = (1.0, 3.0, 5.5, 8.0, 10.0)
+TRUE_SCORES = (1.0, 3.0, 5.5, 8.0, 9.5, 10.0)
 LENGTHS = ("short", "full")
 SPREAD = 0.12  # standard deviation of a learner's knowledge over the topics
 PLANS = 40  # sittings that are drawn; learners share them
