@@ -70,7 +70,7 @@ class Family:
     """One thing to ask. `fields` are those of its kind, from the TOML; a generator's values replace them.
 
     `counts_for` is the topic to which its answers are evidence. `same_as` is another family that asks the same thing:
-    a sitting asks one of the two, and one counts.
+    a session asks one of the two, and one counts.
     """
 
     id: str

@@ -279,7 +279,7 @@ def test_plain_lines_through_a_pipe(workspace):
     for word in ("What will you score", SURE, ON):
         assert word not in done.stdout
     assert done.stdout.count("> ?") == 10 and "Again: Topic topic0" in done.stdout
-    assert "This sitting: 0.0 of 10   0 of 5 right, and of 5 asked again 0" in done.stdout
+    assert "This session: 0.0 of 10   0 of 5 right, and of 5 asked again 0" in done.stdout
 
 
 @pytest.mark.parametrize("line", ["48 | very", "1/2 |", "48 | 0.8"])
@@ -455,13 +455,13 @@ def test_several_unfinished_sittings_are_listed(workspace):
     workspace.learn("quiz", "open", "1", stdin="a line\n")
     with in_terminal(workspace) as terminal:
         screen = terminal.until("n begins another")
-        assert "3 sittings not finished" in screen and "1  your own words on “Topic topic0”: begun just now" in screen
+        assert "3 sessions not finished" in screen and "1  your own words on “Topic topic0”: begun just now" in screen
         assert "3  “Topic topic0”: 1 of 5 questions answered" in screen
         assert "its answers count; its other questions are not asked" in " ".join(screen.split())
         terminal.type("4\r")
         terminal.until("Type a number from 1 to 3, e and a number, or n.")
         terminal.type("e2\r")
-        terminal.until("2 sittings not finished")
+        terminal.until("2 sessions not finished")
         terminal.until("n begins another")
         terminal.type("2\r")
         assert "2 of 5" in terminal.until("\n> ")
@@ -510,7 +510,7 @@ def test_the_end_of_a_sitting(workspace):
             dont_know(terminal)
         rest, code = terminal.end()
     assert code == 0
-    assert "This sitting: 0.0 of 10   0 of 5 right" in rest and "You predicted 6.0: 6.0 too high." in rest
+    assert "This session: 0.0 of 10   0 of 5 right" in rest and "You predicted 6.0: 6.0 too high." in rest
     assert "learn report" in rest and "learn quiz redo" in rest
 
 

@@ -66,13 +66,13 @@ def _trend(history: list[dict[str, Any]]) -> str:
     if not history:
         return ""
     biases = ", ".join(f"{each['bias']:+.1f}" for each in history)
-    when = "in your last sitting" if len(history) == 1 else f"in your last {len(history)} sittings"
+    when = "in your last session" if len(history) == 1 else f"in your last {len(history)} sessions"
     return f"Predicted minus scored, {when}: {biases}"
 
 
 def _waiting(state: Mapping[str, Any]) -> Iterator[str]:
     if state["unfinished"]:
-        yield f"  {plural(state['unfinished'], 'sitting')} not finished    {paint('learn quiz', 'command')}"
+        yield f"  {plural(state['unfinished'], 'session')} not finished    {paint('learn quiz', 'command')}"
     if state["due"]:
         yield f"  {plural(state['due'], 'question')} due for review    {paint('learn review', 'command')}"
     elif state["next_due"]:

@@ -129,8 +129,8 @@ def _built(built: Mapping[str, Any]) -> str:
 def _off(bias: float, sessions: int) -> str:
     high = "high" if bias > 0 else "low"
     if sessions == 1:
-        return f"In your last sitting your prediction was {abs(bias):.1f} too {high}."
-    return f"Your predictions were {abs(bias):.1f} too {high} on average, over your last {sessions} sittings."
+        return f"In your last session your prediction was {abs(bias):.1f} too {high}."
+    return f"Your predictions were {abs(bias):.1f} too {high} on average, over your last {sessions} sessions."
 
 
 def _number(name: str, value: float | None, says: str, style: str = "") -> str:

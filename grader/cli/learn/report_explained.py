@@ -17,7 +17,7 @@ from grader.terminal.text import plural
 Topic = Mapping[str, Any]
 
 WHAT_COUNTS = (
-    "Every answer that a program checked counts if it was the first try in its sitting, unless a question that asks "
+    "Every answer that a program checked counts if it was the first try in its session, unless a question that asks "
     f"the same was answered less than {PRACTICE.total_seconds() / 3600:.0f} hours before: that is practice. Of several "
     "that count the latest does. What you mark yourself, and exercises, never count here."
 )

@@ -19,7 +19,7 @@ from grader.quiz.bank.bank import Bank
 from grader.store.quiz_log import PlannedSession, QuizLog
 from grader.terminal.text import ago, plural
 
-WHEN_ENDED = "Where a sitting is ended, its answers count; its other questions are not asked."
+WHEN_ENDED = "Where a session is ended, its answers count; its other questions are not asked."
 REPORT = ("learn report", "what you know, as far as it was checked")
 
 

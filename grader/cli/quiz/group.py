@@ -60,7 +60,7 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 )
 @click.option("--facet", type=click.Choice(list(FACETS)), help="Only questions of this facet, on TOPIC or on all.")
 @click.option("--exam", is_flag=True, help="No marks until all is answered.")
-@click.option("--new", "anew", is_flag=True, help="Begin another sitting, where one was broken off.")
+@click.option("--new", "anew", is_flag=True, help="Begin another session, where one was broken off.")
 @click.option("--predict", type=click.FloatRange(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event; see above.")
@@ -117,7 +117,7 @@ def command(
 def _find_unfinished(quiz: QuizContext, name: str | None, exam: bool, facet: str | None) -> PlannedSession | None:
     """Return the session to resume: on that topic; without one an assessment or, at a terminal, any.
 
-    A sitting on one facet is short, and begins anew.
+    A session on one facet is short, and begins anew.
     """
     if facet:
         return None

@@ -224,7 +224,7 @@ def _score(summary: Mapping[str, Any]) -> list[str]:
     if again["answers"]:
         right += f", and of {again['answers']} asked again {again['right']}"
     score = paint(f"{summary['score']:.1f} of 10", "strong")
-    lines = [f"This sitting: {score}   {right}"]
+    lines = [f"This session: {score}   {right}"]
     says = f"Corrected for guessing; the 90% interval is {summary['low']:.1f} to {summary['high']:.1f}."
     if summary["practice"]:
         says += f" {_practice(summary['practice'], summary['answers'])}"

@@ -75,7 +75,7 @@ def _when(day: date, today: date) -> str:
 
 
 @click.command("redo")
-@click.option("--new", "anew", is_flag=True, help="Begin again, where a sitting was broken off.")
+@click.option("--new", "anew", is_flag=True, help="Begin again, where a session was broken off.")
 @prove_option
 @json_lines_option
 @course_option

@@ -35,7 +35,7 @@ def choose_session(quiz: QuizContext, left: Sequence[PlannedSession]) -> Planned
     waiting = list(left)
     while waiting:
         quiz.terminal.clear()
-        quiz.terminal.show([paint(f"{plural(len(waiting), 'sitting')} not finished", "strong"), ""])
+        quiz.terminal.show([paint(f"{plural(len(waiting), 'session')} not finished", "strong"), ""])
         quiz.terminal.show([_line(quiz, number, planned) for number, planned in enumerate(waiting, 1)])
         quiz.terminal.show(["", *(paint(line, "quiet") for line in wrap_paragraphs(WHEN_ENDED)), ""])
         chosen, ends = _ask_number(quiz.terminal, len(waiting))

@@ -100,7 +100,7 @@ def last_prediction(bank: Bank, sessions: Sequence[QuizSession]) -> float | None
 
 
 def is_assessment(bank: Bank, session: QuizSession) -> bool:
-    """Return True for a sitting on all topics of the assessment."""
+    """Return True for a session on all topics of the assessment."""
     return session.mode in ("quiz", "exam") and set(bank.assessed or bank.names) <= set(session.topics)
 
 

@@ -1,6 +1,6 @@
 """Collect the evidence for each topic and each facet from the log of answers.
 
-An answer counts if a program marked it, it was the first try at its question in its sitting, and no question that asks
+An answer counts if a program marked it, it was the first try at its question in its session, and no question that asks
 the same was answered in the hours before: a try soon after feedback is practice, and only shows that the feedback was
 read. Of several that count the latest does. Exercises, and what learners mark themselves, never count here.
 """
