@@ -29,6 +29,7 @@ Values:
 
 Mistake files:
 
+    draw                     an argument of `MistakeSet.ask` that is yet to be drawn
     MistakeSet               the known mistakes of one function: its steps, probes, mistakes and alternatives
 """
 
@@ -42,7 +43,7 @@ from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show
 from grader.judge.values.mend import mend
-from grader.judge.values.random_inputs import Rand
+from grader.judge.values.random_inputs import Rand, draw
 from grader.judge.values.redacted_explanation import explain_form, redacted_kind, wrong_shape
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "assert_repeatable",
     "assert_shape",
     "assert_unchanged",
+    "draw",
     "fail",
     "is_array",
     "kind_of",

@@ -14,4 +14,4 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     # over the keys: each query has a total of 1 to give
     weights = torch.softmax(scores, dim=-1)  # step: weigh
     # (..., T, S) @ (..., S, d_v) -> (..., T, d_v)
-    return weights @ v  # step: mix
+    return weights @ v  # step: blend

@@ -23,6 +23,7 @@ from typing import Any
 from grader.judge.course_files import load_file
 from grader.judge.diagnosis.common_mistakes import common_mistakes
 from grader.judge.diagnosis.marked_source import MarkedSource
+from grader.judge.errors import LearnerError
 from grader.judge.values.compare import ATOL
 
 
@@ -109,6 +110,7 @@ class MistakeSet:
         together: How many mistakes at once are looked for.
         tolerances: By the name of a check, how far answers may be apart to be taken for equal.
         without: The names of checks that recognise no mistake.
+        tells_errors_apart: An error that `ask` meets is known by its type; else any error is one observation.
 
     Attributes:
         steps: The names of the steps, with what the correct version has there.
@@ -126,8 +128,10 @@ class MistakeSet:
         together: int = 2,
         tolerances: Mapping[str, float] | None = None,
         without: Sequence[str] = (),
+        tells_errors_apart: bool = True,
     ) -> None:
         self.function, self.together, self.from_checks = function, together, from_checks
+        self.tells_errors_apart = tells_errors_apart
         self.path = Path(names["__file__"])
         beside = self.path.with_name(self.path.name.replace("_mistakes", ""))
         self.source = MarkedSource(reference or beside, function, names, after)
@@ -149,15 +153,46 @@ class MistakeSet:
 
         return register
 
-    def ask(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Register one more question than the checks ask: the value for these arguments."""
-        self.probe(name, stage=name)(lambda subject, rand: getattr(subject, self.function)(*args, **kwargs))
+    def ask(
+        self,
+        name: str,
+        *args: Any,
+        by: str | Callable[..., Any] = "__call__",
+        see: Callable[[Any], Any] = lambda answer: answer,
+        stage: str | None = None,
+        atol: float = ATOL,
+        nan_tells_nothing: bool = False,
+        aside: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Register one more question than the checks ask: the value for these arguments.
+
+        Args:
+            args: The arguments. One that is a function of `rand`, as `draw(3, 5)` makes, is drawn.
+            by: How it is asked: "gradients", "observe", "on_slices", or a function of the function and its arguments.
+            see: What is seen of the answer.
+            stage: What it isolates, if that is not its name.
+        """
+
+        def run(subject: Any, rand: Any) -> Any:
+            given = [each(rand) if callable(each) else each for each in args]
+            named = {key: each(rand) if callable(each) else each for key, each in kwargs.items()}
+            asked = getattr(subject, self.function)
+            try:
+                return see(getattr(asked, by)(*given, **named) if isinstance(by, str) else by(asked, *given, **named))
+            except LearnerError as error:
+                if self.tells_errors_apart or error.kind != "raised":
+                    raise
+                return "an error"
+
+        stage = stage if stage is not None else "" if aside else name
+        self.probe(name, stage=stage, atol=atol, nan_tells_nothing=nan_tells_nothing, aside=aside)(run)
 
     def mistake(
         self,
         id: str,
-        says: str,
-        suggests: str,
+        says: str | None = None,
+        suggests: str | None = None,
         *,
         coding: str = "",
         only: tuple[str, ...] = (),
@@ -167,7 +202,7 @@ class MistakeSet:
     ) -> None:
         """Register a mistake: what stands in place of steps, or a whole wrong `version`.
 
-        One id may have several codings.
+        One id may have several codings; what the second does not say or suggest is what the one before it does.
 
         Args:
             coding: Which way of making the mistake this is, where there are several.
@@ -176,9 +211,14 @@ class MistakeSet:
             version: A function, or an expression of the function's parameters.
 
         Raises:
-            ValueError: It names steps that there are not, or is registered already.
+            ValueError: It names steps that there are not, is registered already, or nothing is said.
         """
         self._require_steps(changes)
+        before = next((other for other in reversed(self.mistakes) if other.id == id), None)
+        if before:
+            says, suggests = says or before.says, suggests or before.suggests
+        if says is None or suggests is None:
+            raise ValueError(f"{id}: nothing is said of it, or nothing suggested")
         found = Mistake(id, says, suggests, changes, self._version(version), coding, only, alone, _author_line())
         if any(other.label == found.label for other in self.mistakes):
             raise ValueError(f"two mistakes labelled {found.label!r}")
@@ -200,20 +240,29 @@ class MistakeSet:
             says, suggests = own.get(row.name, (row.says, row.suggests))
             self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, **dict[str, Any](row.changes))
 
-    def include(self, lesson: str, *, without: Sequence[str] = (), **own: tuple[str, str]) -> None:
-        """Register the mistakes of another lesson's first function that have their steps here, too.
+    def include(
+        self, known: str | MistakeSet, *, without: Sequence[str] = (), says: str = "", **own: tuple[str, str]
+    ) -> None:
+        """Register the mistakes of another mistake set that have their steps and probes here, too.
 
         Args:
-            lesson: Its name, in the same track; `track/lesson` for another.
+            known: It, or the name of the lesson whose first it is; `track/lesson` in another track.
             without: Ids or labels to leave out.
+            says: What its sentences begin with here, as "Inside attention,".
             own: By id, with `_` for `-`, what is said and suggested in place of its words.
         """
-        other: MistakeSet = load_file(self.path.parent.joinpath(f"{lesson}_mistakes.py")).MISTAKE_SETS[0]
+        other = known
+        if isinstance(other, str):
+            other = load_file(self.path.parent.joinpath(f"{other}_mistakes.py")).MISTAKE_SETS[0]
+        assert isinstance(other, MistakeSet)
         self.source.names = {**other.source.names, **self.source.names}
-        for known in other.mistakes:
-            if known.changes and known.changes.keys() <= self.steps.keys() and not {known.id, known.label} & {*without}:
-                says, suggests = own.get(known.id.replace("-", "_"), (known.says, known.suggests))
-                self.mistake(known.id, says, suggests, coding=known.coding, alone=known.alone, **known.changes)
+        probes = {probe.name for probe in self.probes}
+        for row in other.mistakes:
+            here = row.changes and row.changes.keys() <= self.steps.keys() and probes.issuperset(row.only)
+            if here and not {row.id, row.label} & {*without}:
+                said = f"{says} {row.says[0].lower()}{row.says[1:]}" if says else row.says
+                said, suggests = own.get(row.id.replace("-", "_"), (said, row.suggests))
+                self.mistake(row.id, said, suggests, coding=row.coding, only=row.only, alone=row.alone, **row.changes)
 
     def example(self, *args: Any, **kwargs: Any) -> None:
         """Register arguments small enough to retype; smallest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,11 @@ def derive(*parts: object) -> int:
     """Derive a 63-bit seed from all parts, the same on every machine and in every process."""
     text = "\x1f".join(map(str, parts)).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
+
+
+def draw(*shape: int, scale: float = 1.0, dtype: Any = None) -> Callable[[Rand], Any]:
+    """Return an argument that is yet to be drawn, for `MistakeSet.ask`."""
+    return lambda rand: rand(*shape, scale=scale, dtype=dtype)
 
 
 class Rand:
