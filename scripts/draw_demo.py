@@ -1,4 +1,4 @@
-"""Draw docs/demo.svg: what `learn demo` prints, in a terminal of 84 columns, the list of checks cut short.
+"""Draw docs/demo.svg: what `learn demo` prints, in a terminal of 84 columns, its assessment.
 
 python scripts/draw_demo.py
 """
@@ -27,20 +27,18 @@ def demo() -> list[Text]:
     return Text.from_ansi(done.stdout).split("\n", allow_blank=True)
 
 
-def shortened(lines: list[Text]) -> list[Text]:
-    """The score and the first failure, then everything from the smallest failing input on."""
-    plain = [line.plain for line in lines]
-    start = next(i for i, line in enumerate(plain) if " / 10 " in line) - 1
-    smallest = next(i for i, line in enumerate(plain) if line.startswith("Smallest failing input"))
-    failures = [i for i in range(start, smallest) if plain[i].lstrip().startswith(("✗", "✓", "·"))]
-    return [*lines[start : failures[1]], Text("  ...", style="dim"), Text(""), *lines[smallest:]]
+def without_paths(lines: list[Text]) -> list[Text]:
+    """The lines but the command and the head of the assessment, which hold this machine's paths."""
+    command = next(i for i, line in enumerate(lines) if line.plain.startswith("→ learn check"))
+    score = next(i for i, line in enumerate(lines) if " / 10 " in line.plain)
+    return [*lines[:command], *lines[score:]]
 
 
 def main() -> None:
     """Write the picture."""
     console = Console(record=True, width=WIDTH, file=io.StringIO())
     console.print(Text("$ learn demo", style="bold"))
-    console.print(Text("\n").join(shortened(demo())))
+    console.print(Text("\n").join(without_paths(demo())))
     console.save_svg(str(PICTURE), title="learn demo", theme=MONOKAI)
 
 

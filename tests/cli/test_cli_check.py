@@ -54,10 +54,9 @@ def test_wrong_work_is_assessed(workspace):
     assert done.returncode == 1
     for part in (
         "seed 5",
-        "failed",
-        "passed",
         "Smallest failing input",
-        "Weaknesses",
+        "failed",
+        "passed: -v lists them",
         "Next",
         "learn hint argmax_2d",
         "a word",
@@ -73,7 +72,7 @@ def test_an_untouched_stub_is_told_as_one(workspace):
 
     assert done.returncode == 1
     assert "not written yet" in done.stdout
-    assert "[stub]" in done.stdout
+    assert len(done.stdout.splitlines()) == 5
 
 
 def test_a_file_that_is_no_python(workspace):
@@ -83,8 +82,8 @@ def test_a_file_that_is_no_python(workspace):
 
     assert done.returncode == 1
     assert "basics/argmax_2d.py:1" in done.stdout
-    assert "[syntax-error]" in done.stdout
-    assert "skipped" not in done.stdout
+    assert "Python cannot read your file" in done.stdout
+    assert "-v" not in done.stdout
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
@@ -198,7 +197,7 @@ def test_the_next_lesson_is_one_that_is_not_solved(workspace):
     answer(workspace, "moving_average")
     said = json.loads(learn("check", "moving_average", "--json", cwd=workspace).stdout)
     assert said["suggestions"][0]["command"] == "learn progress"
-    assert "Every lesson is solved." in learn("check", "argmax_2d", cwd=workspace).stdout
+    assert "Next  learn progress" in learn("check", "argmax_2d", cwd=workspace).stdout
 
 
 def test_outside_of_a_workspace_a_file_is_needed(tmp_path):

@@ -176,7 +176,7 @@ def test_the_line_that_says_what_is_being_done(workspace):
 
     assert "Running your code" in text
     assert "Checking argmax_2d (2 of 2)" in several
-    assert "✗ timed out" in text
+    assert "check failed" in text or "checks failed" in text
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -185,7 +185,7 @@ def test_an_assessment_without_colour(workspace, variables):
     answer(workspace, "argmax_2d", PRINTS)
     text, _ = in_a_terminal("check", "argmax_2d", cwd=workspace, **variables)
 
-    assert "Weaknesses" in text
+    assert "Smallest failing input" in text
     assert not re.search(r"\x1b\[[0-9;]*m|\x1b]", text)
 
 
@@ -199,7 +199,7 @@ def test_softmax_from_start_to_solution(tmp_path):
     file.write_text("def softmax(x, dim=-1):\n    e = x.exp()\n    return e / e.sum(dim, keepdim=True)\n")
     wrong = learn("check", cwd=tmp_path, course=None)
     assert wrong.returncode == 1
-    assert "[sm-overflow]" in wrong.stdout
+    assert "exp(1000) overflows" in wrong.stdout
 
     file.write_text((ROOT / "solutions/core/softmax.py").read_text())
     right = learn("check", cwd=tmp_path, course=None)
@@ -225,8 +225,14 @@ def test_the_demo_explains_itself(tmp_path):
     done = learn("demo", cwd=tmp_path, course=None)
 
     assert done.returncode == 0
-    for part in ("def scaled_dot_product_attention", "Weaknesses", "[at-", "learn start"):
+    for part in (
+        "def scaled_dot_product_attention",
+        "Your mask is transposed",
+        "Smallest failing input",
+        "learn start",
+    ):
         assert part in done.stdout
+    assert len(done.stdout.splitlines()) <= 40
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.judge.values.compare import explain, kind_of, largest_error, same, show
+from grader.judge.values.compare import explain, kind_of, largest_error, same, show, show_apart
 from grader.judge.values.difference_patterns import find_patterns
 from grader.worker.wire import Opaque
 
@@ -89,8 +89,20 @@ def test_small_values_are_shown_as_they_can_be_typed():
     assert show(torch.ones(30, 2)) == "float32 tensor of shape (30, 2)"
     assert kind_of(torch.ones(2, dtype=torch.bool)) == "a bool tensor of shape (2,)"
     assert kind_of(torch.ones(2, dtype=torch.int64)) == "an int64 tensor of shape (2,)"
+    assert show(torch.eye(3)) == "torch.eye(3)"
     assert show(torch.ones(30, 2, dtype=torch.int64)) == "int64 tensor of shape (30, 2)"
     assert (kind_of(3), kind_of("x")) == ("3 (an int)", "'x' (a str)")
+
+
+def test_two_values_are_shown_so_that_they_differ():
+    """With as many digits as it takes, and with the dtypes where the numbers are the same."""
+    third = torch.tensor([1 / 3])
+
+    assert show_apart(third, third + 1e-5) == ("torch.tensor([0.333333])", "torch.tensor([0.333343])")
+    assert show_apart(third.double(), third) == (
+        "torch.tensor([0.333333343]) in float64",
+        "torch.tensor([0.333333343]) in float32",
+    )
 
 
 BASE = torch.randn(4, 4, generator=torch.Generator().manual_seed(1))

@@ -60,7 +60,8 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
 
     put(wrap(f"Somebody tried the lesson “{lesson.title}”. The code runs and looks right; `learn check` disagrees."))
     put()
-    put("\n".join("  " + line if line else "" for line in source(file.read_text(encoding="utf-8")).splitlines()))
+    shown = source(file.read_text(encoding="utf-8").replace("\n\n\n", "\n\n"))
+    put("\n".join("  " + line if line else "" for line in shown.splitlines()))
     put()
     put(
         paint(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from grader.judge.diagnosis.mistake_set import Example
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
-from grader.judge.values.compare import same, show
+from grader.judge.values.compare import same, show, show_apart
 from grader.model import Counterexample
 
 
@@ -20,11 +20,12 @@ def find_counterexample(
         actual: object
         try:
             actual = getattr(submission, function)(*example.args, **example.kwargs)
-            yours = show(actual)
+            yours, wanted = show_apart(actual, expected)
         except LearnerError as error:
             actual = error
+            wanted = show(expected)
             yours = f"{error.type_name or error.kind}: {error.text.splitlines()[0] if error.text else ''}"
         if not same(actual, expected):
             parts = [show(arg) for arg in example.args] + [f"{k}={show(v)}" for k, v in example.kwargs.items()]
-            return [Counterexample(function, f"{function}({', '.join(parts)})", yours, show(expected))]
+            return [Counterexample(function, f"{function}({', '.join(parts)})", yours, wanted)]
     return []

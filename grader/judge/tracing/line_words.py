@@ -59,7 +59,8 @@ class _Words:
         if expected is None:
             return f"{here} is the first value that is none of the reference's, nor made from one by a change of form."
         if is_number(expected.value):
-            return f"with {_short(expected.value)} in place of {here}, which is {_short(value)}, the answer is right."
+            known = f", which is {_short(value)}" if here != f"`{_short(value)}`" else ""
+            return f"with {_short(expected.value)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
             return f"{here} gives {wanted}, which is kept nowhere."

@@ -12,6 +12,7 @@ from grader.worker.wire import Opaque
 ATOL = 1e-4  # float32; the research behind the course found correct work within 9e-6 and wrong work beyond 1.5e-4
 PLAIN = frozenset({type(None), bool, int, float, str, list, tuple, dict})  # most values are of these types
 MAX_SHOWN_CHARS = 600  # characters of a value that are worth reading
+DIGITS = (4, 6, 9)  # significant digits of a shown value: the fewest that tell it from another
 
 
 @dataclass(frozen=True)
@@ -235,27 +236,47 @@ def _number(value: Any) -> str:
     return f"{float(value):.4g}" if value.dtype.kind == "f" else str(value.item())
 
 
-def show(value: Any) -> str:
-    """Show a small value as it can be typed; a large one by its kind."""
-    text = _as_typed(value)
+def show(value: Any, digits: int = 4) -> str:
+    """Show a small value as it can be typed, with so many significant digits; a large one by its kind."""
+    text = _as_typed(value, digits)
     return text if len(text) <= MAX_SHOWN_CHARS else kind_of(value)
 
 
-def _as_typed(value: Any) -> str:
+def show_apart(actual: Any, expected: Any) -> tuple[str, str]:
+    """Show two values with as many digits as tell them apart, and with their dtypes where nothing else does."""
+    for digits in DIGITS:
+        shown = show(actual, digits), show(expected, digits)
+        if shown[0] != shown[1]:
+            return shown
+    if is_array(actual) and is_array(expected) and actual.dtype != expected.dtype:
+        return f"{shown[0]} in {dtype_name(actual)}", f"{shown[1]} in {dtype_name(expected)}"
+    return shown
+
+
+def _as_typed(value: Any, digits: int) -> str:
     if is_array(value):
         if math.prod(value.shape) > (36 if "bool" in str(value.dtype) else 24):
             return kind_of(value).partition(" ")[2]
+        if _is_identity(value):
+            return f"torch.eye({len(value)})"
         name = "torch.tensor" if is_tensor(value) else "numpy.array"
-        return f"{name}({_format_nested(to_numpy(value).tolist())})"
+        return f"{name}({_format_nested(to_numpy(value).tolist(), digits)})"
     if isinstance(value, list | tuple):
-        inside = ", ".join(show(item) for item in value[:MAX_SHOWN_CHARS])
+        inside = ", ".join(show(item, digits) for item in value[:MAX_SHOWN_CHARS])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return repr(value) if value is None or isinstance(value, bool | int | float | str) else kind_of(value)
 
 
-def _format_nested(values: Any) -> str:
+def _is_identity(value: Any) -> bool:
+    if not (is_tensor(value) and dtype_name(value) == "float32" and value.ndim == 2 and len(value) > 1):
+        return False
+    rows = value.tolist()
+    return len(rows) == len(rows[0]) and all(x == (i == j) for i, row in enumerate(rows) for j, x in enumerate(row))
+
+
+def _format_nested(values: Any, digits: int) -> str:
     if isinstance(values, list):
-        return "[" + ", ".join(_format_nested(item) for item in values) + "]"
+        return "[" + ", ".join(_format_nested(item, digits) for item in values) + "]"
     if isinstance(values, float):
-        return f"{values:.4g}" if not values.is_integer() else f"{values:.1f}"
+        return f"{values:.{digits}g}" if not values.is_integer() else f"{values:.1f}"
     return repr(values)

@@ -1,44 +1,51 @@
 """Render a lesson's result for a terminal: the most useful first, readable at any width, with colour or without.
 
-Colour never stands alone: each outcome is a sign and a word too.
+At first a screen shows what is wrong and what to do; every check, and all that is said of it, on request. Colour never
+stands alone: each outcome is a sign and a word too.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.text import Text
 
-from grader.model import CheckResult, Counterexample, LessonResult, Named
-from grader.reports.record_view import TERMINAL_STATES, CheckLine, check_lines
-from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, TROUBLE, Layout, heading, prose
+from grader.model import CheckResult, Counterexample, LessonResult
+from grader.reports.formats.terminal_checks import CheckList, message_line
+from grader.reports.record_view import TERMINAL_STATES, check_lines
+from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, Layout, heading, prose
 from grader.terminal.text import clean, plural, score_bar, score_text
 
 BAR_CELLS = 20
-MIN_OUTCOME_COLUMN = 8
-MAX_MESSAGE_LINES = 7  # of one check's message, unless the layout is for everything
-MAX_LONG_MESSAGES = 3  # checks whose message is shown in several lines; the others get one
-MAX_PRINT_LINES = 12
+MAX_FINDINGS = 3  # of what is wrong, unless the layout is for everything
+MAX_MESSAGE_LINES = 4  # of one finding
+MAX_PRINT_LINES = 5
 MAX_PRINT_COLUMNS = 400
-
-OUTCOME_STYLES = {"passed": GOOD, "skipped": QUIET, "grader-error": TROUBLE}
-
-_LOCATION = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 
 
 def assessment(result: LessonResult, layout: Layout, *, title: str = "", before: float | None = None) -> str:
-    """Render the whole assessment of one lesson; `before` is the score of the attempt before this one."""
-    messages = _Messages(layout, indent=_outcome_column(result.checks) + 5)
+    """Render the assessment of one lesson; `before` is the score of the attempt before this one."""
     lines = [*_head(result, layout, title), *_score(result, layout, before), *_notes(result, layout)]
-    lines += _checks(result, layout, messages)
+    return layout.render(lines + (_everything if layout.everything else _in_short)(result, layout))
+
+
+def _everything(result: LessonResult, layout: Layout) -> list[Text]:
+    checks = CheckList(result.checks, layout)
+    lines = checks.render() if result.checks and result.state != "would-not-import" else []
     lines += _prints(result, layout)
     lines += _counterexamples(result.counterexamples, layout)
     lines += _list("Strengths", [prose(text) for text in result.strengths], layout.signs.passed, GOOD, layout)
-    weaknesses = [messages.weakness(text, result.mistakes) for text in result.weaknesses]
+    weaknesses = [checks.weakness(text, result.mistakes) for text in result.weaknesses]
     lines += _list("Weaknesses", weaknesses, layout.signs.failed, BAD, layout)
-    lines += _next(result, layout)
-    return layout.render(lines)
+    return lines + _next(result, layout)
+
+
+def _in_short(result: LessonResult, layout: Layout) -> list[Text]:
+    lines = _findings(result, layout)
+    lines += _prints(result, layout)
+    lines += _counterexamples(result.counterexamples[:1], layout)
+    return lines + _counted(result, layout) + _commands(result, layout)
 
 
 def summary(results: Sequence[LessonResult], layout: Layout) -> str:
@@ -102,88 +109,57 @@ def _notes(result: LessonResult, layout: Layout) -> list[Text]:
     return [line for text in texts for line in layout.item(f"{layout.signs.trouble} ", STRONG, prose(text))]
 
 
-# --- the checks -------------------------------------------------------------------------------------------------------
+# --- in short ---------------------------------------------------------------------------------------------------------
 
 
-def _checks(result: LessonResult, layout: Layout, messages: _Messages) -> list[Text]:
-    if not result.checks or result.state == "would-not-import":
+def _findings(result: LessonResult, layout: Layout) -> list[Text]:
+    """Render what is wrong, each with what to do about it."""
+    if _is_unwritten(result):
+        *names, last = [f"`{mistake.function}`" for mistake in result.mistakes]
+        says = f"{', '.join(names)} and {last} are not written yet." if names else f"{last} is not written yet."
+        return [Text(), *layout.item(f"{layout.signs.failed} ", BAD, prose(says))]
+    lines: list[Text] = []
+    actions = {mistake.says: mistake.suggests for mistake in result.mistakes}
+    for text in result.weaknesses[:MAX_FINDINGS]:
+        first, *rest = [line for line in clean(text).strip().split("\n") if not line.startswith("Asked: ")]
+        body = prose(first)
+        for line in rest[:MAX_MESSAGE_LINES]:
+            body.append("\n").append_text(message_line(line, layout))
+        lines += layout.item(f"{layout.signs.failed} ", BAD, body)
+        if action := actions.get(text):
+            lines += layout.item(f"  {layout.signs.arrow} ", COMMAND, prose(action))
+    more = len(result.weaknesses) - MAX_FINDINGS
+    lines += [Text(f"  ... and {more} more: -v shows them", QUIET)] if more > 0 else []
+    return [Text(), *lines] if lines else []
+
+
+def _is_unwritten(result: LessonResult) -> bool:
+    return {mistake.id for mistake in result.mistakes} == {"stub"}
+
+
+def _counted(result: LessonResult, layout: Layout) -> list[Text]:
+    """Say how many checks ended how, and how to see them; nothing where all passed or none ran."""
+    counts = Counter(line.outcome for line in check_lines(result.checks))
+    passed, waiting = counts.pop("passed", 0), counts.pop("skipped", 0)
+    failed = counts.total()
+    if not failed or result.state == "would-not-import" or _is_unwritten(result):
         return []
-    lines = [Text()]
-    column = _outcome_column(result.checks)
-    functions: dict[str, list[CheckLine]] = {}
-    for check in check_lines(result.checks):
-        functions.setdefault(check.function, []).append(check)
-    for function, checks in sorted(functions.items(), key=lambda item: min(check.rank for check in item[1])):
-        if len(functions) > 1:
-            lines.append(Text(function, STRONG))
-        for check in sorted(checks, key=lambda check: check.rank):
-            lines += _check_line(check, layout, column)
-            lines += messages.of_check(check)
-    return lines
+    parts = [f"{plural(failed, 'check')} failed"]
+    parts += [f"{waiting} wait{'s' if waiting == 1 else ''} for {'it' if failed == 1 else 'them'}"] if waiting else []
+    parts += [f"{passed} passed"] if passed else []
+    return [Text(), *layout.paragraph(0, Text(f"{', '.join(parts)}: -v lists them.", QUIET))]
 
 
-def _outcome_column(checks: Sequence[CheckResult]) -> int:
-    return max([MIN_OUTCOME_COLUMN, *(len(check.outcome) for check in checks)])
-
-
-def _check_line(check: CheckLine, layout: Layout, column: int) -> list[Text]:
-    signs = {"passed": layout.signs.passed, "skipped": layout.signs.skipped, "grader-error": layout.signs.trouble}
-    says = prose(check.says)
-    if check.inputs_text:
-        says.append(f" ({check.inputs_text})", QUIET)
-    if check.outcome == "skipped":
-        says.stylize(QUIET)
-    head = f"  {signs.get(check.outcome, layout.signs.failed)} {check.outcome_text:<{column}} "
-    return layout.item(head, OUTCOME_STYLES.get(check.outcome, BAD), says)
-
-
-class _Messages:
-    """Show each message once, and only the first ones at length."""
-
-    def __init__(self, layout: Layout, indent: int) -> None:
-        self._layout = layout
-        self._indent = indent  # where the checks' sentences begin
-        self._shown: set[str] = set()  # lines
-        self._long_messages = 0
-
-    def of_check(self, check: CheckLine) -> list[Text]:
-        """Render the message of a check that did not pass."""
-        lines = clean(check.message).strip().split("\n")
-        if not lines[0] or (lines[0] in self._shown and not self._layout.everything):
-            return []
-        most = self._max_lines(check)
-        self._long_messages += most > 1
-        self._shown.update(line.strip() for line in lines[:most])
-        texts = [self._line(line, quiet=check.outcome == "skipped") for line in lines[:most]]
-        if 1 < most < len(lines):
-            texts.append(_more_lines(len(lines) - most))
-        return [part for text in texts for part in self._layout.paragraph(self._indent, text)]
-
-    def _max_lines(self, check: CheckLine) -> int:
-        if self._layout.everything:
-            return 1_000
-        return MAX_MESSAGE_LINES if self._long_messages < MAX_LONG_MESSAGES and check.outcome != "skipped" else 1
-
-    def weakness(self, text: str, mistakes: Sequence[Named]) -> Text:
-        """Render a weakness without the lines shown above, with the id of a named mistake."""
-        first, *rest = clean(text).strip().split("\n")
-        made = prose(first)
-        if named := next((mistake.id for mistake in mistakes if mistake.says == text), ""):
-            made.append(f"  [{named}]", QUIET)
-        for line in rest:
-            if line.strip() not in self._shown:
-                made.append("\n").append_text(self._line(line))
-        return made
-
-    def _line(self, line: str, quiet: bool = False) -> Text:
-        text = Text(line, QUIET if quiet or line.startswith("Asked: ") else "")
-        if location := _LOCATION.match(line):
-            text.stylize(self._layout.link(location["path"]), *location.span("path"))
-        return text
-
-
-def _more_lines(count: int) -> Text:
-    return Text(f"... {plural(count, 'more line')}: --verbose shows all", QUIET)
+def _commands(result: LessonResult, layout: Layout) -> list[Text]:
+    """Render what to do next as one line of commands. What was just run is none; another file's check says why."""
+    own = {f"learn {name} {result.lesson}" for name in ("check", "hint", "read", "solution")}
+    told = [each for each in result.suggestions if each.command.startswith("learn check ") and each.command not in own]
+    lines = [line for each in told if "--" not in each.command for line in layout.item("  ", "", prose(each.says))]
+    commands = dict.fromkeys(each.command for each in result.suggestions)
+    commands.pop(f"learn check {result.lesson}", None)
+    body = Text(" · " if layout.signs.arrow == "→" else ", ").join(Text(each, COMMAND) for each in commands)
+    space = [] if _is_unwritten(result) else [Text()]
+    return [*lines, *space, *layout.item("Next  ", STRONG, body)] if commands else lines
 
 
 # --- below the checks -------------------------------------------------------------------------------------------------
@@ -199,7 +175,7 @@ def _prints(result: LessonResult, layout: Layout) -> list[Text]:
     most = len(lines) if layout.everything else MAX_PRINT_LINES
     texts = [Text(line if layout.everything else line[:MAX_PRINT_COLUMNS]) for line in lines[:most]]
     if len(lines) > most:
-        texts.append(_more_lines(len(lines) - most))
+        texts.append(Text(f"... {plural(len(lines) - most, 'more line')}: -v shows all", QUIET))
     return [*heading("Your prints"), *(part for line in texts for part in layout.paragraph(2, line))]
 
 
