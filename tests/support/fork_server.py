@@ -10,12 +10,15 @@ ends once its standard input is closed: nobody can ask any more. Only the standa
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import gc
 import importlib
 import io
 import json
 import os
 import select
+import signal
 import socket
 import sys
 import tempfile
@@ -47,34 +50,61 @@ def serve(folder: str, kind: str) -> None:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(str(Path(folder, kind)))
     listener.listen(64)
+    ended, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     os.write(1, b"!")
     clients: list[socket.socket] = []
+    running: dict[int, int] = {}  # the number of each process, and the file that its end is told to
     while True:
-        ready = select.select([0, listener.fileno(), *(client.fileno() for client in clients)], [], [], 1.0)[0]
+        ready = select.select([0, ended, listener.fileno(), *(client.fileno() for client in clients)], [], [])[0]
         if 0 in ready:
             return
+        if ended in ready:
+            os.read(ended, 4096)
+            _tell_ends(running)
         for client in [client for client in clients if client.fileno() in ready]:
-            if not _serve_one(client, kind, folder):
+            if not _serve_one(client, kind, folder, running):
                 client.close()
                 clients.remove(client)
         if listener.fileno() in ready:
             clients.append(listener.accept()[0])
-        while _ended_child():
-            pass
 
 
-def _serve_one(client: socket.socket, kind: str, folder: str) -> bool:
-    """Do what the next request of a client says; return False if there are no more."""
+def _serve_one(client: socket.socket, kind: str, folder: str, running: dict[int, int]) -> bool:
+    """Fork what the next request of a client asks for; return False if there are no more requests."""
     data, files, _, _ = socket.recv_fds(client, MAX_REQUEST_BYTES, MAX_FILES)
     if not data:
         return False
     request = json.loads(data)
     _prepare(kind, folder, tuple(request.get("paths", ())))
-    if not os.fork():
-        _fork_and_wait(request, files)
-    for file in files:
+    *given, tells = files
+    pid = os.fork()
+    if not pid:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _become(request, given)
+    for file in given:
         os.close(file)
+    running[pid] = tells
+    _tell(tells, pid)
     return True
+
+
+def _tell_ends(running: dict[int, int]) -> None:
+    """Tell the exit code of each process that has ended."""
+    while running:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        tells = running.pop(pid)
+        _tell(tells, os.waitstatus_to_exitcode(status))
+        os.close(tells)
+
+
+def _tell(file: int, number: int) -> None:
+    with contextlib.suppress(BrokenPipeError):  # whoever asked is gone
+        os.write(file, f"{number}\n".encode())
 
 
 @cache
@@ -82,8 +112,6 @@ def _prepare(kind: str, folder: str, paths: tuple[str, ...]) -> None:
     """Import what the programs of this kind import."""
     program, _, arrays = kind.partition("-")
     if program == "workers":
-        import gc
-
         gc.disable()  # as the program itself does
         sys.path[:0] = paths
         sys.path.append(str(ROOT))
@@ -102,33 +130,12 @@ def _prepare(kind: str, folder: str, paths: tuple[str, ...]) -> None:
 
     sys.path.remove(str(ROOT / "tests"))
     forked_processes.start_by_fork(Path(folder), arrays)
+    gc.freeze()  # else a collection in a forked process copies every page that has an object
 
 
 @cache
 def _worker_parent_code() -> CodeType:
     return compile(WORKERS_PARENT.read_text("utf-8"), str(WORKERS_PARENT), "exec")
-
-
-def _ended_child() -> int:
-    try:
-        return os.waitpid(-1, os.WNOHANG)[0]
-    except ChildProcessError:
-        return 0
-
-
-def _fork_and_wait(request: dict[str, Any], files: list[int]) -> NoReturn:
-    """Fork the program, and tell its number and, at its end, its exit code; the last of the files is for that."""
-    *given, tells = files
-    pid = os.fork()
-    if not pid:
-        _become(request, given)
-    for file in (0, 1, 2, *given):
-        os.close(file)
-    os.closerange(3, tells)
-    os.closerange(tells + 1, _UNUSED)
-    os.write(tells, f"{pid}\n".encode())
-    os.write(tells, f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
-    os._exit(0)
 
 
 def _become(request: dict[str, Any], files: list[int]) -> NoReturn:

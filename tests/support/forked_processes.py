@@ -1,6 +1,6 @@
 """Programs of ours in processes forked from one that has their imports: importing PyTorch anew takes seconds.
 
-What depends on how Python itself starts (a variable PYTHON..., coverage) gets a Python of its own; so do tests that
+What depends on how Python itself starts (a variable PYTHON...) gets a Python of its own; so do tests that
 start a program by themselves, or ask for the fixture `new_pythons`.
 """
 
@@ -30,7 +30,7 @@ from support.fork_server import KINDS, MAX_REQUEST_BYTES, ROOT, WORKERS_PARENT
 
 FOLDER = "SELFATTEND_FORK_SERVERS"  # the variable that says where the servers of this run listen
 SERVE = "import sys; sys.path.insert(1, {!r}); from support.fork_server import serve; serve({!r}, {!r})"
-CAN_FORK = sys.platform == "linux" and "COVERAGE_PROCESS_CONFIG" not in os.environ
+CAN_FORK = sys.platform == "linux"
 _WORKERS_PARENT = [sys.executable, "-P", "-S", "-s", str(WORKERS_PARENT)]
 _JUDGE = [sys.executable, "-P", "-m", "grader.batch.processes.process_main"]
 
@@ -42,6 +42,7 @@ class ForkServers:
         self.folder = Path(tempfile.mkdtemp(prefix="forks-"))
         one_thread = dict.fromkeys(launcher.THREADS, "1")
         commands = {**os.environ, **one_thread, "PYTHONPATH": _python_path(), "PYTHONUTF8": "1"}
+        commands["GLIBC_TUNABLES"] = launcher.clean_environment()["GLIBC_TUNABLES"]
         self._processes = [self._start(kind, commands) for kind in KINDS]
         for process in self._processes:
             assert process.stdout is not None and process.stdout.read(1) == b"!", "a fork server did not start"
