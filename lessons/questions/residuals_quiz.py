@@ -65,18 +65,16 @@ def two_branches(random: Random) -> dict[str, Any]:
 
 
 def terms(random: Random) -> dict[str, Any]:
-    """(I + J_L)...(I + J_1) has 2^L terms. A block has two residual sub-layers."""
-    blocks = random.random() < 0.5
-    count = random.choice([2, 3, 4, 5, 6]) if blocks else random.choice([3, 4, 5, 6, 7, 8, 9])
-    factors = 2 * count if blocks else count
-    wrong = {"one-path-for-each-layer": factors + 1, "two-paths-for-each-layer": 2 * factors}
-    if blocks:
-        wrong["second-sub-layer-forgotten"] = 2**count
-    answer = 2**factors
-    wrong = {tag: value for place, (tag, value) in enumerate(wrong.items())
-             if value != answer and value not in list(wrong.values())[:place]}  # fmt: skip
-    stack = f"{count} pre-LN blocks with two residual sub-layers each" if blocks else f"{count} residual layers"
-    return {"stack": stack, "factors": factors, "without": 2**count, "answer": answer, "wrong": wrong}
+    """(I + J_L)...(I + J_1), multiplied out: each J at most once, the higher number on the left."""
+    layers = random.choice([3, 4, 5, 6])
+    low, high = sorted(random.sample(range(1, layers + 1), 2))
+    alone, twice = random.randint(1, layers), random.randint(1, layers)
+    three = sorted(random.sample(range(1, layers + 1), 3), reverse=True)
+    right = random.sample(["I", f"J_{alone}", f"J_{high} J_{low}", " ".join(f"J_{each}" for each in three)], 3)
+    wrong = [("jacobians-forwards", f"J_{low} J_{high}"), ("branch-taken-twice", f"J_{twice} J_{twice}")]
+    options = [{"text": text, "right": True, "tag": "one-path-for-each-layer" if " " in text else ""} for text in right]
+    options += [{"text": text, "right": False, "tag": tag} for tag, text in wrong]
+    return {"layers": layers, "options": options, "terms": ", ".join(right)}
 
 
 # --- the stream -------------------------------------------------------------------------------------------------------

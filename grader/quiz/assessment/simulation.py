@@ -45,8 +45,7 @@ def simulate(bank: Bank, learners: int, seed: int = 1) -> dict[str, Any]:
         0.35 of maths and 0.6 of the rest: how often a finding is right and none is wrong, and how often one is wrong.
     """
     names = bank.assessed or bank.names
-    families = [family for name in names for family in bank.topic(name).families]
-    made = {family.id: make_variant(bank, family, "simulation", 1) for family in families}
+    made: dict[str, Question] = {}
     scores, facets = [], []
     for length in LENGTHS:
         sittings = [
@@ -64,10 +63,14 @@ def simulate(bank: Bank, learners: int, seed: int = 1) -> dict[str, Any]:
 
 
 def _draw_sitting(
-    bank: Bank, names: Sequence[str], length: str, made: Mapping[str, Question], random: Random
+    bank: Bank, names: Sequence[str], length: str, made: dict[str, Question], random: Random
 ) -> list[Asked]:
     chosen = choose_families(bank, names, length, {}, random)
-    return [Asked(each.id.partition(".")[0], each, made[each.id]) for each in chosen]
+    for each in chosen:
+        if each.id not in made:
+            made[each.id] = make_variant(bank, bank.family(each.id), "simulation", 1)
+    topics = [each.counts_for if each.counts_for in names else each.id.partition(".")[0] for each in chosen]
+    return [Asked(topic, each, made[each.id]) for topic, each in zip(topics, chosen, strict=True)]
 
 
 def _score_one(

@@ -23,7 +23,8 @@ NO_FIELDS = ("id", "kind", "facet", "counts_for", "same_as", "generator", "audit
 AUDIT = "grader audit"
 
 _FAMILY = re.compile(r"^\[\[families\]\]\s*\n((?:[^\[\n].*\n|\n)*)", re.M)
-_KEY = re.compile(r'^(id|kind|facet|same_as)\s*=\s*"([^"\\]+)"\s*$', re.M)
+_KEY = re.compile(r'^(id|kind|facet|counts_for|same_as)\s*=\s*"([^"\\]+)"\s*$', re.M)
+_COUNTS_FOR = re.compile(r'\A[^\[]*^counts_for\s*=\s*"([^"\\]+)"', re.M)
 
 
 class Outline(NamedTuple):
@@ -32,6 +33,7 @@ class Outline(NamedTuple):
     id: str
     kind: str
     facet: str = ""
+    counts_for: str = ""
     same_as: str = ""
 
     @property
@@ -79,7 +81,7 @@ class Bank:
         if name in self.collections:
             return [_outline(each) for topic in self.topics() for each in topic.families if each.counts_for == name]
         if name not in self._topics and name in self.paths:
-            found = _scan_outline(read_file(self.paths[name]))
+            found = _scan_outline(name, read_file(self.paths[name]))
             if found:
                 return found
         return [_outline(family) for family in self.topic(name).families]
@@ -154,14 +156,15 @@ def _run_generators_file(path: Path) -> dict[str, Any]:
     return namespace
 
 
-def _scan_outline(text: str) -> list[Outline]:
-    """Find the families in a file with the usual layout; none if one of them has another layout."""
-    found = []
+def _scan_outline(name: str, text: str) -> list[Outline]:
+    """Find the families in a topic's file with the usual layout; none if one of them has another layout."""
+    found, default = [], _COUNTS_FOR.match(text)
+    counts_for = default[1] if default else name
     for section in _FAMILY.findall(text):
         keys = _KEY.findall(section)
         if len(dict(keys)) != len(keys) or not {"id", "kind"} <= dict(keys).keys():
             return []
-        found.append(Outline(**dict(keys)))
+        found.append(Outline(**{"counts_for": counts_for, **dict(keys)}))
     return found if len(found) == text.count("[[families]]") else []
 
 
@@ -190,7 +193,7 @@ def _optional_text(table: Table, key: str) -> str:
 
 
 def _outline(family: Family) -> Outline:
-    return Outline(family.id, family.kind, family.facet, family.same_as)
+    return Outline(family.id, family.kind, family.facet, family.counts_for, family.same_as)
 
 
 def _read_family(topic: str, counts_for: str, table: Table) -> Family:

@@ -14,7 +14,7 @@ SHORT_EACH, SHORT_ALONE = 3, 5  # questions on each of several topics, and on a 
 FULL_EACH, FULL_ALONE = 6, 10**6
 LENGTHS = ("short", "full")
 TRIES = 5  # at drawing enough of each facet: what a topic has left may not fit any more
-PARTS = 6  # of an assessment, of which each facet has at least one
+LEAST_EACH = 5  # questions of a facet in an assessment
 
 Plan = tuple[tuple[str, int], ...]  # (family, attempt), in order
 
@@ -44,7 +44,7 @@ def choose_families(
 ) -> list[Outline]:
     """Choose questions on these topics and mix them, those asked least often first; one of those that ask the same.
 
-    An assessment has as many questions of each topic, and enough of each facet that something can be said of it.
+    An assessment has as many questions of each topic, and of each facet what `fill_facets` says.
 
     Args:
         length: One of LENGTHS.
@@ -52,7 +52,10 @@ def choose_families(
         facet: One of FACETS, if all questions are to be of it; then as many as on a single topic.
     """
     each, alone = {"short": (SHORT_EACH, SHORT_ALONE), "full": (FULL_EACH, FULL_ALONE)}[length]
-    pool = {name: [family for family in bank.outline(name) if facet in ("", family.facet)] for name in topics}
+    pool = {
+        name: [family for family in families if facet in ("", family.facet)]
+        for name, families in _make_pool(bank, topics).items()
+    }
     if facet or len(topics) == 1:
         draw = _Draw(pool, alone, tried, random)
         draw.fill(lambda family: True, alone)
@@ -63,6 +66,23 @@ def choose_families(
             break
     draw.fill(lambda family: True, len(topics) * each)
     return draw.mixed()
+
+
+def _make_pool(bank: Bank, topics: Sequence[str]) -> dict[str, list[Outline]]:
+    """Return the questions that may be asked of each topic: those of its file.
+
+    In an assessment they must count for that topic; those of other files that do are asked, too, if they are of a facet
+    that no file of the assessment has.
+    """
+    pool = {name: bank.outline(name) for name in topics}
+    if not bank.assessed or not set(bank.assessed) <= set(topics):
+        return pool
+    pool = {name: [family for family in families if family.counts_for == name] for name, families in pool.items()}
+    own = {family.facet for families in pool.values() for family in families}
+    for family in (family for name in bank.names if name not in pool for family in bank.outline(name)):
+        if family.counts_for in pool and family.facet not in own:
+            pool[family.counts_for].append(family)
+    return pool
 
 
 def plan_variants(families: Iterable[str], asked: Mapping[str, int]) -> Plan:
@@ -86,24 +106,23 @@ class _Draw:
         self._ideas: set[str] = set()
 
     def fill_facets(self) -> int:
-        """Draw the least number of each facet, the rarest first; then up to what a finding needs, the commonest first.
+        """Draw LEAST_EACH of each facet, the rarest first, and of the two commonest what a finding needs.
 
-        With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared. Returns
-        how many lack of those that were wanted in the first two.
+        With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared. What
+        that takes is taken from the facet that fewest topics have. Returns how many lack of the two commonest.
         """
-        least = len(self.pool) * self.room_each // PARTS
         counts = Counter(family.facet for families in self.pool.values() for family in families if family.facet)
-        for facet, _ in reversed(counts.most_common()):
-            self._fill_facet(facet, least)
-        wanted = max(least, MIN_ANSWERS)
-        return sum(self._fill_facet(facet, wanted) for facet, _ in counts.most_common(2))
+        topics = Counter(facet for families in self.pool.values() for facet in {family.facet for family in families})
+        common = [facet for facet, _ in counts.most_common()]
+        wanted = dict.fromkeys(common, LEAST_EACH) | dict.fromkeys(common[:2], MIN_ANSWERS)
+        for facet in sorted(common, key=lambda facet: topics[facet])[:1]:
+            wanted[facet] -= max(0, sum(wanted.values()) - len(self.pool) * self.room_each)
+        lacking = {facet: self._fill_facet(facet, wanted[facet]) for facet in reversed(common)}
+        return sum(lacking[facet] for facet in common[:2])
 
     def _fill_facet(self, facet: str, count: int) -> int:
-        """Draw of a facet up to a number; return how many lack."""
-        return self.fill(lambda family: family.facet == facet, count - self._count(facet))
-
-    def _count(self, facet: str) -> int:
-        return sum(family.facet == facet for families in self.chosen.values() for family in families)
+        """Draw so many of a facet; return how many lack."""
+        return self.fill(lambda family: family.facet == facet, count)
 
     def fill(self, is_wanted: Callable[[Outline], bool], count: int) -> int:
         """Draw up to `count` more: tried least often first, of topics that have fewest, of kinds that are fewest.

@@ -32,11 +32,11 @@ def two_branches(question):
 
 
 def terms(question):
-    """A polynomial for each factor, I + J as 1 + t: at t = 1 its product counts the terms."""
-    product = torch.ones(1, 1, 1)
-    for _ in range(question.values["factors"]):
-        product = torch.nn.functional.conv1d(product, torch.ones(1, 1, 2), padding=1)
-    return float(product.sum())
+    """Multiply the factors out, letter by letter, with the last layer on the left."""
+    sums = {("I",)}
+    for layer in range(1, question.values["layers"] + 1):
+        sums |= {(f"J_{layer}", *(letter for letter in term if letter != "I")) for term in sums}
+    return [place for place, option in enumerate(question.options) if tuple(option.text.split()) in sums]
 
 
 def stream(question):
