@@ -45,6 +45,7 @@ def _late_gradient(pre, blocks):
 def late_gradients_shrink_with_depth_only_in_pre_ln():
     """residuals.quiz.toml: Near the output, gradients in post-LN stay large however deep the stack is.
     residuals.quiz.toml: at 2, 6 and 24 blocks: pre-LN falls to less than a half, post-LN does not fall
+    block.md: fell to half or less in pre-LN, and in post-LN it did not fall
     """
     pre, post = ([_late_gradient(each, blocks) for blocks in (2, 6, 24)] for each in (True, False))
     assert pre[0] > pre[1] > pre[2] and pre[2] < pre[0] / 2, pre
