@@ -23,6 +23,7 @@ from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
+from grader.judge.tracing.shapes import TracedCall, trace_shapes
 from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, find_wrong_line
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.judge.verdict.facts import Facts
@@ -111,6 +112,27 @@ class Judge:
             sets = [] if self.answers.release else load_mistake_sets(lesson)
             self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
         return self._diagnosticians[lesson.name]
+
+    def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
+        """Watch each function of a submission on a call of its checks. Raises LearnerError, WorkerError."""
+        checks = self._fixed_checks(lesson)
+        loaded = LearnerFunctions(checks, submission, self.workers, "cpu")
+        try:
+            loaded.load()
+            if (subject := loaded.load_watched()) is None:
+                return []
+            module = WatchedModule(subject, hook_expressions(submission.source)[1])
+            found = []
+            for function in lesson.kinds:
+                asked = [
+                    checks.transcripts[each.name].submission
+                    for each in checks.checks
+                    if each.function_in(lesson) == function
+                ]
+                found.append(trace_shapes(function, module, self._watched_reference(lesson), asked, submission.source))
+            return [call for call in found if call is not None]
+        finally:
+            loaded.close()
 
     def _examine(
         self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission, hints_used: int = 0

@@ -1,0 +1,204 @@
+"""The shapes of what a submission makes, line by line, on a call of a check, compared with what the reference makes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.judge.tracing.matching import Matcher
+from grader.judge.tracing.trace import Step, Trace, is_number
+from grader.judge.tracing.watched_lesson import WatchedCall, WatchedModule, WatchedReference, watch_calls
+from grader.judge.transcript.transcript import Exchange
+from grader.judge.values.compare import dtype_name, is_array, same
+from grader.worker.watched_source import AFTER, WHOLE
+
+MAX_CALLS = 60  # that are looked at for one that is answered wrongly
+_SHAPE = re.compile(r"\(([^()]+)\)")
+
+
+@dataclass(frozen=True)
+class TracedValue:
+    """What a variable was on one line.
+
+    Attributes:
+        name: Of the variable; `return` for the answer.
+        value: The sizes of an array, or a number.
+        which_pass: Of a line that ran several times, which; 0 for one that ran once.
+        is_right: The reference has the same value somewhere.
+    """
+
+    line: int
+    name: str
+    value: tuple[int, ...] | float
+    dtype: str
+    which_pass: int
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class TracedCall:
+    """What one call of a function made, by lines.
+
+    Attributes:
+        wrong_from: The first line from which no value is one of the reference's; 0 if the answer is right.
+        letters: The sizes by the letters that the reference has for them.
+    """
+
+    function: str
+    is_right: bool
+    has_returned: bool
+    wrong_from: int
+    letters: Mapping[str, int]
+    values: Sequence[TracedValue]
+
+
+def trace_shapes(
+    function: str, module: WatchedModule, reference: WatchedReference, asked: Iterable[Sequence[Exchange]], source: str
+) -> TracedCall | None:
+    """Trace the first call that is answered wrongly, else the first; None where none could be watched.
+
+    Args:
+        asked: What the checks of the function ask, recorded on the reference.
+        source: That of the submission.
+
+    Raises:
+        LearnerError: There is no answer.
+    """
+    first = None
+    for _, call in zip(range(MAX_CALLS), _calls(module, reference, asked), strict=False):
+        first = first or call
+        if not _is_right(call):
+            return _describe(function, call, reference, source)
+    return _describe(function, first, reference, source) if first else None
+
+
+def _calls(
+    module: WatchedModule, reference: WatchedReference, asked: Iterable[Sequence[Exchange]]
+) -> Iterator[WatchedCall]:
+    for exchanges in asked:
+        yield from watch_calls(module, reference, exchanges)
+
+
+def _is_right(call: WatchedCall) -> bool:
+    return bool(call.trace.returned) and same(call.trace.returned[0], call.answer)
+
+
+def _describe(function: str, call: WatchedCall, reference: WatchedReference, source: str) -> TracedCall:
+    is_right = _is_right(call)
+    matcher = Matcher(call.trace, reference.values(call.right))
+    values = [
+        TracedValue(
+            line, name, step.value if is_number(step.value) else tuple(step.value.shape), _dtype(step), passes, is_equal
+        )
+        for line, name, step, passes, is_equal in _values(call.trace, matcher, source)
+    ]
+    right = [value.line for value in values if value.is_right]
+    wrong = [value.line for value in values if not value.is_right and value.line > max(right, default=0)]
+    return TracedCall(
+        function,
+        is_right,
+        bool(call.trace.returned),
+        0 if is_right else min(wrong, default=0),
+        _letters(reference, call.right),
+        tuple(sorted(values, key=lambda value: value.line)),
+    )
+
+
+def _dtype(step: Step) -> str:
+    return type(step.value).__name__ if is_number(step.value) else dtype_name(step.value)
+
+
+def _values(trace: Trace, matcher: Matcher, source: str) -> Iterator[tuple[int, str, Step, int, bool]]:
+    """Yield line, name, step and pass of what was given, assigned or returned; of passes the first and the last."""
+    lines = _Assignments(source)
+    found: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for index, step in enumerate(trace.steps):
+        if not (is_array(step.value) or is_number(step.value)):
+            continue
+        place = step.place
+        if place.kind == "Name" and (line := lines.of_given(place.function, place.name, place.statement)):
+            found[line, place.name].append(index)
+        is_one = len(place.names) == 1 or step.part != WHOLE  # a generator's parts bear the names of all
+        if is_one and place.names and (place.parent < 0 or place.kind == AFTER):
+            found[place.statement, _name_of(step)].append(index)
+    for (line, name), indices in found.items():
+        calls = indices if trace.steps[indices[0]].place.kind != "Name" else indices[:1]
+        ends = [(trace.steps[index], matcher.equal(index) is not None) for index in (calls[0], calls[-1])]
+        alike = is_array(ends[0][0].value) and ends[0][0].value.shape == ends[1][0].value.shape
+        if len(calls) == 1 or (alike and ends[0][1] == ends[1][1]):
+            yield line, name, ends[0][0], 0, ends[0][1]
+            continue
+        yield from (
+            (line, name, step, number, right) for (step, right), number in zip(ends, (1, len(calls)), strict=True)
+        )
+
+
+def _name_of(step: Step) -> str:
+    names = step.place.names
+    if step.part == WHOLE:
+        return names[0]
+    return names[step.part] if len(names) > step.part and len(names) > 1 else f"{names[0]}[{step.part}]"
+
+
+class _Assignments:
+    """Where the variables of each function are given or assigned, by what is not watched."""
+
+    def __init__(self, source: str) -> None:
+        self._lines: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._watched: set[tuple[str, str]] = set()
+        for node in ast.parse(source).body:
+            self._read(node, "")
+
+    def of_given(self, function: str, name: str, line: int) -> int:
+        """Return the last line before this one where a variable was given or assigned; 0 if that line is watched."""
+        return max((each for each in self._lines[function, name] if each < line), default=0)
+
+    def _read(self, node: ast.AST, owner: str) -> None:
+        name = f"{owner}.{getattr(node, 'name', '')}".strip(".")
+        if isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                self._read(inner, name)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for argument in ast.walk(node.args):
+                if isinstance(argument, ast.arg):
+                    self._lines[name, argument.arg].append(node.lineno)
+            for assigned in ast.walk(node):
+                if isinstance(assigned, ast.Assign) and not isinstance(assigned.value, ast.Tuple):
+                    self._read_targets(assigned, name)
+
+    def _read_targets(self, node: ast.Assign, function: str) -> None:
+        """Note what is unpacked of something that gives one part after the other."""
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and not isinstance(node.value, ast.Call):
+                for part in target.elts:
+                    if isinstance(part, ast.Name):
+                        self._lines[function, part.id].append(node.lineno)
+
+
+def _letters(reference: WatchedReference, trace: Trace) -> dict[str, int]:
+    """Return the sizes that have a letter in the comments of the reference's steps, each size of one letter."""
+    lines = reference.source.splitlines()
+    sizes: dict[str, set[int]] = defaultdict(set)
+    for step in trace.steps:
+        if not (step.place.names and step.place.parent < 0 and is_array(step.value)):
+            continue
+        for line in (step.place.statement, step.place.statement - 1):
+            comment = lines[line - 1].partition("#")[2] if 0 < line <= len(lines) else ""
+            names = _result_shape(comment)
+            if len(names) == len(step.value.shape) or names[:1] == ["..."]:
+                for name, size in zip(reversed(names), reversed(step.value.shape), strict=False):
+                    sizes[name].add(size)
+                break
+    known = {name: next(iter(found)) for name, found in sizes.items() if len(found) == 1 and name.isidentifier()}
+    return {name: size for name, size in known.items() if list(known.values()).count(size) == 1}
+
+
+def _result_shape(comment: str) -> list[str]:
+    """Return the names of the axes of the last shape in a comment; none where it tells no single result."""
+    shapes = _SHAPE.findall(comment)
+    if not shapes or (len(shapes) > 1 and "->" not in comment):
+        return []
+    return [name.strip() for name in shapes[-1].split(",")]

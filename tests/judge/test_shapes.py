@@ -1,0 +1,110 @@
+"""The shapes beside the lines: watched in a real worker, with what the reference has too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from click.testing import CliRunner
+from support.factories import ROOT, course, run_judge
+
+from grader.cli.learn.trace import command
+from grader.judge.processes.launcher import Launcher
+from grader.judge.tracing.shapes import TracedCall
+from grader.model import Submission
+
+WRONG_AXIS = """import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    att = q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
+    if mask is not None:
+        att = att.masked_fill(~mask, float("-inf"))
+    share = torch.softmax(att, 1)
+    return share @ v
+"""
+UNPACKED = """import torch
+
+
+def split_heads(x, num_heads):
+    b, t, d = x.shape
+    return x.view(b, t, num_heads, d // num_heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    return x.transpose(1, 2).flatten(2)
+
+
+def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    q, k, v = (split_heads(x @ w.T, num_heads) for w in (w_q, w_k, w_v))
+    return q
+"""
+RAISES = """import torch
+
+
+def softmax(x, dim=-1):
+    e = torch.exp(x)
+    return e.view(3, 1, 4, 1, 5)
+"""
+
+
+def trace(launcher: Launcher, lesson: str, source: str) -> list[TracedCall]:
+    submission = Submission(lesson, f"{lesson}.py", source)
+    return run_judge(launcher, lesson, lambda judge: judge.trace(course().lessons[lesson], submission))
+
+
+def shapes(call: TracedCall) -> list[tuple[Any, ...]]:
+    return [(value.line, value.name, value.value, value.is_right) for value in call.values]
+
+
+def test_each_line_has_its_shapes_up_to_where_right_ends(launcher: Launcher) -> None:
+    """What is given stands at the head, what is assigned at its line; from the wrong axis on nothing is right."""
+    (call,) = trace(launcher, "attention", WRONG_AXIS)
+    q, k, v, att, share, answer = shapes(call)
+
+    assert not call.is_right
+    assert (call.wrong_from, call.letters["T"], call.letters["S"]) == (8, q[2][-2], k[2][-2])
+    assert [each[0] for each in (q, k, v, att, share, answer)] == [4, 4, 4, 5, 8, 9]
+    assert att[1:] == ("att", (*q[2][:-1], k[2][-2]), True)
+    assert share[1:] == ("share", att[2], False)
+    assert (answer[1], answer[3]) == ("return", False)
+
+
+def test_what_is_unpacked_of_a_generator_has_its_shapes(launcher: Launcher) -> None:
+    """Each function has a call of its own; q, k and v stand at the line that unpacks them."""
+    split, merge, whole = trace(launcher, "multi_head", UNPACKED)
+
+    assert split.is_right and merge.is_right and not whole.is_right
+    names = {name: (line, value) for line, name, value, _ in shapes(whole)}
+    assert names["q"][0] == 14
+    assert len(names["q"][1]) == 4
+    assert (5, "b", split.letters["B"], True) in shapes(split)
+
+
+def test_what_was_made_before_an_error_is_shown(launcher: Launcher) -> None:
+    """Where the call raises, the lines before it have their shapes."""
+    (call,) = trace(launcher, "softmax", RAISES)
+
+    assert not call.has_returned
+    assert [(line, name, right) for line, name, _, right in shapes(call)][:2] == [(4, "x", True), (5, "e", False)]
+
+
+def test_the_command_puts_them_beside_the_source(tmp_path) -> None:
+    """Source left, shapes right, in words and signs; as JSON too."""
+    file = ROOT / "solutions/core/attention.py"
+    done = CliRunner().invoke(command, ["attention", "--file", str(file)], env={"COLUMNS": "100"})
+    as_json = CliRunner().invoke(command, ["attention", "--file", str(file), "--json"])
+
+    assert "on this call the answer is right" in done.output
+    (line,) = [line for line in done.output.splitlines() if "torch.softmax" in line]
+    assert "weights (2, 5, 7) = (2, T, S)" in line
+    assert json.loads(as_json.output)["calls"][0]["letters"]["T"] == 5
+
+
+def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
+    """Python that cannot be read, and code that does not load, end in a sentence."""
+    for source in ("def softmax(x:\n", "1 / 0\n"):
+        (tmp_path / "softmax.py").write_text(source)
+        done = CliRunner().invoke(command, ["softmax", "--file", str(tmp_path / "softmax.py")])
+        assert "Nothing could be watched" in done.output
+        assert done.exit_code == 0
