@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import time
 import traceback
+from functools import partial
 from typing import Any
 
 from grader.worker import factories, fake_device
@@ -58,7 +59,7 @@ class ModuleHost:
         return reply
 
     def do_call(self, request: Request) -> Reply:
-        """Call a function, or an object by its handle.
+        """Call a function, or an object by its handle; `method` names a method of it, `attribute` what is read of it.
 
         `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
         `still` for a call without dropout, `slices` for one in which arrays are slices, `item` for one item of what is
@@ -74,7 +75,7 @@ class ModuleHost:
     def _call(self, request: Request) -> Reply:
         if request.get("slices"):
             request = map_leaves(request, make_slice)
-        target = self._target(request["target"])
+        target = self._target(request)
         args = self._resolve(request["args"])
         kwargs = self._resolve(request["kwargs"])
         grad, item = request.get("grad"), request.get("item")
@@ -110,7 +111,7 @@ class ModuleHost:
         """Return what a call gives, in a list; an empty one if it raises. Its arguments stay as they are."""
         try:
             args, kwargs = copy.deepcopy(self._resolve([request["args"], request["kwargs"]]))
-            return [self._target(request["target"])(*args, **kwargs)]
+            return [self._target(request)(*args, **kwargs)]
         except Exception:  # what it is has been told
             return []
 
@@ -185,8 +186,13 @@ class ModuleHost:
         self.objects[self.made] = value
         return self.made
 
-    def _target(self, target: Any) -> Any:
-        return self.objects[target.number] if isinstance(target, Handle) else self.namespace[target]
+    def _target(self, request: Request) -> Any:
+        """Return what a request calls: a function, an object, a method of it, or what reads an attribute of it."""
+        target = request["target"]
+        found = self.objects[target.number] if isinstance(target, Handle) else self.namespace[target]
+        if "attribute" in request:
+            return partial(getattr, found, request["attribute"])
+        return getattr(found, request["method"]) if "method" in request else found
 
     def _resolve(self, value: Any) -> Any:
         """Replace every handle by its object."""

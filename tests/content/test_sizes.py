@@ -21,11 +21,12 @@ KNOWN_RUNS, OTHER_RUNS = (11, 13, 15), (12, 1 << 100)
 
 
 def sizes_in(*values: Any) -> tuple[Any, ...]:
-    """Return the sizes that a call is about: of its arrays, and its whole numbers."""
+    """Return the sizes that a call is about: of its arrays and texts, and its whole numbers."""
     found: list[Any] = []
     for value in values:
-        map_leaves(value, lambda leaf: found.append(tuple(leaf.shape) if hasattr(leaf, "shape") else leaf)
-                   if isinstance(leaf, int | torch.Tensor) else None)  # fmt: skip
+        map_leaves(value, lambda leaf: found.append(
+            tuple(leaf.shape) if hasattr(leaf, "shape") else len(leaf) if isinstance(leaf, str) else leaf)
+            if isinstance(leaf, int | str | torch.Tensor) else None)  # fmt: skip
     return tuple(found)
 
 
@@ -56,6 +57,8 @@ class ByHeart:
 
     def _class(self, original: type) -> type:
         by_heart = self
+        if not hasattr(original, "forward"):
+            return type(original.__name__, (original,), {"__init__": self._function("__init__", original.__init__)})
 
         class Module(original):
             def __init__(self, *args: Any, **kwargs: Any) -> None:

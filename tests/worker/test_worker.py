@@ -442,6 +442,19 @@ def test_slices_are_equal_arrays_whose_memory_has_gaps(launcher):
     worker.close()
 
 
+def test_methods_and_attributes_of_an_object_are_asked_by_name(launcher):
+    """A method is called, an attribute and a property are read, and what is not there raises."""
+    code = "class C:\n n = 3\n p = property(lambda self: [self.n])\n def add(self, k): self.n += k\n"
+    worker = loaded(launcher, code)
+    made = RemoteModule(worker, {"C": "class"}).C()
+
+    assert (made.attribute("n"), made.method("add")(k=4), made.attribute("p")) == (3, None, [7])
+    for ask in (made.method("none"), lambda: made.attribute("none")):
+        with pytest.raises(LearnerError, match="none"):
+            ask()
+    worker.close()
+
+
 def test_making_an_optimizer_does_not_import_the_compiler(launcher):
     """A first optimizer and its step cost milliseconds: torch's compiler stays out."""
     worker = loaded(

@@ -9,6 +9,7 @@
     submission.softmax.on_slices(x)                    the value, where x is a slice of a larger array
     submission.softmax.on_fake_device(x)               the value, and whether it stayed on its input's device
     block = submission.TransformerBlock(8, 2, 32, state=weights); block(x, mask=mask); block.gradients(...)
+    tokenizer = submission.CharTokenizer(text); tokenizer.method("encode")("ab"); tokenizer.attribute("vocab_size")
     model = submission.make_model(layers, state); optimizer = submission.make_optimizer(model, "sgd", lr=0.1)
 """
 
@@ -98,8 +99,9 @@ class CallableModule:
 class RemoteFunction:
     """A function or an object of the module, to be called."""
 
-    def __init__(self, subject: CallableModule, target: str | Handle, shown: str) -> None:
-        self._subject, self._target, self.shown = subject, target, shown
+    def __init__(self, subject: CallableModule, target: str | Handle, shown: str, **part: str) -> None:
+        """Stand for a function, an object, or a part of an object: its `method` or `attribute` of this name."""
+        self._subject, self._target, self.shown, self._part = subject, target, shown, part
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         reply = self._ask(args, kwargs)
@@ -146,7 +148,7 @@ class RemoteFunction:
             plain, named = map_leaves(
                 [plain, kwargs], lambda leaf: leaf.handle if isinstance(leaf, RemoteObject) else leaf
             )
-        return self._subject.ask("call", target=self._target, args=plain, kwargs=named, **more)
+        return self._subject.ask("call", target=self._target, args=plain, kwargs=named, **more, **self._part)
 
 
 class RemoteObject(RemoteFunction):
@@ -163,6 +165,14 @@ class RemoteObject(RemoteFunction):
     def state(self) -> dict[str, Any]:
         """Return `state`, `grads`, `parameters` (names) and `training`."""
         return self._subject.ask("state", handle=self.handle.number)
+
+    def method(self, name: str) -> RemoteFunction:
+        """Return a method of it, to be called."""
+        return RemoteFunction(self._subject, self.handle, f"{self.shown}.{name}", method=name)
+
+    def attribute(self, name: str) -> Any:
+        """Return the value of an attribute, which may be a property."""
+        return RemoteFunction(self._subject, self.handle, f"{self.shown}.{name}", attribute=name)()
 
     def train(self, training: bool = True) -> RemoteObject:
         """Put it into training (or evaluation) mode."""

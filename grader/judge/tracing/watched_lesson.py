@@ -22,6 +22,7 @@ from grader.worker.arrays import map_leaves
 from grader.worker.watched_source import HOOK, RETURN, Place, Watcher, hook_expressions
 from grader.worker.wire import Opaque
 
+CALL_KEYS = ("target", "method", "attribute", "args", "kwargs")  # what says which call it is
 MAX_ARGUMENT_BYTES = 64 << 10
 MAX_CHECKS = 3  # that failed, on which the line is looked for
 MAX_VALUES = 120  # of the reference
@@ -120,7 +121,7 @@ def watch_calls(
             return
         requests = [with_handles(asked.content, each) for each in handles]
         if asked.operation == "call":
-            calls = [{key: request[key] for key in ("target", "args", "kwargs")} for request in requests]
+            calls = [{key: request[key] for key in CALL_KEYS if key in request} for request in requests]
             if _size_of(calls[1]) > MAX_ARGUMENT_BYTES:
                 return
             traces = [trace_call(each.subject, each.places, call) for each, call in zip(both, calls, strict=True)]

@@ -1,0 +1,13 @@
+# wrong: tok-decode-list
+class CharTokenizer:
+    def __init__(self, text):
+        chars = sorted(set(text))
+        self.vocab_size = len(chars)
+        self.stoi = {ch: i for i, ch in enumerate(chars)}
+        self.itos = dict(enumerate(chars))
+
+    def encode(self, s):
+        return [self.stoi[c] for c in s]
+
+    def decode(self, ids):
+        return [self.itos[i] for i in ids]
