@@ -63,8 +63,23 @@ def embedding(draw: Draw) -> Comparison:
     return ours, lambda weight: F.embedding(ids, weight), [draw.normal(vocab_size, d_model)]
 
 
+def learned_positions(draw: Draw) -> Comparison:
+    """x plus the first T rows."""
+    batch, tokens, d_model = draw.size(), draw.size(), draw.size()
+    table = load("solutions/text/learned_positions.py").LearnedPositionalEmbedding(tokens + draw.size(0), d_model)
+
+    def ours(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(table, {"weight": weight}, (x,))
+
+    def theirs(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return x + F.embedding(torch.arange(tokens).expand(batch, tokens), weight)
+
+    return ours, theirs, [draw.normal(batch, tokens, d_model), draw.normal(*table.weight.shape)]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
+    "learned_positions": learned_positions,
 }
 
 

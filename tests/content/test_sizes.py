@@ -58,7 +58,8 @@ class ByHeart:
     def _class(self, original: type) -> type:
         by_heart = self
         if not hasattr(original, "forward"):
-            return type(original.__name__, (original,), {"__init__": self._function("__init__", vars(original)["__init__"])})
+            constructor = self._function("__init__", vars(original)["__init__"])
+            return type(original.__name__, (original,), {"__init__": constructor})
 
         class Module(original):
             def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,17 @@
+# wrong: lp-appended
+import torch
+from torch import nn
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.max_len = max_len
+        self.weight = nn.Parameter(torch.randn(max_len, d_model) * 0.02)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        if length > self.max_len:
+            raise ValueError(f"{length} > {self.max_len}")
+        rows = self.weight[:length].unsqueeze(0).expand(batch, -1, -1)
+        return torch.cat((x, rows), dim=2)
