@@ -10,6 +10,8 @@ import click
 
 from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import show_worth, step_without_hints
+from grader.course.questions import SUFFIX
+from grader.files import is_file
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.terminal.console import make_layout, put, warn, wrap
 from grader.terminal.text import capitalize
@@ -32,7 +34,7 @@ class CheckRun:
 
 
 def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
-    """Suggest the first unsolved lesson after a result that passed.
+    """Suggest the first unsolved lesson after a result that passed, and questions on the one just solved.
 
     The judge does not know the learner's progress: it suggests the next lesson of the syllabus.
     """
@@ -44,7 +46,13 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     first = Suggestion("Every lesson is solved. See where you stand.", "learn progress")
     if name is not None:
         first = Suggestion(f"Go on with {name}.", f"learn read {name}")
-    return replace(result, suggestions=(first, *result.suggestions[1:]))
+    asked = Suggestion("A few questions on it: two minutes.", f"learn quiz {result.lesson}")
+    is_new = not run.progress[result.lesson].solved and _has_questions(run.context.course.lessons[result.lesson])
+    return replace(result, suggestions=(first, *([asked] if is_new else []), *result.suggestions[1:]))
+
+
+def _has_questions(lesson: Lesson) -> bool:
+    return is_file(lesson.text_path.with_name(f"{lesson.name}{SUFFIX}"))
 
 
 def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Suggestion:
