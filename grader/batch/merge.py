@@ -39,8 +39,11 @@ class MergeSummary:
 class Merge:
     """Joins parts into the results at `out`; `results` stays open until `close`."""
 
-    def __init__(self, paths: Sequence[Path], out: Path, *, reveal: bool = False) -> None:
-        """Open *paths*, stores or folders with them. Raises UsageError for parts that do not belong together."""
+    def __init__(self, paths: Sequence[Path], out: Path, **written: bool) -> None:
+        """Open *paths*, stores or folders with them; *written* is for `Outputs`.
+
+        Raises UsageError for parts that do not belong together.
+        """
         target = store_path(out)
         self.parts: list[ClassStore] = []
         with ExitStack() as stack:
@@ -50,7 +53,7 @@ class Merge:
             _require_agreement(self.parts, self.facts)
             settings = self.facts[0]["settings"]
             go_on = key_of(read_settings(target) or {}) == key_of(settings)
-            self.results = Results(target, settings, Outputs(out, reveal=reveal), go_on=go_on)
+            self.results = Results(target, settings, Outputs(out, **written), go_on=go_on)
             self._open = stack.pop_all()
 
     def join(self) -> MergeSummary:

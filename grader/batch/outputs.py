@@ -2,8 +2,9 @@
 
 Each can be made again from the store, and replaces the earlier one only when it is complete.
 
-results.json  gradebook.csv  report.html  junit.xml  similar.json    the class's, for the instructor
-feedback/<name>.{json,md,html}  gradescope/<name>/results.json       a learner's, which may be given to them
+results.json  gradebook.csv  report.html  similar.json    the class's, for the instructor
+feedback/<name>.{json,md,html}                            a learner's, which may be given to them
+junit.xml  gradescope/<name>/results.json                 for those who ask for them; from then on they are kept current
 """
 
 from __future__ import annotations
@@ -34,8 +35,17 @@ def parse_record(text: str) -> Record:
 class Outputs:
     """Writes into a results folder. With `reveal`, learners' files show the inputs of hidden checks, too."""
 
-    def __init__(self, out: Path, *, reveal: bool = False) -> None:
+    def __init__(self, out: Path, *, reveal: bool = False, gradescope: bool = False, junit: bool = False) -> None:
         self.out, self.reveal = out, reveal
+        self._gradescope, self._junit = gradescope, junit
+
+    @property
+    def _has_gradescope(self) -> bool:
+        return self._gradescope or (self.out / "gradescope").is_dir()
+
+    @property
+    def _has_junit(self) -> bool:
+        return self._junit or (self.out / "junit.xml").exists()
 
     def write_learner(self, head: Head, record: Record) -> None:
         """Write the files of one learner. Raises OSError."""
@@ -48,12 +58,13 @@ class Outputs:
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again
             head, record = {**head, "seed": None}, redact(record)
         self._make_folders(name)
-        feedback, gradescope = self.out / "feedback", self.out / "gradescope" / name
+        feedback = self.out / "feedback"
         # not indented: that takes ten times as long, which matters in a class of hundreds
         write(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record.to_json()})])
         write(feedback / f"{name}.md", [feedback_markdown(head, record)])
         write(feedback / f"{name}.html", [feedback_page(head, record)])
-        write(gradescope / "results.json", [_json(to_gradescope(head, record))])
+        if self._has_gradescope:
+            write(self.out / "gradescope" / name / "results.json", [_json(to_gradescope(head, record))])
 
     def has_learner(self, name: str) -> bool:
         """Return True if the files of a learner exist, by the name of their feedback."""
@@ -69,12 +80,12 @@ class Outputs:
 
     def _make_folders(self, name: str) -> None:
         """Make the folders of a learner's files. Raises OSError where one is a link, which leads to others' files."""
-        for folder in ("feedback", "gradescope", f"gradescope/{name}"):
+        for folder in ("feedback", *(("gradescope", f"gradescope/{name}") if self._has_gradescope else ())):
             make_folder(self.out / folder)
 
     def _files_of(self, name: str) -> list[Path]:
         written = [self.out / "feedback" / f"{name}{suffix}" for suffix in SUFFIXES]
-        return [*written, self.out / "gradescope" / name / "results.json"]
+        return [*written, *([self.out / "gradescope" / name / "results.json"] if self._has_gradescope else [])]
 
     def write_class(self, head: Head, store: ClassStore) -> None:
         """Write the files of the class. Raises OSError, StoreError."""
@@ -87,13 +98,15 @@ class Outputs:
 
         write(self.out / "results.json", _results_json(head, store.records(str)))
         write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed(), head["waiting"]))
-        write(self.out / "junit.xml", junit_lines(head, parsed()))
+        if self._has_junit:
+            write(self.out / "junit.xml", junit_lines(head, parsed()))
         write(self.out / "similar.json", [_json({"schema": SCHEMA, "similar": head["similar"]})])
         write(self.out / "report.html", class_page(head, parsed()))
 
     def has_class_files(self) -> bool:
-        """Return True if all files of the class exist."""
-        return all((self.out / name).exists() for name in FILES if "." in name)
+        """Return True if all files of the class exist, and the folders that are asked for."""
+        asked = {"junit.xml": self._junit, "gradescope": self._gradescope}
+        return all((self.out / name).exists() for name in FILES if asked.get(name, "." in name))
 
 
 def write(path: Path, pieces: Iterable[str]) -> None:

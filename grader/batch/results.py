@@ -44,11 +44,14 @@ def read_results(out: Path) -> tuple[dict[str, Any], Iterator[Record]]:
     return head_of(store), records()
 
 
-def open_results(out: Path, *, reveal: bool) -> Results:
-    """Open the results of a run to rewrite their files. Raises as `read_results`, and while a run is going on."""
+def open_results(out: Path, **written: bool) -> Results:
+    """Open the results of a run to rewrite their files; *written* is for `Outputs`.
+
+    Raises as `read_results`, and while a run is going on.
+    """
     with closing(ClassStore.existing(_class_store(out))) as store:
         settings = facts_of(store)["settings"]
-    return Results(store.path, settings, Outputs(out, reveal=reveal), go_on=True)
+    return Results(store.path, settings, Outputs(out, **written), go_on=True)
 
 
 def _class_store(out: Path) -> Path:

@@ -69,6 +69,8 @@ class Plan:
     jobs: int | None = None
     engine: str = LOCAL
     reveal: bool = False
+    gradescope: bool = False
+    junit: bool = False
 
 
 class Run:
@@ -98,7 +100,8 @@ class Run:
         if plan.resume or plan.regrade:
             _require_same(before, header, path, plan)
         self._executor: GradingExecutor | None = None
-        outputs = None if plan.shard else Outputs(plan.out, reveal=plan.reveal)
+        written = {"reveal": plan.reveal, "gradescope": plan.gradescope, "junit": plan.junit}
+        outputs = None if plan.shard else Outputs(plan.out, **written)
         self._total = min(len(chosen), plan.limit or len(chosen))
         with ExitStack() as undo:
             undo.callback(self._stop, interrupt=True)

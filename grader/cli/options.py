@@ -39,6 +39,19 @@ version_option = click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Print the version."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+WRITTEN_OPTIONS = (
+    click.option("--reveal", is_flag=True,
+                 help="Let learners' feedback show the inputs of hidden checks, and what was expected."),
+    click.option("--gradescope", is_flag=True, help="Write gradescope/ID/results.json for each learner, too."),
+    click.option("--junit", is_flag=True, help="Write junit.xml, too, for continuous integration."),
+)  # fmt: skip
 pager_option = click.option(
     "--pager/--no-pager", default=True, help="Use a pager for a text longer than the terminal, or never."
 )
+
+
+def written_options(function: F) -> F:
+    """Add the options that say what is written of results."""
+    for option in reversed(WRITTEN_OPTIONS):
+        function = option(function)
+    return function

@@ -140,6 +140,21 @@ def test_every_result_is_kept_as_it_comes(tmp_path):
         assert not (tmp_path / "results.json").exists()
 
 
+def test_files_for_others_are_written_on_request_and_kept_current(tmp_path):
+    """Gradescope's folder and junit.xml come when they are asked for, once all is graded too; then they stay true."""
+    others = [tmp_path / "gradescope/ann/results.json", tmp_path / "junit.xml"]
+    seen = []
+    for asked, score in ((False, 4.0), (True, 4.0), (False, 5.0)):
+        with opened(tmp_path, go_on=True) as run:
+            run.outputs = Outputs(tmp_path, gradescope=asked, junit=asked)
+            if not seen or score > 4.0:
+                run.add(learner("ann"), graded_as("ann", score))
+            run.finish()
+        seen.append([path.read_text() if path.exists() else "" for path in others])
+    assert not any(seen[0]) and all(seen[1])
+    assert '"score": 40.0' in seen[1][0] and '"score": 50.0' in seen[2][0] and seen[2][1]
+
+
 def test_results_of_a_run_that_begins_anew_are_put_aside(tmp_path):
     """Without --resume a run starts again and loses nothing: each earlier run is moved to a folder."""
     for name in ("ann", "bob", "cy"):
@@ -261,6 +276,7 @@ def test_files_that_are_right_are_not_written_again(tmp_path):
 def test_files_of_those_who_are_not_in_the_results_go(tmp_path):
     """Feedback that a run of ours wrote goes with its result, and comes back with it; other files stay."""
     with opened(tmp_path) as run:
+        run.outputs = Outputs(tmp_path, gradescope=True)
         for name in ("ann", "bob"):
             run.add(learner(name), graded_as(name))
         run.finish()
@@ -313,7 +329,7 @@ def test_feedback_shows_no_hidden_input_unless_asked(tmp_path):
     hidden = GradedHandIn(make_record(learner("ann"), [secret], digest="d"))
     for reveal in (False, True, False):
         with opened(tmp_path, go_on=True, header={**HEADER, "seed": 424242}) as run:
-            run.outputs = Outputs(tmp_path, reveal=reveal)
+            run.outputs = Outputs(tmp_path, reveal=reveal, gradescope=True)
             if "ann" not in run.states:
                 run.add(learner("ann"), hidden)
             run.finish()

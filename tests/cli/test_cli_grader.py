@@ -318,7 +318,7 @@ def records(out: Path) -> dict[str, dict]:
 def test_all_files_are_written_anew(class_folder, tmp_path):
     """`grader report` makes every file from the store, with what hidden checks asked if it is told to."""
     out = tmp_path / "out"
-    run("run", class_folder, "--out", out)
+    run("run", class_folder, "--out", out, "--gradescope", "--junit")
     files = {
         path.relative_to(out): path.read_text()
         for path in out.rglob("*.*")
@@ -532,7 +532,7 @@ def test_every_option_of_a_run_is_in_its_group():
         "What is graded": ["course", "lessons", "only", "limit", "shard", "seed"],
         "Results that are there already": ["resume", "regrade", "older"],
         "Where it is graded": ["jobs", "engine", "device", "isolation", "as"],
-        "What is written": ["out", "reveal", "json"],
+        "What is written": ["out", "reveal", "gradescope", "junit", "json"],
         "Other options": ["help"],
     }
 

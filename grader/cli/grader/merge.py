@@ -10,7 +10,7 @@ import click
 
 from grader.cli.context import load_course
 from grader.cli.grader.run_result import print_result, some_names
-from grader.cli.options import course_option, json_option
+from grader.cli.options import course_option, json_option, written_options
 from grader.cli.run_command import NOT_YET
 from grader.terminal.console import put, warn
 from grader.terminal.text import plural
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 @click.command("merge")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
-@click.option("--reveal", is_flag=True, help="Let learners' feedback show the inputs of hidden checks.")
+@written_options
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool, as_json: bool) -> None:
+def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, as_json: bool, **written: bool) -> None:
     """Join parts of a class that different jobs graded.
 
     A PART is a folder that `grader run` was given with --out, or a .sqlite file in it. All must have been graded with
@@ -41,7 +41,7 @@ def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, reveal: bool
     """
     from grader.batch.merge import Merge
 
-    with closing(Merge(parts, out, reveal=reveal)) as merge:
+    with closing(Merge(parts, out, **written)) as merge:
         merged = merge.join()
         course = load_course(ctx)
         same = merge.is_of(course)

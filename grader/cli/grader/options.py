@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from grader.cli.lesson_parameters import lessons_option
-from grader.cli.options import course_option, json_option
+from grader.cli.options import WRITTEN_OPTIONS, course_option, json_option
 from grader.judge.session import DEVICES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -20,7 +20,7 @@ GROUPS = {
     "What is graded": ("course", "lessons", "only", "limit", "shard", "seed"),
     "Results that are there already": ("resume", "regrade", "older"),
     "Where it is graded": ("jobs", "engine", "device", "isolation", "as_root"),
-    "What is written": ("out", "reveal", "as_json"),
+    "What is written": ("out", "reveal", "gradescope", "junit", "as_json"),
 }
 
 
@@ -73,8 +73,7 @@ OPTIONS = (
     click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
                  help="What learners' code computes on."),
     click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where the results go."),
-    click.option("--reveal", is_flag=True,
-                 help="Let learners' feedback show the inputs of hidden checks, and what was expected."),
+    *WRITTEN_OPTIONS,
     json_option,
 )
 # fmt: on

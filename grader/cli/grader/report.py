@@ -8,15 +8,15 @@ from pathlib import Path
 import click
 
 from grader.cli.grader.run_result import print_result
-from grader.cli.options import json_option
+from grader.cli.options import json_option, written_options
 
 
 @click.command("report")
 @click.argument("out", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--reveal", is_flag=True, help="Let learners' feedback show the inputs of hidden checks.")
+@written_options
 @json_option
 @click.pass_context
-def command(ctx: click.Context, out: Path, reveal: bool, as_json: bool) -> None:
+def command(ctx: click.Context, out: Path, as_json: bool, **written: bool) -> None:
     """Write all files of a run anew from its results, which are in DIR. Nothing is graded.
 
     For results of a run that was killed, files that were deleted or changed by hand, and for feedback with or without
@@ -29,7 +29,7 @@ def command(ctx: click.Context, out: Path, reveal: bool, as_json: bool) -> None:
     """
     from grader.batch.results import open_results
 
-    with closing(open_results(out, reveal=reveal)) as results:
+    with closing(open_results(out, **written)) as results:
         results.write_learners()
         results.write_class()
         ctx.exit(print_result(results, out, as_json))
