@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, parts: tuple[Path, ...], out: Path, as_json: bool, **written: bool) -> None:
+def command(ctx: click.Context, /, parts: tuple[Path, ...], out: Path, as_json: bool, **written: bool) -> None:
     """Join parts of a class that different jobs graded.
 
     A PART is a folder that `grader run` was given with --out, or a .sqlite file in it. All must have been graded with
