@@ -3,11 +3,13 @@
     {"id", "learner", "name", "together", "attempt", "late", "source", "feedback", "digest", "score", "complete",
      "submitted", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
      "previous": null or {"score", "lessons": {LESSON: score}, "when"},
+     "overrides": {LESSON: {"score", "says", "by", "when", "digest", "instead_of"}},
      "lessons": {LESSON: the object of `learn check --json`}}
 
 `score` is the mean over the lessons that have one, to one decimal; 10.0 only when each of them is 10.0; null when none
 has. A lesson that was not handed in has no score; one on which the grader failed has the score of the checks that did
-run, or none. Neither is a zero, and `complete` says that something is lacking.
+run, or none. Neither is a zero, and `complete` says that something is lacking. Where a human gave a score, that counts,
+and `overrides` has the program's (`instead_of`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.files import MAX_NUMBERED_BYTES, file_name
-from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion, WrongLine
+from grader.model import CheckResult, Counterexample, LessonResult, Named, Override, Suggestion, WrongLine
 
 PARTS: dict[str, type[Any]] = {
     "checks": CheckResult,
@@ -69,6 +71,7 @@ class Record:
     notes: tuple[str, ...] = ()
     duration_s: float | None = None
     previous: Previous | None = None
+    overrides: Mapping[str, Override] = field(default_factory=dict)
     lessons: Mapping[str, LessonResult] = field(default_factory=dict)
     redacted: bool = False
 
@@ -82,6 +85,8 @@ class Record:
         if feedback := data.get("feedback"):
             known["feedback"] = file_name(feedback, MAX_NUMBERED_BYTES)
         known["previous"] = Previous(**previous) if previous else None
+        overrides = data.get("overrides") or {}
+        known["overrides"] = {name: Override(**_known_fields(Override, one)) for name, one in overrides.items()}
         known["lessons"] = {name: lesson_from_json(name, lesson) for name, lesson in data["lessons"].items()}
         return cls(**known, redacted=bool(data.get("concealed")))
 
@@ -91,6 +96,7 @@ class Record:
             "together": list(self.together),
             "notes": list(self.notes),
             "previous": dict(vars(self.previous)) if self.previous else None,
+            "overrides": {name: dict(vars(override)) for name, override in self.overrides.items()},
             "lessons": {name: lesson.to_dict() for name, lesson in self.lessons.items()},
         }
         return data | {"concealed": True} if data.pop("redacted") else data

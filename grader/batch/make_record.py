@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from grader.batch.settings import Settings
 from grader.intake.formats.repositories import BACKDATED
 from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
-from grader.model import LessonResult
+from grader.model import LessonResult, Override
 from grader.record import Previous, Record
 
 LACKING = ("missing", "grader-error")
@@ -105,9 +105,34 @@ def combine(new: Record, old: Record, when: str, attempts: str) -> Record:
     return with_lessons(new, results)
 
 
+def with_overrides(record: Record, overrides: Mapping[str, Override]) -> Record:
+    """Return the record with a human's scores in place of the program's, in what a regrade replaced, too."""
+    said = {name: one for name, one in overrides.items() if name in record.lessons}
+    if not said:
+        return record
+    results = [_with_override(result, said.get(name)) for name, result in record.lessons.items()]
+    shown = {name: replace(one, instead_of=record.lessons[name].score) for name, one in said.items()}
+    previous = record.previous
+    if previous:
+        before = {**previous.lessons, **{name: one.score for name, one in said.items()}}
+        previous = replace(previous, score=_mean(before.values()), lessons=before)
+    return replace(with_lessons(record, results), overrides=shown, previous=previous)
+
+
+def _with_override(result: LessonResult, override: Override | None) -> LessonResult:
+    """Return a lesson with a human's score; one that the program could not grade is graded by that."""
+    if override is None:
+        return result
+    return replace(result, score=override.score, state="graded" if result.state in LACKING else result.state)
+
+
 def mean_score(results: Iterable[LessonResult]) -> float | None:
     """Return the mean of the scores that there are, to one decimal; 10.0 only if every one of them is."""
-    scores = [result.score for result in results if result.score is not None]
+    return _mean(result.score for result in results)
+
+
+def _mean(of: Iterable[float | None]) -> float | None:
+    scores = [score for score in of if score is not None]
     if not scores:
         return None
     mean = round(sum(scores) / len(scores), 1)

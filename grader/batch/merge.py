@@ -66,6 +66,11 @@ class Merge:
         new = {name: one for name, one in chosen.items() if name not in before or before[name].at < one[1].at}
         self.results.list_only({*before, *chosen})
         taken = {state.feedback.casefold(): name for name, state in self.results.states.items()}
+        known = self.results.overrides
+        said = [(name, own) for part in self.parts for name, own in part.overrides().items()]
+        self.results.override(
+            [(name, of, one) for name, own in said for of, one in own.items() if of not in known.get(name, {})]
+        )
         for part, result in new.values():
             self._copy(part, result, taken)
         lacking = tuple(name for name in expected if name not in chosen and name not in before)

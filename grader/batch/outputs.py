@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from grader.batch.make_record import with_overrides
 from grader.files import make_folder, replacing
 from grader.model import SCHEMA
 from grader.model.validate import parse_json, validated
@@ -30,6 +31,13 @@ Head = Mapping[str, Any]
 def parse_record(text: str) -> Record:
     """Read a record, or its summary, from the JSON of a store. Raises ValueError and what else a damaged one causes."""
     return validated(Record.from_json(parse_json(text)), Record)
+
+
+def read_records(store: ClassStore) -> Iterator[Record]:
+    """Read the records of what is listed, one at a time, each with what a human said of it."""
+    overrides = store.overrides()
+    for record in store.records(parse_record):
+        yield with_overrides(record, overrides.get(record.id, {}))
 
 
 class Outputs:
@@ -94,9 +102,10 @@ class Outputs:
         from grader.reports.pages.class_page import class_page
 
         def parsed() -> Iterator[Record]:
-            return store.records(parse_record)
+            return read_records(store)
 
-        write(self.out / "results.json", _results_json(head, store.records(str)))
+        as_json = (json.dumps(one.to_json()) for one in parsed()) if store.overrides() else store.records(str)
+        write(self.out / "results.json", _results_json(head, as_json))
         write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed(), head["waiting"]))
         if self._has_junit:
             write(self.out / "junit.xml", junit_lines(head, parsed()))

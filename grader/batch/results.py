@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, combine, make_previous
-from grader.batch.outputs import Outputs, parse_record
+from grader.batch.make_record import GradedHandIn, combine, make_previous, with_overrides
+from grader.batch.outputs import Outputs, parse_record, read_records
 from grader.batch.results_folder import explain_write_errors, move_aside, open_folder, store_path, utc_now
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.learner import Learner
-from grader.model import SCHEMA, Course
+from grader.model import SCHEMA, Course, Override
 from grader.record import Record
 from grader.store.class_store import CHANGED, ClassStore, Result, State
 
@@ -39,19 +39,20 @@ def read_results(out: Path) -> tuple[dict[str, Any], Iterator[Record]]:
 
     def records() -> Iterator[Record]:
         with closing(store):
-            yield from store.records(parse_record)
+            yield from read_records(store)
 
     return head_of(store), records()
 
 
 def open_results(out: Path, **written: bool) -> Results:
-    """Open the results of a run to rewrite their files; *written* is for `Outputs`.
+    """Open the results of a run to rewrite their files; *written* is for `Outputs`, as the last run's without it.
 
     Raises as `read_results`, and while a run is going on.
     """
     with closing(ClassStore.existing(_class_store(out))) as store:
-        settings = facts_of(store)["settings"]
-    return Results(store.path, settings, Outputs(out, **written), go_on=True)
+        facts = facts_of(store)
+    written = written or {"reveal": facts.get("reveal", False)}
+    return Results(store.path, facts["settings"], Outputs(out, **written), go_on=True)
 
 
 def _class_store(out: Path) -> Path:
@@ -131,6 +132,7 @@ class Results:
             self.store = ClassStore(path)
             self.states: dict[str, State] = self.store.states()
             self.facts: dict[str, Any] = self.store.facts()
+            self.overrides = self.store.overrides()
             self._head: dict[str, Any] = {}  # of learners' files
         except BaseException:
             opened.release()
@@ -191,7 +193,7 @@ class Results:
         result = replace(result, feedback=record.feedback)
         with explain_write_errors(self.out):
             if self.outputs:
-                self.outputs.write_learner(self._head, record)
+                self.outputs.write_learner(self._head, with_overrides(record, self.overrides.get(record.id, {})))
             text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
             self.store.add(result, text, summary, fingerprints)
 
@@ -209,6 +211,11 @@ class Results:
             known = self.store.fingerprint(hand_in, json.loads) or {}
             fingerprints = {name: known[name] for name in record.lessons.keys() & known.keys()} | fingerprints
         return replace(record, previous=make_previous(old, before.at)), fingerprints
+
+    def override(self, overrides: Sequence[tuple[str, str, Override]]) -> None:
+        """Keep what a human says of hand-ins (id, lesson, override); the files are not written yet."""
+        self.store.add_overrides(overrides)
+        self.overrides = self.store.overrides()
 
     def note_isolation(self, layers: Sequence[str] | None) -> None:
         """Store the layers of protection that were in force for every learner."""
@@ -255,16 +262,16 @@ class Results:
         expected = set(facts_of(self.store)["expected"])
         return len(expected - self.store.current()), len(expected)
 
-    def write_learners(self, *, missing_only: bool = False) -> None:
-        """Rewrite every learner's files, or only those that were removed when the learner was not listed."""
+    def write_learners(self, only: Collection[str] | None = None, *, missing_only: bool = False) -> None:
+        """Rewrite the files of every listed hand-in, or of some of these ids, or only those that are not there."""
         assert self.outputs is not None
         head = head_of(self.store)
         with explain_write_errors(self.out):
             for name, state in self.store.states().items():
                 wanted = state.listed and not (missing_only and self.outputs.has_learner(state.feedback))
-                if wanted and (record := self.store.record(name, parse_record)):
-                    self.outputs.write_learner(head, record)
-            if not missing_only:
+                if (only is None or name in only) and wanted and (record := self.store.record(name, parse_record)):
+                    self.outputs.write_learner(head, with_overrides(record, self.overrides.get(name, {})))
+            if only is None and not missing_only:
                 self._store_facts(reveal=self.outputs.reveal)
 
     def write_class(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from grader.intake.formats.repositories import parse_deadline
 from grader.intake.learner import STAMP, Learner
 from grader.intake.name_patterns import NamePattern
 from grader.intake.roster import Roster
+from grader.intake.unique_ids import suggest_ids
 from grader.judge.own_limits import end_after, limited_memory
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
@@ -256,20 +256,10 @@ def _choose(learners: Sequence[Learner], only: Sequence[str]) -> Collection[str]
     known = {learner.id: learner.name for learner in learners}
     for name in only:
         if name not in known:
-            close = _suggest_ids(name, known)
+            close = suggest_ids(name, known)
             guess = f"; did you mean {' or '.join(close)}?" if close else ""
             raise UsageError(f'there is no submission "{name}"{guess}', next_step="name one with --only ID")
     return set(only) or known.keys()
-
-
-def _suggest_ids(wanted: str, known: Mapping[str, str]) -> list[str]:
-    """Return the ids that are similar to *wanted*, or whose names are."""
-    import difflib  # here: only a mistyped name needs it
-
-    plain = {own: " ".join(sorted(re.findall(r"\w+", name.casefold()))) for own, name in known.items() if name}
-    names = difflib.get_close_matches(" ".join(sorted(re.findall(r"\w+", wanted.casefold()))), set(plain.values()))
-    named = [f"{own} ({known[own]})" for own, name in plain.items() if name in names]
-    return named or difflib.get_close_matches(wanted, known)
 
 
 def _require_checks(lessons: Sequence[Lesson]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import click
 from click.shell_completion import CompletionItem
@@ -42,3 +42,13 @@ def choose_lessons(course: Course, names: str | None, required: bool = False) ->
     if not wanted:
         raise UsageError("--lessons names no lesson", next_step="leave it out to have all lessons, or see: learn list")
     return [lesson for lesson in course.lessons.values() if lesson.name in wanted]
+
+
+def graded_lesson(name: str | None, lessons: Sequence[str], where: str = "") -> str:
+    """Return the lesson named, of those in some results; for None the only one, or "". Raises UsageError."""
+    if name is None:
+        return lessons[0] if len(lessons) == 1 else ""
+    if name not in lessons:
+        what = f'there is no lesson "{name}" in these results'
+        raise UsageError(what, where=where, next_step=f"name one of: {', '.join(lessons)}")
+    return name

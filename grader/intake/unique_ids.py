@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from grader.files import file_name
 from grader.intake.learner import Entry, Learner, printable
+
+
+def suggest_ids(wanted: str, known: Mapping[str, str]) -> list[str]:
+    """Return the ids that are similar to *wanted*, or whose names are."""
+    import difflib  # here: only a mistyped name needs it
+
+    plain = {own: " ".join(sorted(re.findall(r"\w+", name.casefold()))) for own, name in known.items() if name}
+    names = difflib.get_close_matches(" ".join(sorted(re.findall(r"\w+", wanted.casefold()))), set(plain.values()))
+    named = [f"{own} ({known[own]})" for own, name in plain.items() if name in names]
+    return named or difflib.get_close_matches(wanted, known)
 
 
 def assign_ids(learners: Sequence[Learner], *, with_attempts: bool, before: int) -> list[Learner]:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
         CERTAINTIES, CLAIMS, DONT_KNOW, MODES, Answered, Claimed, QuizSession,
     )
     from grader.model.lesson_result import (
-        OUTCOMES, SKILLS, STATES, Attempt, CheckResult, Counterexample, LessonResult, Named, Submission, Suggestion,
-        WrongLine,
+        OUTCOMES, SKILLS, STATES, Attempt, CheckResult, Counterexample, LessonResult, Named, Override, Submission,
+        Suggestion, WrongLine,
     )
 
 __all__ = [
     "CERTAINTIES", "CLAIMS", "DONT_KNOW", "MODES", "OUTCOMES", "SCHEMA", "SKILLS", "STATES", "Answered", "Attempt",
     "CheckResult", "Claimed", "Counterexample", "Course", "Function", "Lesson", "LessonProgress", "LessonResult",
-    "Limits", "Named", "QuizSession", "Submission", "Suggestion", "Track", "WrongLine",
+    "Limits", "Named", "Override", "QuizSession", "Submission", "Suggestion", "Track", "WrongLine",
 ]
 # fmt: on
 _OF_QUIZ = frozenset({"CERTAINTIES", "CLAIMS", "DONT_KNOW", "MODES", "Answered", "Claimed", "QuizSession"})

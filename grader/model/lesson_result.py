@@ -157,6 +157,22 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class Override:
+    """A human's score of one lesson, which counts in place of the program's.
+
+    `digest` is that of the hand-in it was given for, and `instead_of` the program's score. Without a score it takes an
+    earlier one back.
+    """
+
+    score: float | None
+    says: str
+    by: str
+    when: str
+    digest: str
+    instead_of: float | None = None
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One graded submission as the store keeps it; `result` is `LessonResult.to_dict()`."""
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from grader.model import CheckResult, LessonResult
+from grader.model import CheckResult, LessonResult, Override
 from grader.record import Record
+from grader.terminal.text import score_text
 
 # What a lesson's state means: in a report, and at the learner's own terminal. "graded" needs no words.
 _STATE_TEXTS = {
@@ -122,8 +123,22 @@ def score_out_of(score: float, out_of: float) -> float:
     return round(score * out_of / MAX_SCORE, 2)
 
 
+def override_texts(record: Record) -> list[str]:
+    """Say of each score that a human gave which it is, in place of which, and why."""
+    return [_override_text(name, one, record) for name, one in record.overrides.items()]
+
+
+def _override_text(lesson: str, override: Override, record: Record) -> str:
+    by = f" ({override.by})" if override.by else ""
+    instead = "no score" if override.instead_of is None else score_text(override.instead_of)
+    earlier = "" if override.digest == record.digest else " That was said of an earlier hand-in."
+    said = f"{lesson}: a human{by} gave {score_text(override.score)} in place of the program's {instead}"
+    return f"{said}: {override.says}{earlier}"
+
+
 def notes_of(record: Record) -> Iterator[str]:
-    """Yield the problem of a hand-in, and the notes that it does not say already."""
+    """Yield what a human said of a hand-in, its problem, and the notes that it does not say already."""
+    yield from override_texts(record)
     if record.problem:
         yield record.problem
     yield from (note for note in record.notes if note and note not in record.problem)

@@ -8,13 +8,14 @@ raise, which becomes a StoreError that names the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, get_type_hints
 
 from grader.errors import UsageError
 from grader.files import MAX_NUMBERED_BYTES, file_name
+from grader.model import Override
 from grader.model.validate import parse_json, validated
 from grader.store.migrations import CLASS_MIGRATIONS
 from grader.store.sqlite import Database
@@ -23,6 +24,7 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 60.0  # a run may be writing, or the file system be slow
 HOLDS = "the store of results"
+MAX_SAID_CHARS = 2_000  # of a human's reason for a score
 MAX_PARTS = 999_999  # of a class
 MAX_FACTS_CHARS = 16 << 20  # of all of a run together; 100,000 learners have 5 million
 CHANGED = "changed"  # the fact that the class files are out of date
@@ -36,6 +38,7 @@ ON CONFLICT (id) DO UPDATE SET number = excluded.number, learner = excluded.lear
     feedback = excluded.feedback, at = excluded.at, settings = excluded.settings, digest = excluded.digest, listed = 1,
     again = 0, summary = excluded.summary, fingerprints = excluded.fingerprints
 """
+OVERRIDE = "INSERT INTO overrides (id, lesson, score, says, by, at, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"
 # a record counts for its own hand-in: thousands of results could else be stuffed in, at the cost of one record
 RECORD_OF = "SELECT record FROM results JOIN records USING (number, id) WHERE results.id = ?"
 ORDER = "WHERE listed ORDER BY learner, attempt, id"
@@ -180,6 +183,26 @@ class ClassStore:
         """Return the fingerprints of a hand-in; None for an unknown one."""
         return next(iter(self._parsed(parse, "SELECT fingerprints FROM results WHERE id = ?", hand_in)), None)
 
+    # ---- a human's word
+
+    def overrides(self) -> dict[str, dict[str, Override]]:
+        """Return what a human said of hand-ins, by id and lesson."""
+        query = "SELECT id, lesson, score, says, by, at, digest FROM overrides ORDER BY number"
+        found: dict[str, dict[str, Override]] = {}
+        for hand_in, lesson, override in self._database.read(_to_override, query, ()):
+            found.setdefault(hand_in, {})[lesson] = override
+        counting = {
+            hand_in: {lesson: one for lesson, one in own.items() if one.score is not None}
+            for hand_in, own in found.items()
+        }
+        return {hand_in: own for hand_in, own in counting.items() if own}
+
+    def add_overrides(self, overrides: Iterable[tuple[str, str, Override]]) -> None:
+        """Keep what a human says of hand-ins: id, lesson, override."""
+        rows = [(name, lesson, o.score, o.says, o.by, o.when, o.digest) for name, lesson, o in overrides]
+        if rows:
+            self._database.write_all([*((OVERRIDE, row) for row in rows), (FACT, (CHANGED, json.dumps(True)))])
+
     # ---- all of them
 
     def states(self) -> dict[str, State]:
@@ -255,6 +278,14 @@ def _to_facts(facts: dict[str, Any]) -> dict[str, Any]:
 def _to_result(row: tuple[Any, ...]) -> Result:
     id, learner, attempt, feedback, *rest = row
     return validated(Result(id, learner, attempt, file_name(feedback, MAX_NUMBERED_BYTES), *rest), Result)
+
+
+def _to_override(row: tuple[Any, ...]) -> tuple[str, str, Override]:
+    hand_in, lesson, *rest = row
+    override = validated(Override(*rest), Override)
+    if not 0 <= (override.score or 0.0) <= 10 or max(len(override.says), len(override.by)) > MAX_SAID_CHARS:
+        raise ValueError("this is no score of a human")
+    return str(hand_in), str(lesson), override
 
 
 def _to_state(row: tuple[Any, ...]) -> tuple[str, State]:

@@ -121,4 +121,17 @@ CLASS_MIGRATIONS: Migrations = (
         )""",
         "CREATE INDEX results_in_order ON results (listed, learner, attempt, id, number)",
     ),
+    # 2: what a human said in place of a score; the last word on a lesson counts, and nothing is ever deleted
+    (
+        """CREATE TABLE overrides (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            lesson TEXT NOT NULL,
+            score REAL,
+            says TEXT NOT NULL,
+            by TEXT NOT NULL,
+            at TEXT NOT NULL,
+            digest TEXT NOT NULL
+        )""",
+    ),
 )

@@ -77,9 +77,9 @@ def test_what_was_not_graded_is_no_zero(course, folder):
     assert (record.score, record.complete) == (None, False)
     assert lines[0] == (
         "id,name,attempt,late,status,score,points,possible,complete,missing,"
-        "moving_average,moving_average state,argmax_2d,argmax_2d state,problem\n"
+        "moving_average,moving_average state,argmax_2d,argmax_2d state,by hand,problem\n"
     )
-    assert lines[1] == "'=cmd(),,1,no,our fault,,0,0,no,1,,missing,,grader-error,\n"
+    assert lines[1] == "'=cmd(),,1,no,our fault,,0,0,no,1,,missing,,grader-error,,\n"
 
 
 @pytest.mark.parametrize(

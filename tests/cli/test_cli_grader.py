@@ -87,7 +87,7 @@ def test_some_lessons_of_some_learners(class_folder, tmp_path):
     assert (summary["submissions"], summary["mean"], summary["states"]) == (1, 10.0, {"graded": 1})
     columns = (tmp_path / "out/gradebook.csv").read_text().splitlines()[0]
     known = "id,name,attempt,late,status,score,points,possible,complete,missing"
-    assert columns == f"{known},argmax_2d,argmax_2d state,problem"
+    assert columns == f"{known},argmax_2d,argmax_2d state,by hand,problem"
 
 
 def test_stopping_keeps_what_is_done(tmp_path):

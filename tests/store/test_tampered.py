@@ -26,7 +26,6 @@ from grader.batch.outputs import Outputs
 from grader.batch.results import Results, read_results
 from grader.batch.results_folder import move_aside, store_path
 from grader.cli.context import CourseContext
-from grader.cli.grader.export import _read_sheet as read_sheet
 from grader.cli.grader.group import grader
 from grader.cli.learn.group import learn
 from grader.cli.quiz.open.editor import _run_editor, recover_draft
@@ -35,7 +34,9 @@ from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError, StoreError, UsageError
 from grader.files import read_bounded
 from grader.judge.transcript.transcript_file import TranscriptFile
+from grader.model import Override
 from grader.record import Record
+from grader.reports.gradebook.csv_sheet import read_sheet
 from grader.reports.statistics.quiz_logs import read_logs
 from grader.store import Store
 from grader.store.class_store import Result
@@ -66,6 +67,7 @@ def results(tmp_path_factory):
         prints = {name: {"prints": "", "text": 1, "names": ["a"], "remarks": []} for name in record.lessons}
         given = Result(record.id, record.learner, 1, record.feedback, "2026-11-20T10:00:00+00:00", made.key, "d")
         made.save(given, record, json.dumps(prints))
+    made.override([(record["id"], "softmax", Override(7.0, "It was said.", "kim", "2026-11-20", "d"))])
     made.store.keep_facts(similar=head["similar"], isolation=head["isolation"])
     made.finish()
     made.close()
@@ -172,7 +174,7 @@ READERS = {  # what reads a file, and the file
     "an editor's draft": ("work/.selfattend/open-x.md", lambda _, path: recover_draft(path, "", lambda _: None)),
     "a release": ("course/public/release.json", lambda here, _: release_of(here.course)),
     "recorded answers": ("course/public/core/mean.answers", lambda _, path: TranscriptFile(path)),
-    "a gradebook": ("canvas.csv", lambda _, path: read_sheet(path)),
+    "a gradebook": ("canvas.csv", lambda _, path: read_sheet(path, "")),
 }
 
 

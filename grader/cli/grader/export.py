@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.context import short_path
+from grader.cli.lesson_parameters import graded_lesson
 from grader.cli.options import json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
-from grader.files import read_bounded, replacing
+from grader.files import replacing
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import clean, plural
 
 if TYPE_CHECKING:
-    from grader.reports.gradebook.csv_sheet import Sheet
     from grader.reports.gradebook.fill_column import Filled
 
 FILE = click.Path(path_type=Path)
@@ -124,16 +124,17 @@ def _fill(
     """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
     from grader.batch.results import read_results
     from grader.reports.gradebook.canvas import fill_canvas
+    from grader.reports.gradebook.csv_sheet import read_sheet
     from grader.reports.gradebook.marks import Rule, make_marks
     from grader.reports.gradebook.moodle import fill_moodle
 
-    sheet = _read_sheet(source)
+    sheet = read_sheet(source, "name the file that your platform exported")
     head, records = read_results(results)
     unfinished = head.get("unfinished") if not head.get("complete", True) else 0
     if unfinished != 0 and missing_as_zero:
         what = f"{_unfinished_text(unfinished)}, and --missing-as-zero would make a zero of what is only not graded yet"
         raise UsageError(what, where=str(results), next_step=f"grader run ... --out {results} --resume")
-    name = _lesson(lesson, head["lessons"])
+    name = graded_lesson(lesson, head["lessons"])
     # the column may be called like the lesson or like the course
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
@@ -145,26 +146,6 @@ def _fill(
 def _unfinished_text(unfinished: int | None) -> str:
     how_many = plural(unfinished, "submission") if unfinished else "some submissions"
     return f"this run is not finished: {how_many} {'is' if unfinished == 1 else 'are'} not graded yet"
-
-
-def _read_sheet(path: Path) -> Sheet:
-    from grader.reports.gradebook.csv_sheet import MAX_BYTES, Sheet
-
-    try:
-        content = read_bounded(path, MAX_BYTES + 1, follow=True)
-    except OSError as error:
-        what = f"the gradebook cannot be read: {error.strerror or error}"
-        raise UsageError(what, where=str(path), next_step="name the file that your platform exported") from None
-    return Sheet(content, str(path))
-
-
-def _lesson(name: str | None, lessons: Sequence[str]) -> str:
-    if name is None:
-        return lessons[0] if len(lessons) == 1 else ""
-    if name not in lessons:
-        what = f'there is no lesson "{name}" in these results'
-        raise UsageError(what, next_step=f"name one of: {', '.join(lessons)}")
-    return name
 
 
 def _write(out: Path, content: bytes) -> None:
@@ -182,6 +163,7 @@ def _print_report(filled: Filled, out: Path, platform: str) -> None:
     put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
     if filled.unchanged:
         put(wrap(f"{plural(filled.unchanged, 'grade')} stood there already as they are.", 2))
+    _list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
     _list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
     _list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
     _list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])

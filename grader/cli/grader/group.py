@@ -15,6 +15,7 @@ COMMANDS = {
     "merge": "grader.cli.grader.merge",
     "report": "grader.cli.grader.report",
     "export": "grader.cli.grader.export",
+    "override": "grader.cli.grader.override",
     "release": "grader.cli.grader.release",
     "bundle": "grader.cli.grader.bundle",
     "items": "grader.cli.grader.items",

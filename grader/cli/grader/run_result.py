@@ -13,6 +13,7 @@ from grader.reports.formats.run_summary import (
     RunSummary,
     change_lines,
     look_at_lines,
+    overridden_line,
     sentence,
     to_object,
     unfinished_line,
@@ -28,18 +29,19 @@ MAX_NAMES = 8  # in one line
 
 def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary | None = None) -> int:
     """Print the results' summary and return the exit status; `summary` may hold what was graded again."""
+    from grader.batch.make_record import with_overrides
     from grader.batch.outputs import parse_record
 
     summary = summary or RunSummary(results.settings["seed"])
     if results.outputs is not None:  # of a part of a class, the rest is graded elsewhere
         summary.unfinished, summary.expected = results.count_unfinished()
     for record in results.store.summaries(parse_record):
-        summary.add(record)
+        summary.add(with_overrides(record, results.overrides.get(record.id, {})))
     if as_json:
         put_json(to_object(summary) | {"out": str(out)})
     else:
         put(paint(sentence(summary), "strong"))
-        if text := unfinished_line(summary):
+        for text in filter(None, (unfinished_line(summary), overridden_line(summary))):
             put(wrap(text, 0))
         for text in look_at_lines(summary):
             put(wrap(text, 2))

@@ -40,6 +40,7 @@ class RunSummary:
     to_look_at: list[tuple[str, str, str]] = field(default_factory=list)  # for a human: id, name, why
     unfinished: int = 0  # without a result, or waiting for a new one
     expected: int = 0
+    overridden: int = 0  # scores of lessons that a human gave
     regraded: int = 0  # in this run
     changes: list[ScoreChange] = field(default_factory=list)  # of those regraded
 
@@ -49,6 +50,7 @@ class RunSummary:
         self.incomplete += not record.complete
         self.statuses[record.status] += 1
         self.states.update(record.states)
+        self.overridden += len(record.overrides)
         if record.score is not None:
             self.scores.append(record.score)
         if why := find_trouble(record):
@@ -92,6 +94,13 @@ def unfinished_line(summary: RunSummary) -> str:
         return ""
     were = "was" if summary.unfinished == 1 else "were"
     return f"{summary.unfinished} of {summary.expected} {were} not graded: go on with --resume."
+
+
+def overridden_line(summary: RunSummary) -> str:
+    """Say how many scores a human gave; "" if none."""
+    if not summary.overridden:
+        return ""
+    return f"{plural(summary.overridden, 'score')} of lessons given by a human (grader override --list)."
 
 
 def look_at_lines(summary: RunSummary) -> list[str]:
@@ -138,6 +147,7 @@ def to_object(summary: RunSummary) -> dict[str, Any]:
         "incomplete": summary.incomplete,
         "unfinished": summary.unfinished,
         "mean": summary.mean,
+        "overridden": summary.overridden,
         "statuses": dict(summary.statuses),
         "states": dict(summary.states),
         "look_at": [{"id": own, "name": name, "why": why} for own, name, why in summary.to_look_at],

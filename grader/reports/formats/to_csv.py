@@ -1,11 +1,12 @@
 """Write the gradebook: one line a learner, as spreadsheets and learning platforms read it.
 
-    id, name, attempt, late, status, score, points, possible, complete, missing, <lesson>, <lesson> state, ..., problem
+    id, name, attempt, late, status, score, points, possible, complete, missing, <lesson>, <lesson> state, ...,
+    by hand, problem
 
 `status` is one of the record's STATUSES; `score` is that of the whole, and stands only where all of it was scored.
-`points` and `possible` count over the lessons that were checked; `missing` says how many were not handed in. A cell is
-empty where there is no score: a lesson that was not handed in, or one that the grader itself could not check. An empty
-cell is no zero.
+`points` and `possible` count over the lessons that were checked; `missing` says how many were not handed in; `by hand`
+says which scores a human gave, and the program's. A cell is empty where there is no score: a lesson that was not handed
+in, or one that the grader itself could not check. An empty cell is no zero.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from grader.record import Record
-from grader.reports.record_view import number_text
+from grader.reports.record_view import number_text, override_texts
 
 WAITING = "Of an earlier hand-in: the present one is graded with --resume."
 FORMULA = ("=", "+", "-", "@")
@@ -28,7 +29,8 @@ def gradebook_lines(lessons: Sequence[str], records: Iterable[Record], waiting: 
     """Iterate over the lines of the gradebook, its head first, each with its end; *waiting* are to be graded again."""
     columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
     whose = ["id", "name", "attempt", "late"]
-    yield _line([*whose, "status", "score", "points", "possible", "complete", "missing", *columns, "problem"])
+    of_all = ["status", "score", "points", "possible", "complete", "missing"]
+    yield _line([*whose, *of_all, *columns, "by hand", "problem"])
     for record in records:
         yield _line(_cells(lessons, record, WAITING if record.id in waiting else ""))
 
@@ -42,7 +44,7 @@ def _cells(lessons: Sequence[str], record: Record, note: str) -> list[str]:
     for name in lessons:
         lesson = record.lessons.get(name)
         cells += [_score(lesson.score), lesson.state] if lesson else ["", ""]
-    return [*cells, " ".join(filter(None, (note, record.problem)))]
+    return [*cells, " ".join(override_texts(record)), " ".join(filter(None, (note, record.problem)))]
 
 
 def _yes(fact: bool) -> str:

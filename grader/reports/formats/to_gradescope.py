@@ -15,7 +15,7 @@ from typing import Any
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports.formats.to_markdown import lesson_lines, score_of_10
-from grader.reports.record_view import CheckLine, check_lines, lessons_of, number_text, score_out_of
+from grader.reports.record_view import CheckLine, check_lines, lessons_of, notes_of, number_text, score_out_of
 from grader.terminal.text import clean
 
 FAILED = (
@@ -78,7 +78,7 @@ def _total(record: Record, out_of: float, missing_as_zero: bool) -> float | None
 
 def _summary(record: Record, total: float | None, out_of: float) -> str:
     """Write what stands above all tests, as plain text."""
-    said = [record.problem, *record.notes]
+    said = list(notes_of(record))
     if record.grader_failed:
         said.append(FAILED)
     elif total is None:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from grader.errors import UsageError
+from grader.files import read_bounded
 
 DELIMITERS = (",", ";", "\t")
 MAX_BYTES = 50_000_000
@@ -75,6 +77,16 @@ class Sheet:
             pieces += [self.text[end : cell.start], f'"{escaped}"' if quote else value]
             end = cell.end
         return "".join([*pieces, self.text[end:]]).encode(self.encoding)
+
+
+def read_sheet(path: Path, next_step: str) -> Sheet:
+    """Read a CSV file. Raises UsageError."""
+    try:
+        content = read_bounded(path, MAX_BYTES + 1, follow=True)
+    except OSError as error:
+        what = f"this file cannot be read: {error.strerror or error}"
+        raise UsageError(what, where=str(path), next_step=next_step) from None
+    return Sheet(content, str(path))
 
 
 def _decode(content: bytes, name: str) -> tuple[str, str]:

@@ -35,6 +35,7 @@ class Filled:
     not_in_file: list[str] = field(default_factory=list)  # records that fit no row
     not_in_results: list[str] = field(default_factory=list)  # people without a record
     older: list[str] = field(default_factory=list)  # attempts
+    by_hand: list[tuple[str, str]] = field(default_factory=list)  # (who, what a human said)
 
     def to_object(self) -> dict[str, Any]:
         """Return the documented object of `grader export --json`."""
@@ -42,6 +43,7 @@ class Filled:
         return data | {
             "replaced": [{"who": who, "before": before, "now": now} for who, before, now in self.replaced],
             "left": [{"who": who, "why": why} for who, why in self.left],
+            "by_hand": [{"who": who, "says": says} for who, says in self.by_hand],
             "ambiguous": [{"who": who, "why": why} for who, why in self.ambiguous],
         }
 
@@ -83,6 +85,8 @@ def fill(
         if why or mark.share is None:
             report.left.append((person.label, why))
             continue
+        if mark.note:
+            report.by_hand.append((person.label, mark.note))
         points = out_of(person.row)
         worth.add(points)
         value = f"{round(mark.share * points, 2):.2f}"

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from grader.model import LessonResult
 from grader.record import Record
-from grader.reports.record_view import MAX_SCORE
+from grader.reports.charts import score_share
+from grader.reports.record_view import MAX_SCORE, override_texts
 
 NOT_HANDED_IN = "not handed in"
 NOT_READ = "handed in, could not be read"
@@ -40,6 +41,7 @@ class Mark:
     attempt: int
     share: float | None
     why: str = ""
+    note: str = ""  # what a human said of it
 
     @property
     def label(self) -> str:
@@ -54,13 +56,18 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
     own: list[Mark] = []
     shared: list[Mark] = []
     for record in records:
-        mark = Mark(record.id, record.learner, record.name, record.attempt, *_share(record, rule))
+        mark = Mark(record.id, record.learner, record.name, record.attempt, *_share(record, rule), _note(record, rule))
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
     alone = {mark.learner for mark in own}
     share = 0.0 if rule.missing_as_zero else None
     none = [Mark(entry["id"], entry["id"], entry.get("name", ""), 0, share, NOT_HANDED_IN) for entry in missing]
     return own + [mark for mark in shared if mark.learner not in alone] + none
+
+
+def _note(record: Record, rule: Rule) -> str:
+    overrides = {name: one for name, one in record.overrides.items() if rule.lesson in ("", name)}
+    return " ".join(override_texts(replace(record, overrides=overrides)))
 
 
 def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
@@ -73,7 +80,8 @@ def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
         lesson = record.lessons.get(name)
         if lesson and lesson.state == "grader-error":
             return None, GRADER_FAILED
-        share = _lesson_share(lesson, rule.scale) if lesson and lesson.state != "missing" else None
+        graded = lesson is not None and lesson.state != "missing"
+        share = _lesson_share(lesson, rule.scale, by_hand=name in record.overrides) if lesson and graded else None
         if share is None:
             missing.append(name)
         shares.append(share or 0.0)
@@ -84,7 +92,9 @@ def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
     return (record.score / MAX_SCORE if whole and record.score is not None else sum(shares) / len(shares)), ""
 
 
-def _lesson_share(lesson: LessonResult, scale: str) -> float | None:
+def _lesson_share(lesson: LessonResult, scale: str, *, by_hand: bool) -> float | None:
+    if by_hand and scale == "points":
+        return max(0.0, score_share(lesson.score) or 0.0)
     if scale == "score":
         return None if lesson.score is None else lesson.score / MAX_SCORE
     return lesson.earned / lesson.points if lesson.points else None

@@ -65,7 +65,7 @@ def class_page(head: Mapping[str, Any], records: Iterable[Record], *, link: bool
         tally.add(record)
     tally.mark_namesakes()
     context = _head(head, tally) | _scores(head, tally) | _mistakes(head, tally) | _checks(head, tally)
-    context |= _people(head, tally) | _alike(head, tally) | _changes(tally) | _table(tally)
+    context |= _people(head, tally) | _alike(head, tally) | _overrides(tally) | _changes(tally) | _table(tally)
     return html_document.stream("class_page", context | {"contents": _contents(context)})
 
 
@@ -140,6 +140,7 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     sections = [("scores", "Scores", True), ("skills", "Lessons and skills", context["skills"])]
     sections += [("mistakes", "Mistakes", True), ("help", "Who may need a hand", True)]
     sections += [("checks", "Checks", context["items"]), ("alike", "Alike", context["alike"])]
+    sections += [("overrides", "By hand", context["overrides"].count)]
     sections += [("changes", "Regrade", context["regraded"]), ("learners", "All learners", True)]
     return [(anchor, words) for anchor, words, there in sections if there]
 
@@ -271,10 +272,15 @@ def _changes(tally: ClassTally) -> dict[str, Any]:
     return {"regraded": regraded, "changes": shown.shown, "change_count": len(found), "more_changes": shown.more}
 
 
+def _overrides(tally: ClassTally) -> dict[str, Any]:
+    given = [(row, list(row.by_hand.values())) for row in tally.rows if row.by_hand]
+    return {"overrides": cut(given, MAX_CHANGES)}
+
+
 def _table(tally: ClassTally) -> dict[str, Any]:
     rows = sorted(tally.rows, key=lambda row: (_fold(row.label), row.id))
     ids = any((row.name and row.id != row.name) or row.attempt > 1 or row.late for row in rows)
-    return {"rows": [(row, _cells(row)) for row in rows], "ids": ids}
+    return {"rows": [(row, _cells(row, list(tally.lessons))) for row in rows], "ids": ids}
 
 
 def _fold(name: str) -> str:
@@ -283,15 +289,16 @@ def _fold(name: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def _cells(row: Row) -> list[tuple[str, str]]:
+def _cells(row: Row, lessons: Sequence[str]) -> list[tuple[str, str]]:
     """Return the colour and the text of each lesson's cell."""
     if row.is_unreadable:
         return [("m", "not read")] * len(row.states)
-    return [_cell(state, score) for state, score in zip(row.states, row.scores, strict=True)]
+    of_lessons = zip(lessons, row.states, row.scores, strict=True)
+    return [_cell(state, score, by_hand=name in row.by_hand) for name, state, score in of_lessons]
 
 
-def _cell(state: str, score: float | None) -> tuple[str, str]:
-    words = STATE_WORDS.get(state, "")
+def _cell(state: str, score: float | None, *, by_hand: bool) -> tuple[str, str]:
+    words = "by hand" if by_hand else STATE_WORDS.get(state, "")
     if score is None:
         return "m", words or "–"
     return charts.heat(charts.score_share(score)), f"{score:.1f} {words}".rstrip()

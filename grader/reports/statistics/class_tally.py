@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from grader.model import CheckResult, LessonResult, Named
 from grader.record import Previous, Record, status_of
 from grader.reports.html_document import file_link, harmless
+from grader.reports.record_view import override_texts
 from grader.reports.statistics.item_analysis import Pattern
 
 MAX_LABEL_CHARS = 60  # of a learner's name or id
 MAX_TEXT_CHARS = 300  # of a sentence about a mistake
 MAX_TEXTS = 2_000  # different sentences kept of one lesson; each learner's error may have its own
 
+NOTHING: Mapping[str, str] = {}
 _outcome_of, _earned_of, _id_of = attrgetter("outcome"), attrgetter("earned"), attrgetter("id")
 
 
@@ -41,6 +43,7 @@ class Row:
     states: tuple[str, ...]
     scores: tuple[float | None, ...]
     before: Previous | None  # what a regrade replaced
+    by_hand: Mapping[str, str]  # what a human said, by lesson
     has_namesake: bool = False
 
     @property
@@ -184,6 +187,7 @@ class ClassTally:
             states=self._shared.setdefault(states, states),
             scores=scores,
             before=record.previous,
+            by_hand=dict(zip(record.overrides, override_texts(record), strict=True)) if record.overrides else NOTHING,
         )
 
 

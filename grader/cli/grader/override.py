@@ -1,0 +1,149 @@
+"""`grader override`: a human's score of a lesson, in place of the program's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.lesson_parameters import graded_lesson
+from grader.cli.options import json_option
+from grader.cli.output import put_json
+from grader.errors import UsageError
+from grader.files import at
+from grader.model import SCHEMA
+from grader.terminal.console import put, wrap
+from grader.terminal.text import clean, plural
+
+if TYPE_CHECKING:
+    from grader.batch.results import Results
+    from grader.model import Override
+
+FILE = click.Path(path_type=Path)
+HOW = "grader override DIR ID --lesson L --score S --say WHY"
+HEADINGS = "name its columns in the first line: id,lesson,score,say,by"
+
+
+@click.command("override")
+@click.argument("results", metavar="DIR", type=FILE)
+@click.argument("hand_in", metavar="[ID]", required=False)
+@click.option("--lesson", metavar="L", help="The lesson; may be left out if there is only one.")
+@click.option("--score", metavar="S", help="Its score, from 0 to 10.")
+@click.option("--say", default="", metavar="WHY", help="Why; the learner reads it.")
+@click.option("--by", default="", metavar="WHO", help="Who says so; the learner reads that, too.")
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Many at once: a CSV with id, lesson, score, say, by.")
+@click.option("--undo", is_flag=True, help="Let the program's score count again.")
+@click.option("--list", "list_only", is_flag=True, help="Show what was said.")
+@json_option
+def command(
+    results: Path, hand_in: str | None, table: Path | None, undo: bool, list_only: bool, as_json: bool, **said: str
+) -> None:
+    """Give a lesson a score in place of the program's, in the results in DIR.
+
+    ID is that of the hand-in, as gradebook.csv has it. The program's score is kept, and shown beside yours to the
+    learner, in the report and by `grader export`. --resume and --regrade leave yours in force, and say so if the work
+    has changed since. A score of 0 is worth no points.
+
+    \b
+    Example:
+      grader override results 41173 --lesson softmax --score 10 --say "was softmax.py.txt" --by kim
+      grader override results --csv overrides.csv
+      grader override results --list
+      grader override results 41173 --lesson softmax --undo
+    """
+    if not list_only:
+        _change(results, hand_in, table, undo, said)
+    _show(results, as_json)
+
+
+def _change(results: Path, hand_in: str | None, table: Path | None, undo: bool, said: dict[str, str]) -> None:
+    """Keep what is said, all of it or nothing, and write the files of those whom it concerns."""
+    from grader.batch.results import open_results
+
+    if (table is None) == (hand_in is None):
+        raise UsageError("whose score is it?", next_step=f"{HOW}, or --csv FILE, or --list")
+    with closing(open_results(results)) as opened:
+        if table is not None:
+            changes = [_override(opened, where, row) for where, row in _read_table(table)]
+        else:
+            row = {"id": hand_in or "", **said} | ({"score": "", "say": ""} if undo else {})
+            changes = [_override(opened, "", row, undo=undo)]
+        opened.override(changes)
+        opened.write_learners({name for name, _, _ in changes})
+        opened.write_class()
+
+
+def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = False) -> tuple[str, str, Override]:
+    """Return what one line says: id, lesson and override. Raises UsageError, with *where* it stands."""
+    from grader.batch.results_folder import utc_now
+    from grader.model import Override
+    from grader.reports.gradebook.fill_column import parse_number
+    from grader.store.class_store import MAX_SAID_CHARS
+
+    hand_in, says, by = row["id"], " ".join(row["say"].split()), " ".join(row["by"].split())
+    state = opened.states.get(hand_in)
+    if state is None or not state.listed:
+        raise UsageError(f'there is no hand-in "{hand_in}"{_guess(opened, hand_in)}', where=where, next_step=HOW)
+    lesson = graded_lesson(row["lesson"] or None, opened.settings["lessons"], where)
+    if not lesson:
+        names = ", ".join(opened.settings["lessons"])
+        raise UsageError("which lesson is it?", where=where, next_step=f"--lesson with one of: {names}")
+    if undo:
+        if lesson not in opened.overrides.get(hand_in, {}):
+            what = f"nobody has given {hand_in} a score of {lesson}"
+            raise UsageError(what, where=where, next_step="grader override DIR --list")
+        return hand_in, lesson, Override(None, "", by, utc_now(), state.digest)
+    score = parse_number((row["score"] or "").strip())
+    if score is None or not 0 <= score <= 10:
+        raise UsageError(f"{row['score'] or 'nothing'} is no score", where=where, next_step="a number from 0 to 10")
+    if not says or max(len(says), len(by)) > MAX_SAID_CHARS:
+        what = f"a reason of at most {MAX_SAID_CHARS} characters is needed"
+        raise UsageError(what, where=where, next_step='--say "why", or the column say')
+    return hand_in, lesson, Override(round(score, 1), says, by, utc_now(), state.digest)
+
+
+def _guess(opened: Results, hand_in: str) -> str:
+    from grader.batch.outputs import parse_record
+    from grader.intake.unique_ids import suggest_ids
+
+    close = suggest_ids(hand_in, {one.id: one.name for one in opened.store.summaries(parse_record)})
+    return f"; did you mean {clean(' or '.join(close))}?" if close else ""
+
+
+def _read_table(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the lines of a CSV file, each with where it stands. Raises UsageError."""
+    from grader.reports.gradebook.csv_sheet import read_sheet
+
+    sheet = read_sheet(path, "name a CSV file with the columns id, lesson, score, say, by")
+    columns = {name: sheet.find_column(name) for name in ("id", "lesson", "score", "say", "by")}
+    for name in ("id", "score", "say"):
+        if columns[name] is None:
+            raise UsageError(f"there is no column {name}", where=str(path), next_step=HEADINGS)
+    for row in range(sheet.header_row + 1, len(sheet.rows)):
+        if any(cell.value.strip() for cell in sheet.rows[row]):
+            values = {name: "" if place is None else sheet.value(row, place) for name, place in columns.items()}
+            yield at(path, row + 1), values
+
+
+def _show(results: Path, as_json: bool) -> None:
+    """Print what was said of whom."""
+    from grader.batch.results import read_results
+    from grader.reports.record_view import override_texts
+
+    _, records = read_results(results)
+    given = [record for record in records if record.overrides]
+    if as_json:
+        listed = [
+            {"id": one.id, "name": one.name, "lesson": lesson, **vars(said)}
+            for one in given
+            for lesson, said in one.overrides.items()
+        ]
+        put_json({"schema": SCHEMA, "overrides": listed})
+        return
+    put(f"{plural(sum(len(one.overrides) for one in given), 'score')} given by a human.")
+    for record in given:
+        for text in override_texts(record):
+            put(wrap(clean(f"{record.label}: {text}"), 2))

@@ -1,0 +1,166 @@
+"""grader override: a human's score counts in place of the program's, which stays beside it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from grader.batch.make_record import GradedHandIn, make_record
+from grader.batch.merge import Merge
+from grader.batch.outputs import Outputs
+from grader.batch.results import Results, read_results
+from grader.batch.results_folder import store_path
+from grader.cli.grader.group import grader
+from grader.intake.learner import Entry, Learner
+from grader.model import LessonResult
+
+HEADER = {
+    "schema": 1, "course": {"id": "c", "version": "1", "content": "x"}, "engine": "1", "seed": 1, "device": "cpu",
+    "lessons": ["moving_average", "argmax_2d"],
+}  # fmt: skip
+FOUND = {"ignored": [], "missing": [], "unlisted": []}
+TITLES = {"course": "A course", "lessons": {"moving_average": "Means", "argmax_2d": "Argmax"}}
+ANN = ("override", "{out}", "ann", "--lesson", "moving_average")
+SAY = ("--score", "9.5", "--say", "was .py.txt & <b>", "--by", "kim")
+
+
+def learner(name: str) -> Learner:
+    return Learner(name, (Entry(name, Path(name), "folder"),), name)
+
+
+def result(score: float | None, state: str = "graded", lesson: str = "moving_average") -> LessonResult:
+    return LessonResult(lesson, state, score, score == 10.0, "cpu", 1, 0.1)
+
+
+def graded_as(name: str, score: float = 10.0) -> GradedHandIn:
+    return GradedHandIn(make_record(learner(name), [result(score)], digest="d"))
+
+
+def keep(out: Path, *graded: GradedHandIn, go_on: bool = True) -> None:
+    """Keep results in `out`, as a run does."""
+    with closing(Results(store_path(out), HEADER, Outputs(out), go_on=go_on)) as results:
+        results.begin(TITLES, ("ann", "bob"), FOUND)
+        for one in graded:
+            results.add(learner(one.record.id), one)
+        results.finish()
+
+
+def two(name: str, score: float | None, digest: str = "d") -> GradedHandIn:
+    """A hand-in with one lesson of this score, and one that was not handed in."""
+    first = result(score, "graded" if score else "grader-error")
+    lessons = [first, result(None, "missing", "argmax_2d")]
+    return GradedHandIn(make_record(learner(name), lessons, digest=digest))
+
+
+def call(out: Path, *words: str) -> str:
+    """What a command prints that ends well."""
+    done = CliRunner().invoke(grader, [word.format(out=out) for word in words])
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+def refused(out: Path, *words: str) -> str:
+    done = CliRunner().invoke(grader, [word.format(out=out) for word in words])
+    assert done.exit_code == 2, done.output
+    return done.output
+
+
+def scores(out: Path) -> dict[str, dict[str, float | None]]:
+    return {one.id: {name: lesson.score for name, lesson in one.lessons.items()} for one in read_results(out)[1]}
+
+
+@pytest.fixture
+def out(tmp_path):
+    keep(tmp_path / "out", two("ann", 1.0), graded_as("bob"), go_on=False)
+    return tmp_path / "out"
+
+
+def test_a_humans_score_counts_everywhere_beside_the_programs(out):
+    """Gradebook, results, feedback, report and export show yours and the program's; undone, all is as it was."""
+    names = "results.json gradebook.csv report.html feedback/ann.md feedback/ann.html feedback/ann.json"
+    files = names.split()
+    before = {name: (out / name).read_text() for name in files}
+    said = call(out, *ANN, *SAY)
+    (out / "canvas.csv").write_text("Student,ID,Homework (7)\nAnn,ann,\nBob,bob,\n")
+    exported = call(out, "export", "{out}", "--canvas", f"{out}/canvas.csv", "--out", f"{out}/up.csv", "--lesson",
+                    "moving_average")  # fmt: skip
+
+    assert "moving_average: a human (kim) gave 9.5 in place of the program's 1.0: was .py.txt" in said
+    row = next(csv.DictReader((out / "gradebook.csv").read_text().splitlines()))
+    assert (row["moving_average"], row["argmax_2d"]) == ("9.5", "") and "program's 1.0" in row["by hand"]
+    record = json.loads((out / "results.json").read_text())["submissions"][0]
+    assert record["score"] == 9.5 and record["overrides"]["moving_average"]["instead_of"] == 1.0
+    for name in files[2:5]:
+        text = (out / name).read_text()
+        assert "9.5" in text and "in place of the program" in text and "py.txt & <b>" not in text
+    assert "By a human's score (1)" in exported and "94.44" in (out / "up.csv").read_text()
+    assert "1 score given by a human" in call(out, "override", "{out}", "--list")
+
+    call(out, *ANN, "--undo")
+    assert {name: (out / name).read_text() for name in files} == before
+    assert "nobody has given" in refused(out, *ANN, "--undo")
+
+
+def test_it_survives_what_is_graded_after_it(out, tmp_path):
+    """A regrade, a new hand-in and a merge leave a human's score, and say what changed since."""
+    call(out, *ANN, *SAY)
+    keep(out, two("ann", 3.0))
+    assert scores(out)["ann"]["moving_average"] == 9.5
+    assert "an earlier hand-in" not in call(out, "override", "{out}", "--list")
+    assert "no score has changed" in (out / "report.html").read_text()
+    keep(out, two("ann", 4.0, digest="e"))
+    listed = call(out, "override", "{out}", "--list")
+    assert "place of the program's 4.0" in listed and "an earlier hand-in" in listed
+    with closing(Merge([out], tmp_path / "whole")) as merge:
+        merge.join()
+        merge.results.finish()
+    assert scores(tmp_path / "whole")["ann"]["moving_average"] == 9.5
+
+
+def test_what_the_program_could_not_grade_can_be_given_a_score(out):
+    """A lesson that was not handed in, or on which the grader failed, then counts; a 0 is worth nothing."""
+    keep(out, two("ann", None))
+    call(out, *ANN, *SAY)
+    call(out, "override", "{out}", "ann", "--lesson", "argmax_2d", "--score", "0", "--say", "copied")
+    record = next(read_results(out)[1])
+
+    assert (record.score, record.complete, record.status) == (4.8, True, "scored")
+    (out / "canvas.csv").write_text("Student,ID,Homework (7)\nAnn,ann,\n")
+    call(out, "export", "{out}", "--canvas", f"{out}/canvas.csv", "--out", f"{out}/up.csv", "--lesson", "argmax_2d")
+    assert "Ann,ann,0.00" in (out / "up.csv").read_text()
+
+
+def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
+    """Each wrong line is named with its place; with one of them nothing is kept."""
+    table = out / "said.csv"
+    wrong = {
+        "ann,argmax_2d,11,why": "11 is no score", "anne,argmax_2d,1,why": "did you mean ann", "ann,,1,why": "which",
+        "ann,softmax,1,why": "no lesson", "ann,argmax_2d,5,": "reason", "ann,argmax_2d,,why": "no score",
+    }  # fmt: skip
+    for line, says in wrong.items():
+        table.write_text(f"id,lesson,score,say\nbob,moving_average,2,why\n{line}\n")
+        shown = refused(out, "override", "{out}", "--csv", str(table))
+        assert says in shown and "said.csv:3" in shown
+    table.write_text("id,score\n")
+    assert "no column say" in refused(out, "override", "{out}", "--csv", str(table))
+    assert "0 scores" in call(out, "override", "{out}", "--list")
+    table.write_text('ID;Lesson;Score;Say;By\nbob;moving_average;"2,5";"=1+1";@kim\nann;argmax_2d;10;why;\n')
+    call(out, "override", "{out}", "--csv", str(table))
+    assert scores(out)["bob"]["moving_average"] == 2.5 and scores(out)["ann"]["argmax_2d"] == 10.0
+    assert "whose score" in refused(out, "override", "{out}")
+
+
+def test_the_lesson_need_not_be_named_where_there_is_one(tmp_path):
+    """With results of one lesson its name may be left out."""
+    header = {**HEADER, "lessons": ["moving_average"]}
+    with closing(Results(store_path(tmp_path), header, Outputs(tmp_path), go_on=False)) as one:
+        one.begin(TITLES, ("ann",), FOUND)
+        one.add(learner("ann"), graded_as("ann", 2.0))
+        one.finish()
+    call(tmp_path, "override", "{out}", "ann", "--score", "3", "--say", "why")
+    assert scores(tmp_path)["ann"] == {"moving_average": 3.0}
