@@ -61,7 +61,7 @@ def test_the_whole_way(tmp_path):
 def test_options_in_the_guide_exist(tmp_path):
     """Every option that the guide names is one of its command's."""
     for command, rest in re.findall(
-        r"grader (run|export|merge|report|override|release|bundle gradescope)\b([^`\n]*)", GUIDE
+        r"grader (run|export|merge|report|override|return|release|bundle gradescope)\b([^`\n]*)", GUIDE
     ):
         helped = shell(f"grader {command} --help", tmp_path).stdout
         for option in re.findall(r"--[a-z-]+", rest):

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -514,6 +515,20 @@ def test_moodle_gets_its_worksheet_back():
     assert filled.content == expected.encode()
     assert filled.replaced == [("Grace Hopper", "7.00", "20.00")]
     assert filled.left == [("Konrad Zuse", "Moodle says that its grade cannot be changed")]
+
+
+def test_moodles_learners_read_what_to_work_on():
+    """The comment is made of what a learner may see, all of it as text; a human's own is left alone."""
+    made = replace(record("501", *GOOD), problem="<script>alert(1)</script> =1+1 `x`", feedback="x")
+    (own,) = make_marks([made], Rule())
+    grace = replace(own, id="502", learner="502", name="")
+    filled = fill_moodle(moodle(WORKSHEET), [own, grace])
+    again = fill_moodle(moodle(filled.content.decode()), [own, grace])
+    cell = next(csv.DictReader(io.StringIO(filled.content.decode())))["Feedback comments"]
+
+    assert (filled.comments, filled.own_comments, again.comments) == (1, ["Grace Hopper"], 0)
+    assert cell.startswith("<div") and "&lt;script&gt;" in cell and "<code>x</code>" in cell and "<script" not in cell
+    assert "=1" not in cell[:5] and '"<p>Good, ""so""</p>"' in filled.content.decode()
 
 
 def test_moodle_with_decimal_commas_and_other_languages():

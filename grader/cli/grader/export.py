@@ -72,6 +72,8 @@ def command(
     out. So is every submission that lacks a lesson, every one that could not be read, and every one on which the grader
     itself failed; the last two are never a zero. Of several attempts the last counts.
 
+    Moodle's worksheet has a column "Feedback comments": it gets what to work on, where nobody has written in it.
+
     Of a run that was stopped you get what is there, and are told what is lacking. --missing-as-zero is refused then:
     what was not graded yet is not missing.
 
@@ -163,19 +165,23 @@ def _print_report(filled: Filled, out: Path, platform: str) -> None:
     put(paint(f"{grades} filled in under {clean(filled.column)}, a 10.0 being worth {worth} points.", "strong"))
     if filled.unchanged:
         put(wrap(f"{plural(filled.unchanged, 'grade')} stood there already as they are.", 2))
-    _list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
-    _list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
-    _list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
-    _list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])
-    _list("In the results, and nobody in the file", filled.not_in_file)
-    _list("In the file, and not in the results", filled.not_in_results)
-    _list("Earlier attempts, not exported", filled.older)
+    if filled.comments:
+        put(wrap(f"{plural(filled.comments, 'feedback comment')} written.", 2))
+    put_list("Feedback comments that are somebody's own, left as they were", filled.own_comments)
+    put_list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
+    put_list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
+    put_list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
+    put_list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])
+    put_list("In the results, and nobody in the file", filled.not_in_file)
+    put_list("In the file, and not in the results", filled.not_in_results)
+    put_list("Earlier attempts, not exported", filled.older)
     put(f"Written to {short_path(out.absolute())}.")
     put()
     put(wrap(f"Next  {IMPORT[platform]}"))
 
 
-def _list(title: str, lines: Sequence[str]) -> None:
+def put_list(title: str, lines: Sequence[str]) -> None:
+    """Print some lines under a title, if there are any."""
     if not lines:
         return
     put(f"{title} ({len(lines)}):")

@@ -16,6 +16,7 @@ COMMANDS = {
     "report": "grader.cli.grader.report",
     "export": "grader.cli.grader.export",
     "override": "grader.cli.grader.override",
+    "return": "grader.cli.grader.return_feedback",
     "release": "grader.cli.grader.release",
     "bundle": "grader.cli.grader.bundle",
     "items": "grader.cli.grader.items",

@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.marks import Mark
+from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
 from grader.reports.gradebook.match_people import Person, match
 
 EMPTY = ("", "-")  # what a cell without a grade holds
@@ -35,6 +35,8 @@ class Filled:
     not_in_file: list[str] = field(default_factory=list)  # records that fit no row
     not_in_results: list[str] = field(default_factory=list)  # people without a record
     older: list[str] = field(default_factory=list)  # attempts
+    comments: int = 0  # feedback comments written
+    own_comments: list[str] = field(default_factory=list)  # people whose comment somebody else wrote
     by_hand: list[tuple[str, str]] = field(default_factory=list)  # (who, what a human said)
 
     def to_object(self) -> dict[str, Any]:
@@ -58,11 +60,12 @@ def fill(
     stays: Callable[[int, str], str],
     decimal_comma: bool,
     keep: bool,
+    comments: int | None = None,
 ) -> Filled:
     """Put the marks into `column`. Raises UsageError if no mark fits any row.
 
     `out_of` returns the points of a 10.0 in a row; `stays`, why the cell of a row, with its value, must not be changed,
-    or "". `keep` leaves the grades that are there already.
+    or "". `keep` leaves the grades that are there already. `comments` is the column of comments, None if there is none.
     """
     matches = match(people, marks)
     if not matches.pairs and not matches.ambiguous:
@@ -81,6 +84,8 @@ def fill(
         if mark is None:
             continue
         before = sheet.value(person.row, column)
+        if comments is not None and mark.comment and not stays(person.row, before):
+            _add_comment(sheet, person, comments, mark, report, changes)
         why = mark.why if mark.share is None else _why_not(sheet, person.row, column, before, stays, keep)
         if why or mark.share is None:
             report.left.append((person.label, why))
@@ -105,6 +110,20 @@ def fill(
     report.not_in_results = [person.label for person in matches.without]
     report.older = [mark.id for mark in matches.older]
     return report
+
+
+def _add_comment(
+    sheet: Sheet, person: Person, column: int, mark: Mark, report: Filled, changes: dict[tuple[int, int], str]
+) -> None:
+    """Put a mark's comment into its cell, unless somebody has written there."""
+    before = sheet.value(person.row, column)
+    if column >= len(sheet.rows[person.row]) or before == mark.comment:
+        return
+    if before and not before.startswith(COMMENT_BEGINS):
+        report.own_comments.append(person.label)
+        return
+    changes[person.row, column] = mark.comment
+    report.comments += 1
 
 
 def _why_not(sheet: Sheet, row: int, column: int, before: str, stays: Callable[[int, str], str], keep: bool) -> str:

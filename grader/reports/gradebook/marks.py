@@ -15,8 +15,12 @@ from dataclasses import dataclass, replace
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports.charts import score_share
-from grader.reports.record_view import MAX_SCORE, override_texts
+from grader.reports.html_document import prose
+from grader.reports.record_view import MAX_SCORE, notes_of, override_texts
+from grader.reports.redact_record import redact
 
+MAX_SENTENCES = 3  # about one lesson, in a comment
+COMMENT_BEGINS = '<div class="selfattend">'
 NOT_HANDED_IN = "not handed in"
 NOT_READ = "handed in, could not be read"
 GRADER_FAILED = "the grader itself failed on it"
@@ -42,6 +46,7 @@ class Mark:
     share: float | None
     why: str = ""
     note: str = ""  # what a human said of it
+    comment: str = ""  # HTML for its learner
 
     @property
     def label(self) -> str:
@@ -56,7 +61,15 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
     own: list[Mark] = []
     shared: list[Mark] = []
     for record in records:
-        mark = Mark(record.id, record.learner, record.name, record.attempt, *_share(record, rule), _note(record, rule))
+        mark = Mark(
+            record.id,
+            record.learner,
+            record.name,
+            record.attempt,
+            *_share(record, rule),
+            _note(record, rule),
+            _comment(record, rule),
+        )
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
     alone = {mark.learner for mark in own}
@@ -68,6 +81,18 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
 def _note(record: Record, rule: Rule) -> str:
     overrides = {name: one for name, one in record.overrides.items() if rule.lesson in ("", name)}
     return " ".join(override_texts(replace(record, overrides=overrides)))
+
+
+def _comment(record: Record, rule: Rule) -> str:
+    """Return what the learner may read beside the grade, as HTML, with all text escaped."""
+    record = redact(record)
+    said = list(notes_of(record))
+    for name, lesson in record.lessons.items():
+        if rule.lesson in ("", name):
+            score = "no score" if lesson.score is None else f"{lesson.score:.1f} of 10"
+            said.append(" ".join([f"`{name}`: {score}.", *lesson.weaknesses[:MAX_SENTENCES]]))
+    paragraphs = "".join(f"<p>{prose(' '.join(text.split()))}</p>" for text in said)
+    return f"{COMMENT_BEGINS}{paragraphs}</div>"
 
 
 def _share(record: Record, rule: Rule) -> tuple[float | None, str]:

@@ -1,9 +1,10 @@
 """Fill marks into Moodle's grading worksheet of an assignment, or into its gradebook's CSV export.
 
 The worksheet ("Download grading worksheet") has Identifier, Full name, Email address, Status, Grade, Maximum Grade,
-Grade can be changed, and when things were last modified. Moodle reads back Identifier and Grade, and compares "Last
-modified (grade)" with what it has, so that must stay. The number in "Participant 1234" is the one in the names of the
-files that "Download all submissions" gives.
+Grade can be changed, when things were last modified, and Feedback comments where the assignment has them, which are
+HTML. Moodle reads back Identifier, Grade and Feedback comments, and compares "Last modified (grade)" with what it has,
+so that must stay. The number in "Participant 1234" is the one in the names of the files that "Download all submissions"
+gives.
 
 The gradebook's export has First name, Last name (or Surname), ID number, Email address, and a column for each activity:
 "Assignment: Masks (Real)". A "-" there is no grade.
@@ -70,7 +71,10 @@ def fill_moodle(
 
     comma = uses_comma(sheet, [(row, each) for row in rows for each in (column, maximum) if each is not None])
     people = _people(sheet, rows, match_by)
-    return fill(sheet, column, people, marks, out_of=points, stays=stays, decimal_comma=comma, keep=keep)
+    comments = sheet.find_column("Feedback comments")
+    return fill(
+        sheet, column, people, marks, out_of=points, stays=stays, decimal_comma=comma, keep=keep, comments=comments
+    )
 
 
 def _grade_column(sheet: Sheet, rows: Sequence[int], wanted: str, guesses: Sequence[str]) -> int:

@@ -1,0 +1,106 @@
+"""Every learner's feedback page under the name by which their platform takes it back.
+
+Canvas ("Re-upload Submissions") goes by the names that it gave to the downloaded files: the person's number and the
+file's (infer_comment_context_from_filename). It shows what comes back under the name of the file, so it gets text.
+Moodle ("Upload multiple feedback files in a zip") takes NAME_PARTICIPANT_assignfeedback_file_/ANY (importziplib.php).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from grader.batch.results import read_results
+from grader.errors import UsageError
+from grader.files import make_folder, read_bounded, replacing
+from grader.intake.platform_names import canvas, moodle
+from grader.record import Record
+
+MAX_PAGE_BYTES = 16 << 20
+_MORE_FILES = re.compile(r" and \d+ more$")  # of the name of a hand-in of several files
+
+
+@dataclass
+class Returned:
+    """How many pages were written, and who got none: (who, why)."""
+
+    written: int = 0
+    left: list[tuple[str, str]] = field(default_factory=list)
+
+
+def return_feedback(results: Path, platform: str, out: Path) -> Returned:
+    """Write the feedback in *results* to a zip at *out*, or for "folder" into that folder; of attempts the last.
+
+    Raises UsageError if there is none, OSError if it cannot be written.
+    """
+    _, records = read_results(results)
+    newest: dict[str, Record] = {}
+    for record in records:
+        whose = record.id if platform == "folder" else record.learner
+        if whose not in newest or newest[whose].attempt < record.attempt:
+            newest[whose] = record
+    returned = Returned()
+    pages = _find_pages(results / "feedback", newest.values(), NAMES[platform], returned)
+    if platform == "folder":
+        _write_folder(out, pages)
+    else:
+        with replacing(out) as temporary, ZipFile(temporary, "w", ZIP_DEFLATED) as archive:
+            for name, content in pages:
+                archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)
+    return returned
+
+
+def _find_pages(
+    feedback: Path, records: Iterable[Record], name_of: Callable[[Record], str], returned: Returned
+) -> Iterator[tuple[str, bytes]]:
+    """Yield each page with its name, no name twice. Raises UsageError if it was not written."""
+    taken: set[str] = set()
+    for record in records:
+        name = name_of(record)
+        if not name or name in taken:
+            why = f"{record.source} has no name that the platform gave" if not name else f"{name} is another's, too"
+            returned.left.append((record.label, why))
+            continue
+        taken.add(name)
+        path = feedback / f"{record.feedback}{'.html' if name.endswith('/feedback.html') else '.md'}"
+        try:
+            content = read_bounded(path, MAX_PAGE_BYTES)
+        except OSError as error:
+            what = f"the feedback for {record.label} cannot be read: {error.strerror or error}"
+            raise UsageError(what, where=str(path), next_step=f"grader report {feedback.parent}") from None
+        returned.written += 1
+        yield name, content
+
+
+def _write_folder(out: Path, pages: Iterable[tuple[str, bytes]]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in pages:
+        make_folder((out / name).parent)
+        with replacing(out / name) as temporary:
+            temporary.write_bytes(content)
+
+
+def _canvas_name(record: Record) -> str:
+    """Return the name that Canvas gave to the first file, "" if it is none of Canvas's, or of no file."""
+    name = re.sub(r"[/\\]", "_", _MORE_FILES.sub("", record.source)).lstrip(".")
+    read = canvas(name)
+    return name if read is not None and read.submitted is not None else ""
+
+
+def _moodle_name(record: Record) -> str:
+    """Return the folder of a participant and the page in it; "" without a participant's number."""
+    read = moodle(_MORE_FILES.sub("", record.source))
+    if read is None or not read.owner.isdigit():
+        return ""
+    full_name = re.sub(r"[_/\\\s]+", " ", read.owner_name).strip(" .~")
+    return f"{full_name}_{read.owner}_assignfeedback_file_/feedback.html"
+
+
+NAMES: dict[str, Callable[[Record], str]] = {
+    "canvas": _canvas_name,
+    "moodle": _moodle_name,
+    "folder": lambda record: f"{record.feedback}/feedback.html",
+}

@@ -1,0 +1,65 @@
+"""`grader return`: every learner's feedback, named as their platform takes it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.cli.context import short_path
+from grader.cli.grader.export import put_list
+from grader.cli.options import json_option
+from grader.cli.output import put_json, refuse_existing
+from grader.errors import UsageError
+from grader.model import SCHEMA
+from grader.terminal.console import paint, put, wrap
+from grader.terminal.text import plural
+
+PATH = click.Path(path_type=Path)
+UPLOAD = {
+    "canvas": "in Canvas: Grades, the assignment's menu, Re-upload Submissions; each learner finds a comment with the "
+    "page, which Canvas calls by the name of their own file",
+    "moodle": 'in Moodle: the assignment, View all submissions, "Upload multiple feedback files in a zip"; its '
+    'settings must have "Feedback files" on',
+    "folder": "give each learner the page in the folder of their id",
+}
+
+
+@click.command("return")
+@click.argument("results", metavar="DIR", type=PATH)
+@click.option("--canvas", "platform", flag_value="canvas", help="A zip for Canvas, of text.")
+@click.option("--moodle", "platform", flag_value="moodle", help="A zip for Moodle, of HTML pages.")
+@click.option("--folder", "platform", flag_value="folder", help="A folder with a folder for each hand-in.")
+@click.option("--out", required=True, type=PATH, metavar="FILE", help="The zip, or the folder, to write.")
+@click.option("--force", is_flag=True, help="Replace what is at --out.")
+@json_option
+def command(results: Path, platform: str | None, out: Path, force: bool, as_json: bool) -> None:
+    """Return the feedback in DIR to the learners.
+
+    What is returned is feedback/ as it is there: without hidden inputs, unless the results were written with --reveal.
+    Grade the files as the platform gave them: names and numbers in them say whose they are. Of several attempts the
+    last one's feedback is returned.
+
+    \b
+    Example:
+      grader return results --canvas --out feedback.zip
+      grader return results --moodle --out feedback.zip
+    """
+    from grader.batch.return_feedback import return_feedback
+
+    if platform is None:
+        raise UsageError("name the platform", next_step="--canvas, --moodle or --folder")
+    refuse_existing(out, force)
+    try:
+        returned = return_feedback(results, platform, out)
+    except OSError as error:
+        what = f"the feedback cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another place with --out") from None
+    left = [{"who": who, "why": why} for who, why in returned.left]
+    if as_json:
+        put_json({"schema": SCHEMA, "out": str(out), "written": returned.written, "left": left})
+        return
+    put(paint(f"{plural(returned.written, 'page')} written to {short_path(out.absolute())}.", "strong"))
+    put_list("Left out", [f"{who}: {why}" for who, why in returned.left])
+    put()
+    put(wrap(f"Next  {UPLOAD[platform]}"))
