@@ -223,7 +223,7 @@ def test_a_failure_of_the_grader_is_tried_again(tmp_path):
         run.grade_again(["ann"])
         run.add(learner("ann"), graded_as("ann", None, state="grader-error", digest=""))
         run.finish()
-    assert (tmp_path / "gradebook.csv").read_text().splitlines()[1].endswith(",,grader-error,")
+    assert (tmp_path / "gradebook.csv").read_text().splitlines()[1].endswith(",,grader-error,,")
     with opened(tmp_path, go_on=True) as run:
         assert not run.is_done("ann", "d")
         record = run.add(learner("ann"), graded_as("ann", 5.0))

@@ -174,7 +174,7 @@ READERS = {  # what reads a file, and the file
     "an editor's draft": ("work/.selfattend/open-x.md", lambda _, path: recover_draft(path, "", lambda _: None)),
     "a release": ("course/public/release.json", lambda here, _: release_of(here.course)),
     "recorded answers": ("course/public/core/mean.answers", lambda _, path: TranscriptFile(path)),
-    "a gradebook": ("canvas.csv", lambda _, path: read_sheet(path, "")),
+    "a gradebook": ("canvas.csv", lambda _, path: read_sheet(path, "export it")),
 }
 
 

@@ -176,7 +176,7 @@ def made_record(random: Random, learner: str, name: str, number: int = 0) -> Rec
         "digest": f"{number:064x}", "feedback": learner, "score": mean,
         "complete": not {"missing", "grader-error"} & set(states),
         "states": {state: states.count(state) for state in dict.fromkeys(states)}, "problem": "", "notes": [],
-        "duration_s": 0.61, "previous": None, "lessons": lessons,
+        "duration_s": 0.61, "previous": None, "overrides": {}, "lessons": lessons,
     }  # fmt: skip
 
 
