@@ -16,6 +16,7 @@ from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.learner import Learner
+from grader.intake.unique_ids import suggest_ids
 from grader.model import SCHEMA, Course, Override
 from grader.record import Record
 from grader.store.class_store import CHANGED, ClassStore, Result, State
@@ -216,6 +217,10 @@ class Results:
         """Keep what a human says of hand-ins (id, lesson, override); the files are not written yet."""
         self.store.add_overrides(overrides)
         self.overrides = self.store.overrides()
+
+    def suggest_ids(self, wanted: str) -> list[str]:
+        """Return the ids of listed hand-ins that are similar to *wanted*, or whose names are."""
+        return suggest_ids(wanted, {one.id: one.name for one in self.store.summaries(parse_record)})
 
     def note_isolation(self, layers: Sequence[str] | None) -> None:
         """Store the layers of protection that were in force for every learner."""

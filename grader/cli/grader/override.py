@@ -106,10 +106,7 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
 
 
 def _guess(opened: Results, hand_in: str) -> str:
-    from grader.batch.outputs import parse_record
-    from grader.intake.unique_ids import suggest_ids
-
-    close = suggest_ids(hand_in, {one.id: one.name for one in opened.store.summaries(parse_record)})
+    close = opened.suggest_ids(hand_in)
     return f"; did you mean {clean(' or '.join(close))}?" if close else ""
 
 
