@@ -70,7 +70,7 @@ class Family:
     """One thing to ask. `fields` are those of its kind, from the TOML; a generator's values replace them.
 
     `counts_for` is the topic to which its answers are evidence. `same_as` is another family that asks the same thing:
-    a session asks one of the two, and one counts.
+    a session asks one of the two, and one counts. `few` says that it has few variants, soon known by heart.
     """
 
     id: str
@@ -83,6 +83,11 @@ class Family:
     facet: str = ""  # one of FACETS; "" where the course names none
     counts_for: str = ""
     same_as: str = ""
+    few: bool = False
+
+    @property
+    def is_static(self) -> bool:
+        return self.few or not self.generator
 
     @property
     def generated(self) -> bool:

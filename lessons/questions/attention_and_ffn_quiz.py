@@ -184,7 +184,7 @@ def who_changes(random: Random) -> dict[str, Any]:
 
 def copy_loss(random: Random) -> dict[str, Any]:
     """Who sees only their own token knows nothing of the one before: all V are equally likely, ln V nats."""
-    vocabulary = random.choice([5, 6, 8, 10, 12, 16, 20, 26, 32, 50, 64, 100])
+    vocabulary = random.choice([5, 6, 8, 10, 12, 16, 20, 24, 26, 30, 32, 40, 48, 50, 60, 64, 80, 100])
     wrong = {"ffn-mixes-tokens": 0, "bits-for-nats": log2(vocabulary), "error-for-loss": 1 - 1 / vocabulary}
     return {"V": vocabulary, "bits": log2(vocabulary), "answer": log(vocabulary), "wrong": wrong}
 

@@ -82,7 +82,7 @@ def true_projection(random: Random) -> dict[str, Any]:
 
 def cosine_spread(random: Random) -> dict[str, Any]:
     """The standard deviation of the cosine of two vectors of random signs: 1/√d."""
-    root = random.choice([4, 5, 6, 8, 10, 12, 15, 16, 20, 25, 30, 32])
+    root = random.choice([4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18, 20, 24, 25, 30, 32])
     d = root * root
     return {
         "d": d, "root": root, "answer": 1 / root,
@@ -92,7 +92,7 @@ def cosine_spread(random: Random) -> dict[str, Any]:
 
 def length_spread(random: Random) -> dict[str, Any]:
     """How much squared lengths vary, in percent of their mean: 100 √(2/d)."""
-    root = random.choice([2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 20])
+    root = random.choice([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18, 20, 24, 25])
     d = 2 * root * root
     return {
         "d": d, "root": root, "deviation": 2 * root, "answer": 100 / root, "variance": 2 * d,

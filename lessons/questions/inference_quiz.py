@@ -12,8 +12,9 @@ WORDS = ("bank", "river", "boat", "mud", "reed", "tide", "duck", "fog")
 
 def temperature(random: Random) -> Values:
     """Dividing the logits of two tokens by T raises their ratio to the power 1/T."""
-    ratio, t, power = random.choice([(4, 2, 0.5), (9, 2, 0.5), (16, 2, 0.5), (25, 2, 0.5), (3, 0.5, 2), (4, 0.5, 2),
-                                     (2, 0.5, 2), (9, 0.5, 2), (8, 3, 1 / 3), (27, 3, 1 / 3)])  # fmt: skip
+    t, power, ratios = random.choice([(2, 0.5, (4, 9, 16, 25, 36, 49, 64, 81)), (0.5, 2, (2, 3, 4, 5, 6, 7, 8, 9)),
+                                      (3, 1 / 3, (8, 27, 64, 125))])  # fmt: skip
+    ratio = random.choice(ratios)
     changed = round(ratio**power)
     inverted = ratio**t
     answer = changed / (changed + 1)

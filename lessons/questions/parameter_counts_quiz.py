@@ -9,7 +9,7 @@ from typing import Any
 BYTES = {"SGD without momentum": 8, "SGD with momentum": 12, "Adam": 16}
 KEPT = {8: "nothing", 12: "one number", 16: "two numbers"}
 MADE = {8: "SGD([w])", 12: "SGD([w], momentum=0.9)", 16: "Adam([w])"}
-MILLIONS = (125, 250, 375, 500, 750, 1000, 1250, 1500, 2000, 3000)
+MILLIONS = (125, 250, 375, 500, 625, 750, 875, 1000, 1250, 1500, 1750, 2000, 2500, 3000, 3500, 4000, 5000, 6000)
 
 
 def attention(random: Random) -> dict[str, Any]:

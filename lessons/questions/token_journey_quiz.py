@@ -319,7 +319,7 @@ def shapes(random: Random) -> dict[str, Any]:
 
 def double_softmax(random: Random) -> dict[str, Any]:
     """The loss of a perfect answer if probabilities are given to a cross-entropy that expects logits."""
-    classes = random.randint(2, 12)
+    classes = random.randint(2, 20)
     answer = math.log(1 + (classes - 1) / math.e)
     wrong = {"softmax-before-cross-entropy": 0, "loss-of-equal-scores": math.log(classes)}
     return {"classes": classes, "others": classes - 1, "equal": math.log(classes), "share": math.exp(-answer),

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.quiz_maker import NOON, answered
+from support.quiz_maker import NOON, TOPICS, answered, write_bank
 from support.quiz_workspace import Workspace, kinds, of
 
-from grader.quiz.session.schedule import due, due_times, missed, next_due, rating
+from grader.quiz.session.schedule import due, due_times, missed, next_due, rating, to_review
 
 DAY = timedelta(days=1)
 
@@ -74,6 +74,15 @@ def test_due_is_a_matter_of_days():
     assert due(log, datetime(2026, 3, 2, 23, 59, tzinfo=tokyo)) == []
     assert due(log, datetime(2026, 3, 3, 0, 1, tzinfo=tokyo)) == ["topic0.n1"]
     assert due([], NOON) == [] and next_due([], NOON) is None
+
+
+def test_what_never_varies_is_reviewed_until_it_is_right(tmp_path):
+    """A static question that was answered right is not asked again, one that was missed is; so is a varied one."""
+    bank = write_bank(tmp_path / "lessons", TOPICS[:1])
+    log = [answered("topic0.choice", 0.0), answered("topic0.n1"), answered("topic0.gone")]
+    assert {each.family for each in to_review(bank, log)} == {"topic0.choice", "topic0.n1"}
+    known = [*log, answered("topic0.choice", session="t", when=NOON + DAY)]
+    assert {each.family for each in to_review(bank, known)} == {"topic0.n1"}
 
 
 def test_sure_but_wrong_is_asked_first():

@@ -26,17 +26,18 @@ def quiz_state(context: CourseContext, store: Store, progress: dict[str, LessonP
     from grader.quiz.assessment.assessment import LearnerLog, assess
     from grader.quiz.bank.bank import Bank
     from grader.quiz.open_answers import marked_claims
-    from grader.quiz.session.schedule import due, missed, next_due
+    from grader.quiz.session.schedule import due, missed, next_due, to_review
 
     now = datetime.now().astimezone()
     bank = Bank(context.course.root / "lessons")
     claims = marked_claims(bank, log.claims(), log.written())
     assessment = assess(bank, LearnerLog(answers, claims, log.sessions(), progress))
-    coming = next_due(answers, now)
+    again = to_review(bank, answers)
+    coming = next_due(again, now)
     return {
         "answers": assessment["answers"],
         **{key: assessment[key] for key in ("verified", "reason", "predicted", "bias")},
-        "due": len(due(answers, now)),
+        "due": len(due(again, now)),
         "next_due": {"day": coming[0].isoformat(), "questions": coming[1]} if coming else None,
         "missed": len(missed(answers)),
         "unfinished": len(log.unfinished()),

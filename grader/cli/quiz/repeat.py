@@ -14,7 +14,7 @@ from grader.cli.quiz.render import next_lines
 from grader.cli.quiz.resume import COMMANDS, NAMES
 from grader.model import SCHEMA, Answered
 from grader.quiz.session.plan import keep_existing, plan_variants
-from grader.quiz.session.schedule import due, missed, next_due
+from grader.quiz.session.schedule import due, missed, next_due, to_review
 from grader.terminal.console import put, wrap
 from grader.terminal.text import plural
 
@@ -46,11 +46,12 @@ def review(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool
     """
     with open_quiz(ctx, as_json, prove) as quiz:
         now = datetime.now().astimezone()
-        answers = quiz.log.answers()
-        families = keep_existing(quiz.bank, due(answers, now))
+        logged = quiz.log.answers()
+        answers = to_review(quiz.bank, logged)
+        families = due(answers, now)
         code = ask_again(quiz, "review", families[:most], anew, _commands(len(families) - most))
         if code is None:
-            _show_nothing_due(quiz, answers, now, as_json)
+            _show_nothing_due(answers, now, bool(logged), as_json)
     ctx.exit(code or 0)
 
 
@@ -59,10 +60,11 @@ def _commands(left: int) -> Sequence[tuple[str, str]]:
     return [*[more] * (left > 0), REPORT]
 
 
-def _show_nothing_due(quiz: QuizContext, answers: Sequence[Answered], now: datetime, as_json: bool) -> None:
-    coming = next_due([answer for answer in answers if keep_existing(quiz.bank, [answer.family])], now)
+def _show_nothing_due(answers: Sequence[Answered], now: datetime, begun: bool, as_json: bool) -> None:
+    coming = next_due(answers, now)
     if coming is None:
-        show_nothing(as_json, "Nothing is due: no question was answered yet.", ("learn quiz", "asks some"), due=None)
+        why = "you knew what was asked, and it has few variants" if begun else "no question was answered yet"
+        show_nothing(as_json, f"Nothing is due: {why}.", ("learn quiz", "asks some"), due=None)
         return
     day, count = coming
     says = f"Nothing is due. Next: {plural(count, 'question')} {_when(day, now.date())}."

@@ -18,8 +18,8 @@ from grader.files import read_file
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import FACETS, Family, Generator, KeyPoint, Misconception, OpenQuestion, Topic, Trap
 
-COMMON = ("id", "kind", "facet", "counts_for", "same_as", "generator", "audits", "text", "explain", "feedback", "prove")
-NO_FIELDS = ("id", "kind", "facet", "counts_for", "same_as", "generator", "audits")
+NO_FIELDS = ("id", "kind", "facet", "counts_for", "same_as", "few", "generator", "audits")
+COMMON = (*NO_FIELDS, "text", "explain", "feedback", "prove")
 AUDIT = "grader audit"
 
 _FAMILY = re.compile(r"^\[\[families\]\]\s*\n((?:[^\[\n].*\n|\n)*)", re.M)
@@ -224,6 +224,7 @@ def _read_family(topic: str, counts_for: str, table: Table) -> Family:
         facet,
         _optional_text(table, "counts_for") or counts_for,
         _optional_text(table, "same_as"),
+        table.data.get("few") is True,
     )
 
 

@@ -13,6 +13,7 @@ from grader.quiz.kinds import KINDS
 from grader.quiz.model import Family, Question, Topic
 
 VARIANTS = 200  # made of each generated family
+MIN_VARIANTS = 15  # of a generated family that is not marked with `few`
 VARIANTS_OF_FIXED = 8  # made of other families, whose options are drawn
 MIN_POINTS, MAX_POINTS = 5, 8  # key points of an open question
 MAX_LENGTH_RATIO = 1.1  # a right option longer than this times the others gives itself away
@@ -113,9 +114,9 @@ def _check_family(bank: Bank, family: Family, questions: list[Question]) -> Iter
     yield from (f"{family.id}: {problem}" for problem in dict.fromkeys(found))
     tags = {tag for question in questions for tag in _tags(question)} | set(family.feedback)
     yield from (f'{family.id}: "{tag}" is no misconception' for tag in sorted(tags) if not bank.misconception(tag))
-    texts = {(question.text, question.code, str(question.options), str(question.answer)) for question in questions}
-    if family.generated and len(questions) > 20 and len(texts) < 5:
-        yield f"{family.id}: its generator gives {len(texts)} different questions only"
+    different = len(set(map(_content, questions)))
+    if not family.is_static and len(questions) >= VARIANTS and different < MIN_VARIANTS:
+        yield f"{family.id}: its generator gives {different} different questions only; few = true marks such a family"
     if questions and family.kind == "choice" and all(_is_longest(question, MAX_LENGTH_RATIO) for question in questions):
         yield f"{family.id}: the right option is always the longest one"
 
@@ -123,6 +124,12 @@ def _check_family(bank: Bank, family: Family, questions: list[Question]) -> Iter
 def _tags(question: Question) -> Iterator[str]:
     yield from (wrong.tag for wrong in question.wrong)
     yield from (option.tag for option in question.options if option.tag)
+
+
+def _content(question: Question) -> tuple[str, ...]:
+    """Return what makes a question another one, whatever the order of its options."""
+    answer = "" if question.options else str(question.answer)
+    return question.text, question.code, answer, *sorted(map(str, question.options))
 
 
 def _is_longest(question: Question, ratio: float) -> bool:

@@ -13,9 +13,23 @@ from datetime import UTC, date, datetime, timedelta
 from grader.model import Answered
 from grader.quiz.assessment.evidence import first_tries
 from grader.quiz.assessment.fading import make_scheduler
+from grader.quiz.bank.bank import Bank
 from grader.quiz.session.session import is_sure_but_wrong
 
 SURE_BUT_WRONG_AFTER = timedelta(days=7)  # such errors are corrected by feedback, and often return a week later
+
+
+def to_review(bank: Bank, answers: Sequence[Answered]) -> list[Answered]:
+    """Return the answers to questions that a review may ask again: those that the course still has.
+
+    A static one that was answered right is not asked again: soon it would be known by heart.
+    """
+    waiting = set()
+    for name, latest in first_tries(answers).items():
+        family = bank.find_family(name)
+        if family and not (family.is_static and latest.credit >= 1):
+            waiting.add(name)
+    return [answer for answer in answers if answer.family in waiting]
 
 
 def due_times(answers: Sequence[Answered]) -> dict[str, datetime]:
