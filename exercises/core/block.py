@@ -22,9 +22,9 @@ class TransformerBlock(nn.Module):
 
     attn is the attention of the lesson multi_head:
 
-        attn(y) = [head_0, ..., head_(H−1)] W_oᵀ
-                  head_h = softmax(Q_h K_hᵀ / √d) V_h
-                  Q = y W_qᵀ,  K = y W_kᵀ,  V = y W_vᵀ
+        attn(y) = [head_0, ..., head_(H−1)] W_Oᵀ
+                  head_h = softmax(Q_h K_hᵀ / √d_head) V_h
+                  Q = y W_Qᵀ,  K = y W_Kᵀ,  V = y W_Vᵀ
 
     ffn is the feed-forward network, which takes every position by itself:
 
@@ -42,8 +42,8 @@ class TransformerBlock(nn.Module):
 
     Arguments of the constructor
         d_model: D.
-        num_heads: H, divides D. Head h takes columns h·d ... (h+1)·d − 1,
-           where d = D / H.
+        num_heads: H, divides D. Head h takes columns h·d_head ...
+           (h+1)·d_head − 1, where d_head = D / H.
         d_ff: the width of the feed-forward network's hidden layer.
         norm_first: True for pre-LN, False for post-LN.
 

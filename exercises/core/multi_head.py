@@ -14,19 +14,19 @@ import torch
 def split_heads(x, num_heads):
     """Give every head its own group of features.
 
-    Head h takes the neighbouring columns h·d ... (h+1)·d − 1 of the last
-    axis, where d = D / H:
+    Head h takes the neighbouring columns h·d_head ... (h+1)·d_head − 1 of
+    the last axis, where d_head = D / H:
 
-        out[b, h, t, i] = x[b, t, h·d + i]
+        out[b, h, t, i] = x[b, t, h·d_head + i]
 
     Arguments
         x: shape (B, T, D), any dtype, contiguous or not (a slice, say).
         num_heads: H, an integer that divides D.
 
     Returns
-        shape (B, H, T, d): batch, head, position, feature, with the dtype
-        and device of `x`. Batch and heads stay separate axes. `x` is not
-        changed, and gradients flow through the result.
+        shape (B, H, T, d_head): batch, head, position, feature, with the
+        dtype and device of `x`. Batch and heads stay separate axes. `x` is
+        not changed, and gradients flow through the result.
 
     Allowed: everything that moves axes (view, reshape, transpose, permute,
     chunk, ...).
@@ -47,18 +47,18 @@ def split_heads(x, num_heads):
 def merge_heads(x):
     """Put the heads' results back side by side: `split_heads` undone.
 
-        out[b, t, h·d + i] = x[b, h, t, i]
+        out[b, t, h·d_head + i] = x[b, h, t, i]
 
     Head 0's features come first, then head 1's, and so on: nothing is
     averaged, and nothing is lost.
 
     Arguments
-        x: shape (B, H, T, d), any dtype: newly made and contiguous, a
+        x: shape (B, H, T, d_head), any dtype: newly made and contiguous, a
            transposed view, or a slice of a larger tensor.
 
     Returns
-        shape (B, T, D) with D = H·d, and the dtype and device of `x`. `x`
-        is not changed, and gradients flow through the result.
+        shape (B, T, D) with D = H·d_head, and the dtype and device of `x`.
+        `x` is not changed, and gradients flow through the result.
 
     Allowed: everything that moves axes.
     Not allowed: torch.nn.MultiheadAttention, multi_head_attention_forward.
@@ -76,9 +76,11 @@ def merge_heads(x):
 def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     """Multi-head self-attention over a batch of sequences, without biases.
 
-        Q = x W_qᵀ,  K = x W_kᵀ,  V = x W_vᵀ    (B, T, D) each; then split
-        head_h = softmax(Q_h K_hᵀ / √d) V_h     (B, T, d) each, d = D / H
-        out = [head_0, ..., head_(H−1)] W_oᵀ    joined: (B, T, D)
+        Q = x W_Qᵀ,  K = x W_Kᵀ,  V = x W_Vᵀ      (B, T, D) each; split
+        head_h = softmax(Q_h K_hᵀ / √d_head) V_h  (B, T, d_head) each
+        out = [head_0, ..., head_(H−1)] W_Oᵀ      joined: (B, T, D)
+
+    with d_head = D / H.
 
     Arguments
         x: shape (B, T, D), floating point (float16 and bfloat16 too: -1e9

@@ -18,21 +18,21 @@ class SelfAttention(nn.Module):
     def forward(self, x, mask=None):
         """Let every token gather what it needs where the mask allows."""
         q, k, v = self.wq(x), self.wk(x), self.wv(x)  # (B, T, D)  # step: project
-        # (B, T, D) -> (B, H, T, d)
+        # (B, T, D) -> (B, H, T, d_head)
         q, k, v = (self.split_heads(part) for part in (q, k, v))
         scores = q @ k.transpose(-2, -1)  # (B, H, T, T)  # step: score
         scores = scores / q.size(-1) ** 0.5  # step: scale
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))  # step: hide
         weights = torch.softmax(scores, dim=-1)  # step: weigh
-        heads = weights @ v  # (B, H, T, T) @ (B, H, T, d)  # step: blend
-        # (B, H, T, d) -> (B, T, H, d) -> (B, T, D)
+        heads = weights @ v  # (B, H, T, d_head)  # step: blend
+        # (B, H, T, d_head) -> (B, T, H, d_head) -> (B, T, D)
         joined = heads.transpose(1, 2).flatten(2)  # step: merge
         return self.wo(joined)  # step: mix
 
     def split_heads(self, x):
         """Cut the last axis into heads and bring the head axis forward."""
-        # (B, T, D) -> (B, T, H, d) -> (B, H, T, d)
+        # (B, T, D) -> (B, T, H, d_head) -> (B, H, T, d_head)
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # step: split
 
 

@@ -530,22 +530,23 @@ for value in (INF, 1e9):
 
 # --- scores and weights
 mistake("at-no-scale", "Inside attention the scores are not scaled: your weights are softmax(QKᵀ), too peaked.",
-        "Divide the scores by √d, d = D / H: `q.size(-1) ** 0.5`.", scale="scores")
-mistake("at-scale-d-model", "Inside attention you scale by √d_model; each head has only d = D / H features.",
+        "Divide the scores by √d_head, d_head = D / H: `q.size(-1) ** 0.5`.", scale="scores")
+mistake("at-scale-d-model", "Inside attention you scale by √d_model; each head has only d_head = D / H features.",
     "Divide by the root of one head's width: `q.size(-1) ** 0.5` after the split.", scale="scores / x.size(-1) ** 0.5")
 for id, coding, says, scale in (
-    ("at-scale-dk", "", "you divide the scores by d, not by its root", "scores / q.size(-1)"),
-    ("at-scale-multiplied", "", "you multiply the scores by √d", "scores * q.size(-1) ** 0.5"),
-    ("at-scale-constant", "8", "you divide the scores by 8, which is √d only for d = 64", "scores / 8"),
+    ("at-scale-dk", "", "you divide the scores by d_head, not by its root", "scores / q.size(-1)"),
+    ("at-scale-multiplied", "", "you multiply the scores by √d_head", "scores * q.size(-1) ** 0.5"),
+    ("at-scale-constant", "8", "you divide the scores by 8, which is √d_head only for d_head = 64", "scores / 8"),
     ("at-scale-wrong-axis", "T", "you divide the scores by √T, the root of the sequence's length",
      "scores / q.size(-2) ** 0.5"),
     ("at-scale-wrong-axis", "H", "you divide the scores by √H, the root of the number of heads",
      "scores / q.size(1) ** 0.5"),
 ):
     alone(id, f"Inside attention {says}.",
-          "Divide the scores by √d, the root of one head's width: `q.size(-1) ** 0.5`.", coding=coding, scale=scale)
-alone("at-scale-after-softmax", "Inside attention you scale the weights, not the scores: they sum to 1/√d.",
-      "Divide the scores by √d before the softmax.", scale="scores", blend="weights / q.size(-1) ** 0.5 @ v")
+          "Divide the scores by √d_head, the root of one head's width: `q.size(-1) ** 0.5`.", coding=coding,
+          scale=scale)
+alone("at-scale-after-softmax", "Inside attention you scale the weights, not the scores: they sum to 1/√d_head.",
+      "Divide the scores by √d_head before the softmax.", scale="scores", blend="weights / q.size(-1) ** 0.5 @ v")
 mistake("at-softmax-queries", "Inside attention the softmax runs over the queries: each column sums to 1 where each "
     "row should.", "Use `softmax(scores, dim=-1)`.", weigh="torch.softmax(scores, dim=-2)")
 for dim, axis in ((0, "batch"), (1, "head")):
@@ -587,14 +588,14 @@ for coding, taken in (
           project=", ".join(f"self.w{letter}(x)" for letter in taken))
 mistake("hd-split-view",
         "Your split into heads has the right shape and the wrong contents: it cuts the sequence, not the features.",
-        "Use `view(B, T, H, d).transpose(1, 2)`.", split="x.reshape(x.size(0), self.num_heads, x.size(1), -1)")
+        "Use `view(B, T, H, d_head).transpose(1, 2)`.", split="x.reshape(x.size(0), self.num_heads, x.size(1), -1)")
 mistake("hd-merge-no-transpose", "The heads are joined without bringing the position axis back first, so tokens are "
     "mixed up between heads.", "Transpose axes 1 and 2 before the reshape.", merge="heads.reshape(x.shape)")
-alone("hd-split-no-transpose", "The heads stay on axis 2 (B, T, H, d), so attention runs between the heads of one "
+alone("hd-split-no-transpose", "The heads stay on axis 2 (B, T, H, d_head), so attention runs between the heads of one "
     "token, not between tokens.", "Bring the head axis forward after the view: `transpose(1, 2)`, and back before you "
     "join the heads.", split="x.unflatten(-1, (self.num_heads, -1))", merge="heads.flatten(2)")
-alone("hd-split-strided", "Every H-th feature goes to the same head; a head must take d neighbouring features.",
-      "View as (B, T, H, d), heads before features, not (B, T, d, H).",
+alone("hd-split-strided", "Every H-th feature goes to the same head; a head must take d_head neighbouring features.",
+      "View as (B, T, H, d_head), heads before features, not (B, T, d_head, H).",
       split="x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")
 alone("hd-merge-strided", "The heads' features are interleaved when they are joined; head 0's come first, then head "
     "1's.", "Join with the head axis before the feature axis: `transpose(1, 2)`, then reshape.",

@@ -1,7 +1,7 @@
 """What people write in multi-head attention in place of the reference's lines; and other right ways to write it.
 
 Three mistake sets: `split_heads`, `merge_heads`, and `multi_head_attention` with all that can go wrong inside it.
-Letters: B batch, T length, D model width, H heads, d = D / H.
+Letters: B batch, T length, D model width, H heads, d_head = D / H.
 """
 
 import re
@@ -31,7 +31,7 @@ def numbered(*shape):
 
 
 def cut_features(x, num_heads):
-    return x.reshape(*x.shape[:2], num_heads, -1)  # (B, T, D) -> (B, T, H, d)
+    return x.reshape(*x.shape[:2], num_heads, -1)  # (B, T, D) -> (B, T, H, d_head)
 
 
 # --- probes aside: what only rare faults show, which hide no other ----------------------------------------------------
@@ -95,16 +95,16 @@ split.example(numbered(1, 3, 4), 2)
 split.example(numbered(2, 1, 4), 2)
 split.example(numbered(1, 2, 6), 2)
 
-SPLIT_BY_VIEW = ("Right shape, wrong contents: `view(B, H, T, d)` cuts the sequence into pieces, so a head gets whole "
-                 "tokens in place of its own features of every token. With one head or one token nobody notices.")
-CUT_THE_FEATURES = "Cut only the last axis, `x.view(B, T, H, d)`, and then exchange axes 1 and 2."
-HEADS_NOT_FORWARD = "The heads are cut correctly but stay behind the positions: the axes are (B, T, H, d)."
-STRIDED = ("A head takes every H-th feature (columns h, h + H, h + 2H, ...) where it should take d neighbours: the "
-    "last axis is cut into (d, H), not into (H, d).")
-SIZES_EXCHANGED = "The number of heads and the width of a head are exchanged: you make d heads of width H."
+SPLIT_BY_VIEW = ("Right shape, wrong contents: `view(B, H, T, d_head)` cuts the sequence into pieces, so a head gets "
+                 "whole tokens in place of its own features of every token. With one head or one token nobody notices.")
+CUT_THE_FEATURES = "Cut only the last axis, `x.view(B, T, H, d_head)`, and then exchange axes 1 and 2."
+HEADS_NOT_FORWARD = "The heads are cut correctly but stay behind the positions: the axes are (B, T, H, d_head)."
+STRIDED = ("A head takes every H-th feature (columns h, h + H, h + 2H, ...) where it should take d_head neighbours: "
+    "the last axis is cut into (d_head, H), not into (H, d_head).")
+SIZES_EXCHANGED = "The number of heads and the width of a head are exchanged: you make d_head heads of width H."
 mistake("hd-split-view", SPLIT_BY_VIEW, CUT_THE_FEATURES, cut=CUT_SEQUENCE, forward="x")
-mistake("hd-split-view", "`view(B * H, T, d)` cuts the sequence into pieces, not the features, and it also joins batch "
-    "and heads in one axis.", CUT_THE_FEATURES, coding="batch and heads in one axis", cut=CUT_SEQUENCE,
+mistake("hd-split-view", "`view(B * H, T, d_head)` cuts the sequence into pieces, not the features, and it also joins "
+    "batch and heads in one axis.", CUT_THE_FEATURES, coding="batch and heads in one axis", cut=CUT_SEQUENCE,
     forward="x.flatten(0, 1)")
 mistake("hd-split-no-transpose", f"{HEADS_NOT_FORWARD} With as many tokens as heads even the shape looks right.",
         "Exchange axes 1 and 2 at the end: `transpose(1, 2)`.", forward="x")
@@ -118,17 +118,18 @@ for coding, fold in (
     ("into the sequence", "value.flatten(1, 2)"),
 ):
     mistake("hd-split-folded", "Every number is there, but the head axis is joined to another one: you return three "
-        "axes where four are asked for.", "Keep batch and heads as separate axes: (B, H, T, d).", coding=coding,
+        "axes where four are asked for.", "Keep batch and heads as separate axes: (B, H, T, d_head).", coding=coding,
         result=fold)
-mistake("hd-split-head-first", "Heads come first and the batch second: the axes are (H, B, T, d).",
-        "Put the batch first: (B, H, T, d); with `torch.stack` that is `dim=1`.", forward="x.permute(2, 0, 1, 3)")
-WRONG_AXES = {"B T d H": "0, 1, 3, 2", "B H d T": "0, 2, 3, 1", "B d H T": "0, 3, 2, 1", "B d T H": "0, 3, 1, 2"}
+mistake("hd-split-head-first", "Heads come first and the batch second: the axes are (H, B, T, d_head).",
+        "Put the batch first: (B, H, T, d_head); with `torch.stack` that is `dim=1`.", forward="x.permute(2, 0, 1, 3)")
+WRONG_AXES = {"B T d_head H": "0, 1, 3, 2", "B H d_head T": "0, 2, 3, 1", "B d_head H T": "0, 3, 2, 1",
+              "B d_head T H": "0, 3, 1, 2"}
 for coding, axes in WRONG_AXES.items():
     mistake("hd-split-wrong-axes", "The last axis is cut correctly, but then the wrong axes are moved: yours are "
-            f"({coding.replace(' ', ', ')}).", "After the cut, (B, T, H, d), exchange axes 1 and 2 and no others.",
+            f"({coding.replace(' ', ', ')}).", "After the cut, (B, T, H, d_head), exchange axes 1 and 2 and no others.",
             coding=coding, forward=f"x.permute({axes})")
 for kind, coding, give in (("a tuple", "", "value.unbind(1)"), ("a list", "a list", "list(value.unbind(1))")):
-    mistake("hd-split-list", f"You return the heads one by one, each (B, T, d), in {kind}.",
+    mistake("hd-split-list", f"You return the heads one by one, each (B, T, d_head), in {kind}.",
             "Make one tensor of them: `torch.stack(heads, dim=1)`.", coding=coding, result=give)
 for each in (split, merge):
     each.mistake("hd-detached", DETACHED, MOVE_AXES, take_x="x.detach()")
@@ -170,30 +171,32 @@ merge.ask("with whole numbers", numbered(1, 2, 3, 4))
 for shape in ((1, 2, 1, 2), (1, 2, 2, 1), (1, 2, 2, 2), (1, 2, 3, 2), (2, 2, 1, 2)):
     merge.example(numbered(*shape).float())
 
-MERGE_BY_RESHAPE = ("Right shape, wrong contents: you join the axes of (B, H, T, d) as they lie in memory, so parts of "
-    "different tokens are glued into one row. It undoes a split that has the same fault, so a round trip does not show "
-    "it.")
-TRANSPOSE_FIRST = "Exchange axes 1 and 2 first: (B, H, T, d) → (B, T, H, d) → (B, T, H·d)."
+MERGE_BY_RESHAPE = ("Right shape, wrong contents: you join the axes of (B, H, T, d_head) as they lie in memory, so "
+    "parts of different tokens are glued into one row. It undoes a split that has the same fault, so a round trip "
+    "does not show it.")
+TRANSPOSE_FIRST = "Exchange axes 1 and 2 first: (B, H, T, d_head) → (B, T, H, d_head) → (B, T, H·d_head)."
 VIEW_REFUSES = ("After `transpose` the features to be joined no longer lie side by side in memory, and `view` refuses "
     "to join them. Straight after `split_heads` it happens to work; on the result of a real attention it raises.")
 RESHAPE = "Use `reshape` instead of `view`, or `.contiguous()` before it."
 BATCH_MIXED = "Batch and heads are mixed: a row of one sequence holds features of another sequence."
 MERGED_STRIDED = "The features are interleaved: feature 0 of every head first, then feature 1 of every head."
-FIRST_HEAD_FIRST = "Bring the axes to (B, T, H, d) before joining the last two: head 0's features come first."
-BATCH_MIXERS = {"T B H d": "2, 0, 1, 3", "H B T d": "1, 0, 2, 3", "H T B d": "1, 2, 0, 3", "T H B d": "2, 1, 0, 3"}
-MERGE_WRONG_AXES = {"B H d T": "0, 1, 3, 2", "B d T H": "0, 3, 2, 1", "B d H T": "0, 3, 1, 2"}
+FIRST_HEAD_FIRST = "Bring the axes to (B, T, H, d_head) before joining the last two: head 0's features come first."
+BATCH_MIXERS = {"T B H d_head": "2, 0, 1, 3", "H B T d_head": "1, 0, 2, 3", "H T B d_head": "1, 2, 0, 3",
+                "T H B d_head": "2, 1, 0, 3"}
+MERGE_WRONG_AXES = {"B H d_head T": "0, 1, 3, 2", "B d_head T H": "0, 3, 2, 1", "B d_head H T": "0, 3, 1, 2"}
 mistake("hd-merge-no-transpose", MERGE_BY_RESHAPE, TRANSPOSE_FIRST, back="x")
 mistake("hd-merge-view-error", VIEW_REFUSES, RESHAPE, join="x.view(batch, length, num_heads * d_head)")
 mistake("hd-merge-strided", MERGED_STRIDED, FIRST_HEAD_FIRST, back="x.permute(0, 2, 3, 1)")
 for coding in ("mean", "sum"):
     mistake("hd-merge-averaged", f"You take the {coding} over the heads, which throws away what they were split for: "
-        "the width is d, not D.", "Put the heads' features side by side: transpose, then join the last two axes.",
+        "the width is d_head, not D.", "Put the heads' features side by side: transpose, then join the last two axes.",
         coding=coding, version=f"torch.{coding}(x, dim=1)")
-mistake("hd-merge-along-sequence", "The heads are put one after another along the sequence: (B, H·T, d).",
+mistake("hd-merge-along-sequence", "The heads are put one after another along the sequence: (B, H·T, d_head).",
         "Join the heads along the feature axis: `torch.cat(heads, dim=-1)`, or transpose and reshape.",
         version="x.flatten(1, 2)")
-mistake("hd-merge-along-sequence", "After the transpose you join positions and heads, (B, T·H, d), where heads and "
-        "features should be joined.", "Join the last two axes: (B, T, H, d) → (B, T, H·d).", coding="token by token",
+mistake("hd-merge-along-sequence", "After the transpose you join positions and heads, (B, T·H, d_head), where heads "
+        "and features should be joined.", "Join the last two axes: (B, T, H, d_head) → (B, T, H·d_head).",
+        coding="token by token",
         join="x.flatten(1, 2)")
 for coding, head in (("the first", 0), ("the last", -1)):
     mistake("hd-merge-one-head", f"Only {coding} head is kept; the others are thrown away.",
@@ -204,13 +207,14 @@ for coding, axes in BATCH_MIXERS.items():
             "Leave axis 0 where it is and exchange only axes 1 and 2.", coding=coding, back=f"x.permute({axes})")
 for coding, axes in MERGE_WRONG_AXES.items():
     mistake("hd-merge-wrong-axes", "The wrong axes are moved before joining: yours are then "
-        f"({coding.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d), and then join the last "
-        "two.", coding=coding, back=f"x.permute({axes})")
-mistake("hd-merge-not-joined", "The axes are in the right order, (B, T, H, d), but heads and features are not joined "
-    "yet.", "Join the last two axes: `reshape(B, T, H * d)`.", join="x")
+        f"({coding.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d_head), and then join the "
+        "last two.", coding=coding, back=f"x.permute({axes})")
+mistake("hd-merge-not-joined", "The axes are in the right order, (B, T, H, d_head), but heads and features are not "
+    "joined yet.", "Join the last two axes: `reshape(B, T, H * d_head)`.", join="x")
 for coding, axes in (("batch and positions", "0, 1"), ("positions and features", "1, 2")):
     mistake("hd-merge-axis-lost", f"You join one axis too many: {coding} became one axis.",
-            "Join only heads and features: (B, T, H, d) → (B, T, H·d).", coding=coding, result=f"value.flatten({axes})")
+            "Join only heads and features: (B, T, H, d_head) → (B, T, H·d_head).", coding=coding,
+            result=f"value.flatten({axes})")
 mistake("hd-squeezed", f"{SQUEEZED} one token or one sequence an axis is missing.",
         "Take out the `squeeze`: the answer always has three axes.", result="value.squeeze()")
 mistake("hd-in-place", "You change the caller's tensor (`transpose_`).",
@@ -294,7 +298,7 @@ def _(subject, rand):
     return subject.multi_head_attention(rand(1, 3, 10), *weights_of(rand, 10), 2)
 
 
-@attend.probe("B = H = T = d = 2", stage="where all sizes coincide")
+@attend.probe("B = H = T = d_head = 2", stage="where all sizes coincide")
 def _(subject, rand):
     return subject.multi_head_attention(rand(2, 2, 4), *weights_of(rand, 4), 2)
 
@@ -417,11 +421,12 @@ mistake("hd-no-input-projection", "You split x itself: w_q, w_k and w_v are not 
     "for keys and values), then split what comes out.", project="x, x, x")
 mistake("hd-no-input-projection", "Your values are x itself: w_v is not used.",
         "Project the values too: `v = x @ w_v.T`.", coding="values", take_w_v="torch.eye(len(w_v), dtype=w_v.dtype)")
-mistake("hd-embedding-sliced", "Each head projects only its own slice of x, by a (d, d) block of the weight. A head "
-    "sees the whole token and produces a slice of the projection.", "Project the whole of x first and split the "
-    "result, or give head h the rows h·d to (h+1)·d − 1 of the weight, over all columns.", project=PROJECT_SLICES)
-mistake("hd-embedding-sliced", "You cut x into slices before projecting, and multiply a slice, d features wide, by a "
-    "whole weight, which needs all D: an error, unless there is one head. Each head must see the whole token.",
+mistake("hd-embedding-sliced", "Each head projects only its own slice of x, by a (d_head, d_head) block of the "
+    "weight. A head sees the whole token and produces a slice of the projection.", "Project the whole of x first and "
+    "split the result, or give head h the rows h·d_head to (h+1)·d_head − 1 of the weight, over all columns.",
+    project=PROJECT_SLICES)
+mistake("hd-embedding-sliced", "You cut x into slices before projecting, and multiply a slice, d_head features wide, "
+    "by a whole weight, which needs all D: an error, unless there is one head. Each head must see the whole token.",
     "Project the whole of x first (`x @ w_q.T`, and likewise for keys and values), then split what comes out.",
     coding="by the whole weight", only=("a head's slice by a whole weight",), project="x, x, x",
     split="q, k, v = (split_heads(x, num_heads) @ w.T for w in (w_q, w_k, w_v))")
@@ -446,18 +451,19 @@ mistake("hd-split-size-exchanged", SIZES_EXCHANGED, "Write `num_heads` before `D
 SO_HEADS_MEET = f"{HEADS_NOT_FORWARD} So the heads of one token attend to each other, and tokens never meet."
 mistake("hd-split-no-transpose", SO_HEADS_MEET,
         "Exchange axes 1 and 2 after the cut, so that the last two axes are positions and features.", forward="x")
-MISPLACED = [("hd-split-head-first", "H B T d", "2, 0, 1, 3"), ("hd-split-no-transpose", "B T H d", "0, 1, 2, 3"),
-             *(("hd-split-wrong-axes", order, axes) for order, axes in WRONG_AXES.items() if order != "B d T H")]
+MISPLACED = [("hd-split-head-first", "H B T d_head", "2, 0, 1, 3"),
+             ("hd-split-no-transpose", "B T H d_head", "0, 1, 2, 3"),
+             *(("hd-split-wrong-axes", order, axes) for order, axes in WRONG_AXES.items() if order != "B d_head T H")]
 for id, order, axes in MISPLACED:
     for how, merged in (("", {}), ("forced into shape", {"merge": MERGE_TO_INPUT})):
         if merged or id != "hd-split-no-transpose":  # above
             mistake(id, f"After your split the axes are ({order.replace(' ', ', ')}), so attention runs over the wrong "
-                    "ones.", "Split into (B, H, T, d): cut the last axis, then exchange axes 1 and 2 and no others.",
+                    "ones.", "Split into (B, H, T, d_head): cut the last axis, then exchange axes 1 and 2 alone.",
                     coding=f"{order} {how}".strip(), alone=True, forward=f"x.permute({axes})", **merged)
 mistake("hd-split-no-transpose", SO_HEADS_MEET, "Exchange axes 1 and 2 after the cut, and exchange them back before "
     "you join the heads.", coding="and joined from there", alone=True, forward="x", merge="heads.flatten(2)")
-mistake("hd-split-view", "`view(B * H, T, d)` cuts the sequence into pieces, not the features, and `view(B, T, D)` "
-    "glues the pieces together again.", CUT_THE_FEATURES, coding="batch and heads in one axis", alone=True,
+mistake("hd-split-view", "`view(B * H, T, d_head)` cuts the sequence into pieces, not the features, and `view(B, T, "
+    "D)` glues the pieces together again.", CUT_THE_FEATURES, coding="batch and heads in one axis", alone=True,
     cut=CUT_SEQUENCE, forward="x.flatten(0, 1)", merge="heads.reshape(x.shape)")
 mistake("hd-merge-no-transpose", MERGE_BY_RESHAPE, TRANSPOSE_FIRST, merge="heads.reshape(x.shape)")
 mistake("hd-merge-view-error", VIEW_REFUSES, RESHAPE, merge="heads.contiguous().transpose(1, 2).view(x.shape)")
@@ -468,29 +474,31 @@ for coding, axes in BATCH_MIXERS.items():
             merge=f"heads.permute({axes}).reshape(x.shape)")
 for coding, axes in MERGE_WRONG_AXES.items():
     mistake("hd-merge-wrong-axes", "When merging you move the wrong axes: before joining they are "
-        f"({coding.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d), and then join the last "
-        "two.", coding=coding, alone=True, merge=f"heads.permute({axes}).reshape(x.shape)")
+        f"({coding.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d_head), and then join the "
+        "last two.", coding=coding, alone=True, merge=f"heads.permute({axes}).reshape(x.shape)")
 
 # the scores and their scale
 mistake("at-no-scale", "You do not scale the scores, so the weights are too peaked.",
-        "Divide the scores by √d, the root of one head's width: `q.size(-1) ** 0.5`.", scale="scores")
+        "Divide the scores by √d_head, the root of one head's width: `q.size(-1) ** 0.5`.", scale="scores")
 mistake("at-scale-d-model", "You divide the scores by √D, the root of the whole model width; dot products here are "
-    "only d = D / H terms long, so every head's weights are too even. With one head nobody notices.",
+    "only d_head = D / H terms long, so every head's weights are too even. With one head nobody notices.",
     "Read the width after the split: divide by `q.size(-1) ** 0.5`.", scale="scores / x.size(-1) ** 0.5")
-mistake("at-scale-dk", "You divide the scores by d itself (or queries and keys by √d each): the weights are too even.",
+mistake("at-scale-dk", "You divide the scores by d_head itself (or queries and keys by √d_head each): the weights are "
+        "too even.",
         "Divide by the root, `q.size(-1) ** 0.5`, and only once.", scale="scores / q.size(-1)")
-mistake("at-scale-multiplied", "You multiply the scores by √d where they should be divided by it.",
+mistake("at-scale-multiplied", "You multiply the scores by √d_head where they should be divided by it.",
         "Divide by `q.size(-1) ** 0.5`.", scale="scores * q.size(-1) ** 0.5")
 for coding, size in (("the length T", "x.size(1)"), ("the number of heads H", "num_heads"), ("the batch size B",
 "len(x)")):
     mistake("at-scale-wrong-axis", f"You divide the scores by the root of {coding}; it should be the root of a head's "
-            "width d.", "The width is the last axis of the split queries: `q.size(-1)`.", coding=coding, alone=True,
+            "width d_head.", "The width is the last axis of the split queries: `q.size(-1)`.", coding=coding,
+            alone=True,
             scale=f"scores / {size} ** 0.5")
 for constant in (8, 2):
     mistake("at-scale-constant", f"You divide the scores by {constant} whatever the head's width is: that is right for "
         f"a width of {constant**2} only.", "Read the width from the queries: `q.size(-1) ** 0.5`.",
         coding=f"{constant}", scale=f"scores / {constant}")
-mistake("at-scale-after-softmax", "You divide the weights by √d, after the softmax: they no longer sum to 1.",
+mistake("at-scale-after-softmax", "You divide the weights by √d_head, after the softmax: they no longer sum to 1.",
         "Scale the scores, before the softmax.", scale="scores", blend="weights @ v / q.size(-1) ** 0.5")
 mistake("at-qk-swapped", "Queries and keys are exchanged: row i of your scores tells how all other tokens' queries fit "
         "token i's key. Within one sequence both shapes are the same, so nothing warns you.",
@@ -502,7 +510,8 @@ mistake("at-k-dot-T", "`.T` on four axes reverses all of them: an error on most 
 
 for coding, changes in {"scaled": {}, "not scaled": {"scale": "scores"}}.items():
     mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out far.",
-        "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d.", coding=coding, alone=True,
+        "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d_head.", coding=coding,
+        alone=True,
         score="F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)", **changes)
 for coding, weigh in (("divided by the sum", "torch.sigmoid(scores) / torch.sigmoid(scores).sum(-1, keepdim=True)"),
                       ("", "torch.sigmoid(scores)")):
@@ -522,7 +531,8 @@ mistake("at-no-softmax",
         "You multiply the values by the raw scores: there is no softmax, so the weights may be negative "
         "and sum to anything.", "Apply softmax over the keys to the scores before multiplying by the values.",
         # with a mask the answers are as large as the number that was filled in, and only that could be compared
-        only=("one token", "3 heads, no mask", "one head", "2 heads of width 5", "B = H = T = d = 2"), weigh="scores")
+        only=("one token", "3 heads, no mask", "one head", "2 heads of width 5", "B = H = T = d_head = 2"),
+        weigh="scores")
 mistake("sm-overflow", "Your softmax exponentiates the scores as they are: exp of 89 or more overflows to inf, and "
     "inf/inf is NaN.", "Subtract each row's maximum before `exp`, or use `torch.softmax`.",
     weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
@@ -605,8 +615,8 @@ for coding, changes in {
     "all of "
     "x": {"project": "tuple((x @ w[:x.size(-1) // num_heads].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"},
 }.items():
-    mistake("hd-projection-per-head-shared", "All heads share one small projection, (d, d) or (d, D): of each weight "
-        "you use the rows of head 0 only, so heads differ in nothing that is learned.",
+    mistake("hd-projection-per-head-shared", "All heads share one small projection, (d_head, d_head) or (d_head, D): "
+        "of each weight you use the rows of head 0 only, so heads differ in nothing that is learned.",
         "Project with the whole weight first, then split into heads.", coding=coding, alone=True, **changes)
 
 # manners

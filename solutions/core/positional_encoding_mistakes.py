@@ -165,7 +165,7 @@ mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines t
     waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
 
 # --- the exponent
-for coding, sine, cosine in (("2j/d", "2 * even", "2 * even + 2"), ("j/d", "even", "even + 1"),
+for coding, sine, cosine in (("2j/D", "2 * even", "2 * even + 2"), ("j/D", "even", "even + 1"),
                              ("the next pair's for the cosine", "even", "even + 2")):
     # two columns where there was one, and of each the wave of its own
     mistake("pe-per-channel", "The two columns of a pair turn at different speeds: each column has an exponent of its "
