@@ -20,11 +20,19 @@ import pytest
 import torch
 from support.course_files import ROOT, load
 
+from grader.course import load as load_course
+from grader.course import read_parts
 from grader.source.step_marks import strip_marks
 
 WORDS = range(600, 1701)
 RUNGS = (3, 4)
 FENCE_WIDTH = 76  # columns: what an 80-column terminal shows of a line of code without wrapping it
+PICTURE_WIDTH = 60  # columns, as on a narrow page
+PICTURE_LINES = 3
+DRAWN = re.compile("[░▒▓█▁▂▃▄▅▆▇─│┌┐└┘├┤┬┴┼●]")
+STOPS = 2
+QUESTION = "**Predict before you read on.**"
+LETTER = re.compile(r"(?<![\w*'.\\-])d(?![\w*'.])|\bW_[qkvo]\b")  # d_head and W_Q are the names; *d* is a letter
 
 FRONT_MATTER = re.compile(r"\A\+\+\+\n(?P<toml>.*?)^\+\+\+\n", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -122,6 +130,11 @@ def callables_of(name: str, member: Callable[..., Any]) -> Iterator[tuple[str, C
             yield f"{name}.{method}", function
 
 
+def order_of(text: str, *lines: str) -> list[int]:
+    """Where each of these lines begins."""
+    return [text.index(f"\n{line}") for line in lines]
+
+
 def run_block(block: Block, namespace: dict[str, Any], path: Path) -> str:
     """Execute one python block and return what it printed; a failure names the file and the line of the block."""
     printed = io.StringIO()
@@ -185,6 +198,49 @@ def test_text_says_how_to_go_on(lesson: LessonFiles) -> None:
     assert len(titles) == 1, f"{lesson.text_path}: one title, please: {titles}"
     for wanted in (f"learn check {lesson.name}", *public_members(cached_load(lesson.exercise_path))):
         assert wanted in body, f"{lesson.text_path} never says {wanted!r}"
+
+
+@each_lesson
+def test_text_asks_before_it_answers(lesson: LessonFiles) -> None:
+    """At least twice the text asks for a prediction, and hides what answers it until it is asked for."""
+    *asking, last = read_parts(load_course(ROOT).lessons[lesson.name])
+    assert len(asking) >= STOPS, f"{lesson.text_path}: {len(asking)} hidden answers, at least {STOPS}"
+    for part in asking:
+        assert part.text.count(QUESTION) == 1, f"{lesson.text_path}: one {QUESTION} before each hidden answer"
+    assert QUESTION not in last.text, f"{lesson.text_path}: a prediction whose answer is not hidden"
+
+
+@each_lesson
+def test_mistakes_stand_below_the_task_and_the_commands_at_the_end(lesson: LessonFiles) -> None:
+    """What people get wrong would give the solution away; the last two lines check the work and the knowledge."""
+    order = order_of(lesson.source, "## Your task", "## Common mistakes", "## To read next")
+    assert order == sorted(order), f"{lesson.text_path}: first the task, then its common mistakes"
+    end = f"```\nlearn check {lesson.name}\nlearn quiz {lesson.name}\n```\n"
+    assert lesson.source.endswith(end), f"{lesson.text_path} does not end with\n{end}"
+
+
+@each_lesson
+def test_text_has_a_picture(lesson: LessonFiles) -> None:
+    """Some fenced block is drawn, and what is drawn has at most 60 columns."""
+    drawn = [block for block in lesson.blocks if block.language != "python" and DRAWN.search(block.text)]
+    assert any(len(DRAWN.findall(block.text)) >= 10 and block.text.count("\n") >= PICTURE_LINES for block in drawn)
+    for block in drawn:
+        width = max(map(len, block.text.splitlines()))
+        assert width <= PICTURE_WIDTH, f"{lesson.text_path}:{block.line}: {width} columns, at most {PICTURE_WIDTH}"
+
+
+@each_lesson
+def test_letters_mean_one_thing(lesson: LessonFiles) -> None:
+    """Text, statement, reference and the mistakes' sentences have no bare d: it is D, d_head, d_k, d_v or d_ff."""
+    printed = {b.text for a, b in zip(lesson.blocks, lesson.blocks[1:], strict=False) if a.language == "python"}
+    text = lesson.source
+    for output in printed:
+        text = text.replace(output, "\n" * output.count("\n"))
+    mistakes = lesson.solution_path.with_name(f"{lesson.name}_mistakes.py")
+    files = {path: path.read_text(encoding="utf-8") for path in (lesson.exercise_path, lesson.solution_path, mistakes)}
+    for path, content in {lesson.text_path: text, **files}.items():
+        for number, line in enumerate(content.splitlines(), 1):
+            assert not LETTER.search(line), f"{path}:{number}: {LETTER.search(line)[0]!r} has another name: {line}"
 
 
 @each_lesson
