@@ -45,6 +45,14 @@ def row_weight(random: Random) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def without_maps(random: Random) -> dict[str, Any]:
+    """Cosines of a token with all: the largest is that with itself."""
+    n, width = random.randint(4, 8), random.choice([8, 12, 16])
+    rows = random.sample(range(n), 3)
+    return {"seed": random.randrange(1000), "n": n, "width": width, "rows": str(rows), "answer": str(rows),
+            "wrong": {"keys-of-others-only": str([(row + 1) % n for row in rows])}}  # fmt: skip
+
+
 def _ln2(times: int) -> str:
     return "0" if times == 0 else "ln 2" if times == 1 else f"{times} ln 2"
 

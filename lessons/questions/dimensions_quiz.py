@@ -224,3 +224,11 @@ def same_budget(random: Random) -> dict[str, Any]:
         "wrong": {"dims-width-counts-once": times * times * d, "dims-fewer-and-narrower": d // times,
                   "dims-depth-free": d},
     }  # fmt: skip
+
+
+def token_budget(random: Random) -> dict[str, Any]:
+    """Compute for training at 20 tokens a parameter: 6 N · 20 N, in 10^18 operations."""
+    millions = random.choice([50, 70, 100, 125, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 1000, 2000])
+    answer = 120 * (millions * 1e6) ** 2 / 1e18
+    wrong = {"dims-one-token-a-parameter": answer / 20, "dims-backward-forgotten": answer / 3}
+    return {"millions": millions, "tokens": millions / 50, "answer": answer, "wrong": wrong}

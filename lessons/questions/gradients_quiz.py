@@ -291,3 +291,10 @@ def backward_shapes(random: Random) -> Values:
     ]
     return {"queries": queries, "keys": keys, "d_k": d_k, "d_v": d_v,
             "answer": [[keys, d_v], [queries, keys], [queries, 1], [keys, d_k]], "wrong": wrong}  # fmt: skip
+
+
+def initialisation(random: Random) -> Values:
+    """The standard deviation that keeps the variance: one over the root of the number of inputs."""
+    inputs, outputs = random.sample([24, 32, 48, 64, 96, 128, 192, 256, 384, 512], 2)
+    wrong = {"init-variance-for-std": 1 / inputs, "init-by-outputs": outputs**-0.5, "init-fixed": 1}
+    return {"inputs": inputs, "outputs": outputs, "answer": inputs**-0.5, "wrong": wrong}

@@ -84,6 +84,6 @@ def test_every_command_that_is_suggested_exists():
             kind, rest = words[1], words[2:]
             known: dict[str, Container[str]] = {"read": lessons, "check": lessons, "hint": lessons, "quiz": BANK.paths}
             if rest[0] == "open":
-                assert 1 <= int(rest[1]) <= 10, misconception
+                assert 1 <= int(rest[1]) <= 11, misconception
             else:
                 assert rest[0] in known[kind], misconception

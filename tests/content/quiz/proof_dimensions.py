@@ -162,3 +162,16 @@ def same_budget(question: Question) -> int:
 def _matrices(d: int) -> int:
     sizes = [(d, d)] * 4 + [(d, 4 * d), (4 * d, d)]
     return sum(torch.empty(size, device="meta").numel() for size in sizes)
+
+
+def token_budget(question):
+    """Operations of a linear layer's forward and backward pass, counted by torch, scaled up."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    x = torch.randn(5, 8, requires_grad=True)
+    layer = nn.Linear(8, 12, bias=False)
+    with FlopCounterMode(display=False) as counter:
+        layer(x).sum().backward()
+    each = counter.get_total_flops() / x.size(0) / layer.weight.numel()
+    parameters = question.values["millions"] * 1e6
+    return each * parameters * 20 * parameters / 1e18

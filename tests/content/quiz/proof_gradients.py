@@ -186,3 +186,10 @@ def backward_shapes(question):
     space = {"torch": torch, "Q": q, "K": k, "V": v, "G": g}
     exec(question.code, space)
     return [tuple(space[name].shape) for name in ("dV", "dA", "row", "dK")]
+
+
+def initialisation(question):
+    """Exact: weights and inputs of ±1 have the variances 1; what an output's standard deviation must be divided by."""
+    signs = torch.tensor([-1.0, 1.0], dtype=torch.float64)
+    one = torch.outer(signs, signs).square().mean()
+    return float((question.values["inputs"] * one) ** -0.5)
