@@ -1,7 +1,7 @@
 """A learner's result: what the store keeps, the files hold and every report shows.
 
     {"id", "learner", "name", "together", "attempt", "late", "source", "feedback", "digest", "score", "complete",
-     "submitted", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
+     "submitted", "when", "states": {STATE: number of lessons}, "problem", "notes", "duration_s",
      "previous": null or {"score", "lessons": {LESSON: score}, "when"},
      "overrides": {LESSON: {"score", "says", "by", "when", "digest", "instead_of"}},
      "lessons": {LESSON: the object of `learn check --json`}}
@@ -62,6 +62,7 @@ class Record:
     late: bool = False
     source: str = ""
     submitted: float | None = None  # orders hand-ins of one learner: a time, or a platform's number
+    when: float | None = None  # it was handed in, in seconds since 1970, where that is known
     feedback: str = ""
     digest: str = ""
     score: float | None = None

@@ -54,7 +54,9 @@ class LearnerGrader:
             require_unchanged(self.judge.course, self.settings.files)
         else:
             results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
-        record = make_record(learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem)
+        record = make_record(
+            learner, results, digest=digest, notes=hand_in.notes, problem=hand_in.problem, when=hand_in.when
+        )
         return GradedHandIn(record, prints, self.judge.launcher.layers if found else None)
 
     def _find_lessons(

@@ -43,7 +43,13 @@ class GradedHandIn:
 
 
 def make_record(
-    learner: Learner, results: Sequence[LessonResult], *, digest: str, notes: Iterable[str] = (), problem: str = ""
+    learner: Learner,
+    results: Sequence[LessonResult],
+    *,
+    digest: str,
+    notes: Iterable[str] = (),
+    problem: str = "",
+    when: float | None = None,
 ) -> Record:
     """Make the record of a hand-in from the results of all its lessons.
 
@@ -59,6 +65,7 @@ def make_record(
         late=learner.late,
         source=learner.source,
         submitted=learner.submitted,
+        when=when or learner.when,
         feedback=learner.feedback,
         digest=digest,
         problem=problem,

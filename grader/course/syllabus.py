@@ -85,5 +85,5 @@ def _track(table: Table) -> Track:
 
 def _limits(table: Table) -> Limits:
     table.only(*(field.name for field in fields(Limits)))
-    values = {key: table.seconds(key) if key.endswith("_seconds") else table.whole(key) for key in table.data}
+    values = {key: table.number(key) if key.endswith("_seconds") else table.whole(key) for key in table.data}
     return Limits(**values)  # type: ignore[arg-type]  # only() checked the keys, and a key's ending tells its type

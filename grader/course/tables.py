@@ -16,10 +16,11 @@ from grader.files import AUDIT, at, read_file
 class TomlText:
     """A piece of TOML that begins on line `first_line` of the file at `path`."""
 
-    def __init__(self, text: str, path: Path, first_line: int = 1) -> None:
+    def __init__(self, text: str, path: Path, first_line: int = 1, next_step: str = AUDIT) -> None:
         self.text = text
         self.path = path
         self.first_line = first_line
+        self.next_step = next_step
 
     def parse(self) -> Table:
         """Return the root table. Raises CourseError at the line that is not TOML."""
@@ -34,7 +35,7 @@ class TomlText:
             raise self.error(f"this is not valid TOML: {message}", self.first_line + line - 1) from None
 
     def error(self, what: str, line: int = 0) -> CourseError:
-        return CourseError(what, where=at(self.path, line), next_step=AUDIT)
+        return CourseError(what, where=at(self.path, line), next_step=self.next_step)
 
     def line_of(self, header: str, index: int, key: str, value: str = "") -> int:
         """Return the line that sets *key* in the table, or the last line on which its *value* stands.
@@ -90,7 +91,11 @@ class Table:
         """Refuse every key but these."""
         for key in self.data:
             if key not in keys:
-                raise self.error(f'"{key}" is not a key of {self._name}; its keys are {", ".join(keys)}', key)
+                import difflib  # here: only a mistyped key needs it
+
+                close = difflib.get_close_matches(key, keys, 1)
+                guess = f'did you mean "{close[0]}"?' if close else f"its keys are {', '.join(keys)}"
+                raise self.error(f'"{key}" is not a key of {self._name}; {guess}', key)
 
     def text(self, key: str) -> str:
         """Return a string that is not empty."""
@@ -106,7 +111,7 @@ class Table:
             raise self.error(f'"{key}" must be a whole number above zero', key)
         return value
 
-    def seconds(self, key: str) -> float:
+    def number(self, key: str) -> float:
         """Return a finite number above zero."""
         value = self._require(key)
         if not _is_number(value) or not 0 < value < float("inf"):

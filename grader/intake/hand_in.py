@@ -49,11 +49,15 @@ class HandInFull(Exception):
 
 @dataclass
 class HandIn:
-    """Files by their path inside the hand-in, `/` between folders. `problem` says why nothing of it can be read."""
+    """Files by their path inside the hand-in, `/` between folders. `problem` says why nothing of it can be read.
+
+    `when` is the time of a repository's commit.
+    """
 
     files: dict[str, bytes] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problem: str = ""
+    when: float | None = None
     bytes_left: int = MAX_HAND_IN_BYTES
     unpacked_left: int = MAX_UNPACKED_BYTES
 
@@ -72,7 +76,7 @@ class HandIn:
             path.encode("utf-8", "surrogateescape").hex(): base64.b64encode(content).decode()
             for path, content in self.files.items()
         }
-        return {"files": files, "notes": self.notes, "problem": self.problem}
+        return {"files": files, "notes": self.notes, "problem": self.problem, "when": self.when}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HandIn:
@@ -81,7 +85,7 @@ class HandIn:
             bytes.fromhex(name).decode("utf-8", "surrogateescape"): base64.b64decode(content)
             for name, content in data["files"].items()
         }
-        return cls(files, data["notes"], data["problem"])
+        return cls(files, data["notes"], data["problem"], data["when"])
 
     def keep(self, path: str, content: bytes) -> None:
         """Add a file, under its name without .txt, beside one that has it. Raises HandInFull if there is no room."""
@@ -136,7 +140,8 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
         hand_in.note(text)
     with hand_in.takes_the_blame(learner.source):
         if learner.kind == "git":
-            read_repository(learner.first.path, learner.first.commit, learner.before, hand_in.keep, hand_in.note)
+            first = learner.first
+            hand_in.when = read_repository(first.path, first.commit, learner.before, hand_in.keep, hand_in.note)
         elif learner.is_whole:
             _read_whole(learner, hand_in)
         else:

@@ -28,7 +28,8 @@ class Entry:
 
     The other fields come from the name, a list or the platform's metadata. `owner` is the person's id, empty if it is
     not known; `keys` are other ids of the same person. Entries with `joins` and the same owner and attempt are one
-    hand-in. `renamed` files may have had a number added to their names. `submitted` orders attempts without a number.
+    hand-in. `renamed` files may have had a number added to their names. `submitted` orders attempts without a number;
+    it is a time, in seconds since 1970, or with `is_numbered` a platform's number.
     `together` are the ids of the others of a group. `attempt_name` tells attempts apart that have no number.
     """
 
@@ -47,6 +48,7 @@ class Entry:
     joins: bool = False
     renamed: bool = False
     submitted: float | None = None
+    is_numbered: bool = False
     together: tuple[str, ...] = ()
 
     @property
@@ -93,6 +95,7 @@ class Learner:
     earlier: tuple[Learner, ...] = ()
     best: bool = False
     submitted: float | None = None  # orders hand-ins of one person, as the entries' does
+    when: float | None = None  # it was handed in, in seconds since 1970; None if that is not known
 
     @property
     def learner(self) -> str:

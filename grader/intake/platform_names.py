@@ -42,6 +42,7 @@ def canvas(name: str) -> Entry | None:
             joins=True,
             renamed=True,
             submitted=float(words[index + 1][:15]) if has_file else None,  # attachments are numbered as they come in
+            is_numbered=True,
         )
     return None
 
@@ -66,7 +67,7 @@ def gradescope(name: str) -> Entry | None:
     number = rest.partition(".")[0]
     if word != "submission" or not is_number(number):
         return None
-    return Entry(name, owner=number, submitted=float(number[:15]))
+    return Entry(name, owner=number, submitted=float(number[:15]), is_numbered=True)
 
 
 def blackboard(name: str) -> Entry | None:

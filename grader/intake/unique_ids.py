@@ -41,11 +41,13 @@ def _finish(learner: Learner, before: int) -> Learner:
     note = [f"Handed in together with {', '.join(together)}."] if together else []
     entries = (Entry(one.name, one.path, one.kind, one.inside, one.file, one.commit) for one in learner.entries)
     submitted = [one.submitted for one in learner.entries if one.submitted is not None]
+    times = [one.submitted for one in learner.entries if one.submitted is not None and not one.is_numbered]
     return replace(
         learner,
         entries=tuple(entries),
         earlier=tuple(_finish(one, before) for one in learner.earlier),
         submitted=max(submitted, default=None),
+        when=max(times, default=None),
         name=printable(learner.name),
         before=before if learner.kind == "git" else 0,
         together=together,

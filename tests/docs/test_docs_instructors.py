@@ -42,6 +42,8 @@ def hand_in(folder: Path) -> None:
 def test_the_whole_way(tmp_path):
     """Every command of the guide works as it stands there, and prints what the guide shows."""
     hand_in(tmp_path)
+    (toml,) = (text for kind, text in BLOCK.findall(GUIDE) if kind == "toml")
+    (tmp_path / "homework1.toml").write_text(toml)
     for text in (text for kind, text in BLOCK.findall(GUIDE) if kind == "console"):
         for command, shown in sessions(text):
             done = shell(command, tmp_path, one_core=True)

@@ -17,7 +17,12 @@ def test_what_is_written_is_what_was_read():
     """The JSON of a record comes back as it was, whatever its texts hold."""
     _, records = hostile_class()
     for data in [made_record(Random(3), "ada", "Ada Kim"), *records]:
-        same = data | {"together": [], "submitted": None, "feedback": file_name(data["feedback"], MAX_NUMBERED_BYTES)}
+        same = data | {
+            "together": [],
+            "submitted": None,
+            "when": None,
+            "feedback": file_name(data["feedback"], MAX_NUMBERED_BYTES),
+        }
         assert json.loads(json.dumps(Record.from_json(data).to_json())) == json.loads(json.dumps(same))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from grader.cli.context import short_path
 from grader.cli.lesson_parameters import graded_lesson
@@ -30,10 +31,10 @@ IMPORT = {
 
 
 @click.command("export")
-@click.argument("results", metavar="DIR", type=FILE)
+@click.argument("results", metavar="DIR|ASSIGNMENT.toml", type=FILE)
 @click.option("--canvas", type=FILE, metavar="FILE", help="The gradebook that Canvas exported.")
 @click.option("--moodle", type=FILE, metavar="FILE", help="Moodle's grading worksheet, or its grade export as CSV.")
-@click.option("--out", required=True, type=FILE, metavar="FILE", help="Where the filled-in file goes.")
+@click.option("--out", type=FILE, metavar="FILE", help="Where the filled-in file goes.")
 @click.option(
     "--assignment",
     default="",
@@ -59,9 +60,8 @@ IMPORT = {
 @click.option("--match-by", default="", metavar="HEADING", help="The column that holds your learners' ids.")
 @click.option("--force", is_flag=True, help="Replace the file at --out.")
 @json_option
-def command(
-    results: Path, canvas: Path | None, moodle: Path | None, out: Path, force: bool, as_json: bool, **more: Any
-) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **more: Any) -> None:
     """Fill in your platform's own gradebook with the scores in DIR.
 
     Export the gradebook, give it to this command, and import what comes out: one column is changed, every other byte
@@ -74,6 +74,9 @@ def command(
 
     Moodle's worksheet has a column "Feedback comments": it gets what to work on, where nobody has written in it.
 
+    With a file ASSIGNMENT.toml for DIR, the results, what counts, and options that are not given are as it says. What
+    it deducts for late work is deducted here, and listed.
+
     Of a run that was stopped you get what is there, and are told what is lacking. --missing-as-zero is refused then:
     what was not graded yet is not missing.
 
@@ -81,9 +84,15 @@ def command(
     Example:
       grader export results --canvas Grades-CS7.csv --lesson attention --out upload.csv
       grader export results --canvas Grades-CS7.csv --assignment "Homework 2" --out upload.csv
+      grader export homework2.toml
       grader export results --moodle Grades-HW2.csv --missing-as-zero --out upload.csv
     """
-    platform, source = _source(canvas, moodle)
+    if results.suffix == ".toml":
+        results = _read_assignment(ctx, results, more)
+    out = more.pop("out")
+    platform, source = _source(more.pop("canvas"), more.pop("moodle"))
+    if out is None:
+        raise click.UsageError("Missing option '--out'.", ctx=ctx)
     _check_out(out, source, force)
     filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
@@ -96,6 +105,25 @@ def command(
             lacking = _unfinished_text(unfinished)
             warn(f"{lacking}; their grades are not in the file (grader run ... --out {results} --resume)")
         _print_report(filled, out, platform)
+
+
+def _read_assignment(ctx: click.Context, path: Path, options: dict[str, Any]) -> Path:
+    """Return the results of an assignment; set what counts, and the options that were not given."""
+    from grader.batch.assignment import read_assignment
+
+    found = read_assignment(path)
+    if found.out is None:
+        raise UsageError('"out" is missing: where the results are', where=str(path), next_step='out = "results"')
+    rule = dict(found.rule)
+    missing = rule.pop("missing", "")
+    options |= {"weights": rule.pop("weights", {}), "best": rule.pop("best", None), "late": found.late}
+    options["exclude_missing"] = missing == "exclude" and not options["missing_as_zero"]
+    options["missing_as_zero"] |= missing == "zero"
+    given = {name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if given & {"canvas", "moodle"}:
+        given |= {"canvas", "moodle"}
+    options |= {name: value for name, value in {**rule, **found.export}.items() if name not in given}
+    return found.out
 
 
 def _source(canvas: Path | None, moodle: Path | None) -> tuple[str, Path]:
@@ -121,6 +149,9 @@ def _fill(
     lesson: str | None,
     scale: str,
     missing_as_zero: bool,
+    exclude_missing: bool = False,
+    weights: Mapping[str, float] | None = None,
+    best: int | None = None,
     **more: Any,
 ) -> tuple[Filled, int | None]:
     """Fill the marks in; also return how many submissions are not graded yet, None if that is not known."""
@@ -140,7 +171,8 @@ def _fill(
     # the column may be called like the lesson or like the course
     titles = head.get("titles") or {}
     guesses = [name, titles.get(name, "")] if name else [head["course"].get("title") or ""]
-    marks = make_marks(records, Rule(name, scale, missing_as_zero), head["missing"])
+    rule = Rule(name, scale, missing_as_zero, exclude_missing, weights or {}, best)
+    marks = make_marks(records, rule, head["missing"])
     fill = fill_canvas if platform == "canvas" else fill_moodle
     return fill(sheet, marks, guesses=[guess for guess in guesses if guess], **more), unfinished
 
@@ -169,6 +201,8 @@ def _print_report(filled: Filled, out: Path, platform: str) -> None:
         put(wrap(f"{plural(filled.comments, 'feedback comment')} written.", 2))
     put_list("Feedback comments that are somebody's own, left as they were", filled.own_comments)
     put_list("By a human's score", [f"{who}: {says}" for who, says in filled.by_hand])
+    late = [f"{one.who}: {one.raw:.2f} less {one.deduction:.2f}, {one.why}" for one in filled.late]
+    put_list("Late", late)
     put_list("Another grade was there before", [f"{who}: {before}, now {now}" for who, before, now in filled.replaced])
     put_list("Left as they were", [f"{who}: {why}" for who, why in filled.left])
     put_list("Not certain who it is, so left out", [f"{who}: {why}" for who, why in filled.ambiguous])

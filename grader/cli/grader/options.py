@@ -72,7 +72,7 @@ OPTIONS = (
     click.option("--as-root", is_flag=True, help="Let root use --isolation process."),
     click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
                  help="What learners' code computes on."),
-    click.option("--out", required=True, type=FOLDER, metavar="DIR", help="Where the results go."),
+    click.option("--out", type=FOLDER, metavar="DIR", help="Where the results go."),
     *WRITTEN_OPTIONS,
     json_option,
 )

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from grader.cli.context import load_course, short_path
 from grader.cli.grader.options import GroupedCommand, options
@@ -32,15 +33,13 @@ NOT_AGAIN = ("--resume", "--regrade")
 
 
 @click.command("run", cls=GroupedCommand)
-@click.argument("submissions", type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[ASSIGNMENT.toml] SUBMISSIONS", nargs=-1, type=click.Path(path_type=Path))
 @options
 @click.pass_context
 def command(
     ctx: click.Context,
     /,
-    submissions: Path,
-    out: Path,
-    lessons: str | None,
+    paths: tuple[Path, ...],
     as_json: bool,
     shard: str | None,
     **more: Any,
@@ -51,6 +50,8 @@ def command(
     the .zip of a whole class, as a platform gives it, or a list of git clones. What is known is written at once: stop
     the run when you like, or let the machine fail, and go on with --resume.
 
+    With a file ASSIGNMENT.toml, options that are not given are as it says.
+
     A submission's score is the mean over its lessons that have a score. A lesson that was not handed in has none, and
     neither has one that the grader itself could not check: an empty cell is no zero, and "complete" says no. Exit
     status 0 done, 2 wrong usage, 3 the grader itself failed on something.
@@ -59,11 +60,16 @@ def command(
     Example:
       grader run submissions --out results
       grader run submissions.zip --names canvas --roster roster.csv --out results
+      grader run homework1.toml submissions.zip
       grader run submissions --out results --lessons softmax,attention --jobs 8
       grader run submissions --out results --resume
       grader run submissions --out results --regrade --only alice
       grader run submissions --out results --seed 7 --shard 2/8 --resume
     """
+    submissions = _read_paths(ctx, paths, more)
+    out, lessons = more.pop("out"), more.pop("lessons")
+    if out is None:
+        raise click.UsageError("Missing option '--out'.", ctx=ctx)
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons, required=True)
     from grader.batch.run import Plan, Run
@@ -84,6 +90,20 @@ def command(
         _announce(run)
         code = _grade(run, summary)
         ctx.exit(code or print_result(run.results, out, as_json, summary))
+
+
+def _read_paths(ctx: click.Context, paths: tuple[Path, ...], options: dict[str, Any]) -> Path:
+    """Return the submissions; of an assignment's file before them, set the options that were not given."""
+    *assignment, submissions = paths or (None,)
+    if submissions is None or len(assignment) > 1:
+        raise click.UsageError("Name the submissions: a folder, a .zip or a list of clones.", ctx=ctx)
+    if assignment:
+        from grader.batch.assignment import read_assignment
+
+        for name, value in read_assignment(assignment[0]).run.items():
+            if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+                options[name] = value
+    return submissions
 
 
 def _announce(run: Run) -> None:

@@ -90,8 +90,8 @@ def parse_deadline(text: str) -> int:
     return int(when.astimezone().timestamp())
 
 
-def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note) -> None:
-    """Pass the Python files and notebooks of a commit to *keep*.
+def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note) -> float:
+    """Pass the Python files and notebooks of a commit to *keep*; return its date, in seconds since 1970.
 
     The commit is *commit* (HEAD if that is empty), or the newest ancestor not later than *before* (0: no limit).
     Raises GitError, OSError, and what *keep* raises.
@@ -118,6 +118,7 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])
+    return float(next(git.history(chosen))[1])
 
 
 def _note_backdated(git: Git, commit: str, note: Note) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
 from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, parse_number, uses_comma
+from grader.reports.gradebook.late import LateRule
 from grader.reports.gradebook.marks import Mark
 from grader.reports.gradebook.match_people import Person
 
@@ -34,8 +35,11 @@ def fill_canvas(
     out_of: float | None = None,
     match_by: str = "",
     keep: bool = False,
+    late: LateRule | None = None,
 ) -> Filled:
-    """Fill the marks in. Without `out_of`, a 10.0 is worth the assignment's points possible, or 100.
+    """Fill the marks in, less what `late` deducts.
+
+    Without `out_of`, a 10.0 is worth the assignment's points possible, or 100.
 
     Raises UsageError for a file that is no Canvas gradebook, a column that is missing or read only, and if no mark fits
     any row.
@@ -58,6 +62,7 @@ def fill_canvas(
         stays=lambda _row, value: STAYS.get(value.upper(), ""),
         decimal_comma=uses_comma(sheet, [(row, column) for row in rows]),
         keep=keep,
+        late=late,
     )
 
 

@@ -9,12 +9,23 @@ from typing import Any
 
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
+from grader.reports.gradebook.late import LateRule
 from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
 from grader.reports.gradebook.match_people import Person, match
 
 EMPTY = ("", "-")  # what a cell without a grade holds
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _NUMBERED = re.compile(r"^(?P<title>.*?)\s*\((?P<number>\d+)\)$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Deduction:
+    """The points of somebody whose work came late, before what was deducted."""
+
+    who: str
+    raw: float
+    deduction: float
+    why: str
 
 
 @dataclass
@@ -35,6 +46,7 @@ class Filled:
     not_in_file: list[str] = field(default_factory=list)  # records that fit no row
     not_in_results: list[str] = field(default_factory=list)  # people without a record
     older: list[str] = field(default_factory=list)  # attempts
+    late: list[Deduction] = field(default_factory=list)
     comments: int = 0  # feedback comments written
     own_comments: list[str] = field(default_factory=list)  # people whose comment somebody else wrote
     by_hand: list[tuple[str, str]] = field(default_factory=list)  # (who, what a human said)
@@ -44,6 +56,7 @@ class Filled:
         data = {name: value for name, value in vars(self).items() if name != "content"}
         return data | {
             "replaced": [{"who": who, "before": before, "now": now} for who, before, now in self.replaced],
+            "late": [vars(one) for one in self.late],
             "left": [{"who": who, "why": why} for who, why in self.left],
             "by_hand": [{"who": who, "says": says} for who, says in self.by_hand],
             "ambiguous": [{"who": who, "why": why} for who, why in self.ambiguous],
@@ -61,11 +74,14 @@ def fill(
     decimal_comma: bool,
     keep: bool,
     comments: int | None = None,
+    late: LateRule | None = None,
+    handed_in: Callable[[int], float | None] = lambda _row: None,
 ) -> Filled:
     """Put the marks into `column`. Raises UsageError if no mark fits any row.
 
     `out_of` returns the points of a 10.0 in a row; `stays`, why the cell of a row, with its value, must not be changed,
     or "". `keep` leaves the grades that are there already. `comments` is the column of comments, None if there is none.
+    `late` says what is deducted; `handed_in` returns when the work of a row came, as far as the sheet says it.
     """
     matches = match(people, marks)
     if not matches.pairs and not matches.ambiguous:
@@ -94,7 +110,11 @@ def fill(
             report.by_hand.append((person.label, mark.note))
         points = out_of(person.row)
         worth.add(points)
-        value = f"{round(mark.share * points, 2):.2f}"
+        deduction, reason = late.deduct(mark, handed_in(person.row)) if late else (0.0, "")
+        if reason:
+            raw, less = round(mark.share * points, 2), round(min(mark.share, deduction) * points, 2)
+            report.late.append(Deduction(person.label, raw, less, reason))
+        value = f"{round(max(0.0, mark.share - deduction) * points, 2):.2f}"
         if parse_number(before) == float(value):
             report.unchanged += 1
             continue

@@ -4,13 +4,14 @@
     score      share = score / 10, of a lesson or of the whole submission: 10.0 is all the points, 1.0 a tenth
 
 A lesson that was not handed in gives no share, or zero with `missing_as_zero`. A lesson on which the grader failed, and
-work that could not be read, such as a damaged archive, are never a zero: somebody has to look at them.
+work that could not be read, such as a damaged archive, are never a zero: somebody has to look at them. With weights the
+mean is weighted; with `best` it is that of so many lessons, those with the highest shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from grader.model import LessonResult
 from grader.record import Record
@@ -33,6 +34,9 @@ class Rule:
     lesson: str = ""
     scale: str = "points"
     missing_as_zero: bool = False
+    exclude_missing: bool = False  # lessons that were not handed in do not count, if any was
+    weights: Mapping[str, float] = field(default_factory=dict)  # of lessons; 1 for others
+    best: int | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Mark:
     why: str = ""
     note: str = ""  # what a human said of it
     comment: str = ""  # HTML for its learner
+    when: float | None = None
+    is_late: bool = False  # by the platform's mark
 
     @property
     def label(self) -> str:
@@ -69,6 +75,8 @@ def make_marks(records: Iterable[Record], rule: Rule, missing: Iterable[Mapping[
             *_share(record, rule),
             _note(record, rule),
             _comment(record, rule),
+            record.when,
+            record.late,
         )
         own.append(mark)
         shared += [replace(mark, id=other, learner=other, name="") for other in record.together]
@@ -99,22 +107,36 @@ def _share(record: Record, rule: Rule) -> tuple[float | None, str]:
     if record.is_unreadable:
         return None, f"{NOT_READ}: {record.problem}"
     names = [rule.lesson] if rule.lesson else list(record.lessons)
-    shares: list[float] = []
-    missing: list[str] = []
-    for name in names:
-        lesson = record.lessons.get(name)
-        if lesson and lesson.state == "grader-error":
-            return None, GRADER_FAILED
-        graded = lesson is not None and lesson.state != "missing"
-        share = _lesson_share(lesson, rule.scale, by_hand=name in record.overrides) if lesson and graded else None
-        if share is None:
-            missing.append(name)
-        shares.append(share or 0.0)
-    if missing and not rule.missing_as_zero:
-        return None, NOT_HANDED_IN if rule.lesson or len(missing) == len(names) else f"without {', '.join(missing)}"
-    whole = not rule.lesson and rule.scale == "score" and not missing
-    # the submission's own score where there is one: it is rounded, and what everything else shows
-    return (record.score / MAX_SCORE if whole and record.score is not None else sum(shares) / len(shares)), ""
+    if any(name in record.lessons and record.lessons[name].state == "grader-error" for name in names):
+        return None, GRADER_FAILED
+    shares = {name: _share_of(record, name, rule.scale) for name in names}
+    missing = [name for name, share in shares.items() if share is None]
+    there = len(shares) - len(missing)
+    enough = there >= rule.best if rule.best else rule.exclude_missing and there
+    if missing and not rule.missing_as_zero and not (enough and not rule.lesson):
+        return None, NOT_HANDED_IN if rule.lesson or not there else f"without {', '.join(missing)}"
+    if record.score is not None and not (missing or rule.lesson or rule.weights or rule.best) and rule.scale == "score":
+        return record.score / MAX_SCORE, ""  # it is rounded, and what everything else shows
+    return _mean(shares, rule), ""
+
+
+def _mean(shares: Mapping[str, float | None], rule: Rule) -> float:
+    """Return the weighted mean of the best shares; what is missing is 0, or left out."""
+    weighted = [
+        (share or 0.0, rule.weights.get(name, 1.0))
+        for name, share in shares.items()
+        if share is not None or not rule.exclude_missing
+    ]
+    counted = sorted(weighted, reverse=True)[: None if rule.lesson else rule.best]
+    return sum(share * weight for share, weight in counted) / sum(weight for _, weight in counted)
+
+
+def _share_of(record: Record, name: str, scale: str) -> float | None:
+    """Return the share of a lesson; None if it was not handed in."""
+    lesson = record.lessons.get(name)
+    if lesson is None or lesson.state == "missing":
+        return None
+    return _lesson_share(lesson, scale, by_hand=name in record.overrides)
 
 
 def _lesson_share(lesson: LessonResult, scale: str, *, by_hand: bool) -> float | None:

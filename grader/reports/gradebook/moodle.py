@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
 from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, parse_number, uses_comma
+from grader.reports.gradebook.late import LateRule, read_moodle_time
 from grader.reports.gradebook.marks import Mark
 from grader.reports.gradebook.match_people import Person
 
@@ -43,8 +44,11 @@ def fill_moodle(
     out_of: float | None = None,
     match_by: str = "",
     keep: bool = False,
+    late: LateRule | None = None,
 ) -> Filled:
-    """Fill the marks in. Without `out_of`, a 10.0 is worth each line's Maximum Grade, or 100.
+    """Fill the marks in, less what `late` deducts.
+
+    Without `out_of`, a 10.0 is worth each line's Maximum Grade, or 100.
 
     Raises UsageError for a file of neither kind, a column that is missing, an assignment that is graded on a scale, and
     if no mark fits any row.
@@ -71,9 +75,19 @@ def fill_moodle(
 
     comma = uses_comma(sheet, [(row, each) for row in rows for each in (column, maximum) if each is not None])
     people = _people(sheet, rows, match_by)
-    comments = sheet.find_column("Feedback comments")
+    handed_in = sheet.find_column("Last modified (submission)")
     return fill(
-        sheet, column, people, marks, out_of=points, stays=stays, decimal_comma=comma, keep=keep, comments=comments
+        sheet,
+        column,
+        people,
+        marks,
+        out_of=points,
+        stays=stays,
+        decimal_comma=comma,
+        keep=keep,
+        comments=sheet.find_column("Feedback comments"),
+        late=late,
+        handed_in=lambda row: None if handed_in is None else read_moodle_time(sheet.value(row, handed_in)),
     )
 
 

@@ -1,0 +1,191 @@
+"""One file for an assignment: how it is handed in and graded, what counts, and what is deducted for late work.
+
+names = "canvas"                     # as the options of `grader run`: names, roster, attempts, before, seed
+roster = "Grades-DL1.csv"            # paths begin at the file's folder
+lessons = ["softmax", "attention"]
+out = "results"
+weights = {attention = 3}            # of lessons in the whole; 1 for others
+best = 1                             # so many lessons count, those with the highest shares
+missing = "zero"                     # or "exclude"; without it whoever lacks a lesson is left out
+scale = "points"                     # or "score"
+out_of = 20
+
+[late]                               # in export only: scores stay as they are
+due = 2026-11-20T23:59:00+01:00
+grace = "15m"
+per_day = 0.1                        # of all the points, for each day begun
+at_most = 0.5
+extensions = "extensions.csv"        # with the columns id and due
+
+[export]
+canvas = "Grades-DL1.csv"            # or moodle
+assignment = "Homework 1"
+out = "upload.csv"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+from grader.course.tables import Table, TomlText
+from grader.errors import UsageError
+from grader.files import at, read_file
+from grader.intake.discover import ATTEMPTS
+from grader.intake.platform_names import parse_time
+from grader.reports.gradebook.csv_sheet import read_sheet
+from grader.reports.gradebook.late import LateRule
+
+RUN = ("names", "roster", "attempts", "before", "lessons", "seed", "out")
+COUNTING = ("weights", "best", "missing", "scale", "out_of")
+LATE = ("due", "grace", "per_day", "at_most", "extensions")
+EXPORT = ("canvas", "moodle", "assignment", "match_by", "out")
+MAX_WEIGHT = 1e6
+UNITS = {"m": 60, "h": 3600, "d": 86_400}
+NEXT_STEP = "correct it, then repeat the command"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The options that the file sets, by command: those of `run`, of `export`, and what counts (`rule`)."""
+
+    out: Path | None
+    run: Mapping[str, Any]
+    export: Mapping[str, Any]
+    rule: Mapping[str, Any]
+    late: LateRule | None
+
+
+def read_assignment(path: Path) -> Assignment:
+    """Read the file. Raises CourseError with the line of what is wrong."""
+    table = TomlText(read_file(path), path, next_step=NEXT_STEP).parse()
+    table.only(*RUN, *COUNTING, "late", "export")
+    run = {key: _READERS[key](table, key) for key in RUN if key in table.data}
+    rule = {key: _READERS[key](table, key) for key in COUNTING if key in table.data}
+    _require_fitting(table, run, rule)
+    export = table.table("export")
+    export.only(*EXPORT)
+    exported = {key: _EXPORT_READERS[key](export, key) for key in EXPORT if key in export.data}
+    late = table.table("late")
+    late.only(*LATE)
+    return Assignment(run.get("out"), run, exported, rule, _read_late(late) if late.data else None)
+
+
+def _require_fitting(table: Table, run: Mapping[str, Any], rule: Mapping[str, Any]) -> None:
+    lessons = run.get("lessons", "").split(",")
+    for lesson in rule.get("weights", {}) if "lessons" in run else ():
+        if lesson not in lessons:
+            raise table.error(f'"{lesson}" has a weight and is none of the lessons', "weights")
+    if "lessons" in run and rule.get("best", 0) > len(lessons):
+        raise table.error(f'"best" is {rule["best"]}, and there are {len(lessons)} lessons', "best")
+
+
+def _path(table: Table, key: str) -> Path:
+    return table.source.path.parent / Path(table.text(key)).expanduser()
+
+
+def _choice(*choices: str) -> Callable[[Table, str], str]:
+    def read(table: Table, key: str) -> str:
+        if (value := table.text(key)) not in choices:
+            raise table.error(f'"{key}" must be {" or ".join(choices)}', key)
+        return value
+
+    return read
+
+
+def _lessons(table: Table, key: str) -> str:
+    if not (names := table.texts(key)):
+        raise table.error(f'"{key}" names no lesson', key)
+    return ",".join(names)
+
+
+def _seed(table: Table, key: str) -> int:
+    return 0 if table.data[key] == 0 and table.data[key] is not False else table.whole(key)
+
+
+def _weights(table: Table, key: str) -> dict[str, float]:
+    weights = table.table(key).data
+    for name, weight in weights.items():
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < MAX_WEIGHT:
+            raise table.error(f'the weight of "{name}" must be a number above zero', key)
+    return weights
+
+
+_READERS: dict[str, Callable[[Table, str], Any]] = {
+    "names": Table.text,
+    "roster": _path,
+    "attempts": _choice(*ATTEMPTS),
+    "before": Table.text,
+    "lessons": _lessons,
+    "seed": _seed,
+    "out": _path,
+    "weights": _weights,
+    "best": Table.whole,
+    "missing": _choice("zero", "exclude"),
+    "scale": _choice("points", "score"),
+    "out_of": Table.number,
+}
+_EXPORT_READERS = {"canvas": _path, "moodle": _path, "out": _path, "assignment": Table.text, "match_by": Table.text}
+
+
+def _read_late(table: Table) -> LateRule:
+    shares = {key: _share(table, key) for key in ("per_day", "at_most") if key in table.data}
+    if "per_day" not in shares:
+        raise table.error('"per_day" is missing in [late]', "per_day")
+    extensions = _read_extensions(_path(table, "extensions")) if "extensions" in table.data else {}
+    grace = _grace(table) if "grace" in table.data else 0.0
+    return LateRule(due=_due(table), grace=grace, extensions=extensions, **shares)
+
+
+def _share(table: Table, key: str) -> float:
+    if (share := table.number(key)) > 1:
+        raise table.error(f'"{key}" must be a share of the points, such as 0.1', key)
+    return share
+
+
+def _grace(table: Table) -> float:
+    found = re.fullmatch(r"(\d{1,6}) ?([mhd])", table.text("grace"))
+    if not found:
+        raise table.error('"grace" must be a time such as "15m", "2h" or "1d"', "grace")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def _due(table: Table) -> float:
+    when = _seconds(table.data.get("due"))
+    if when is None:
+        raise table.error('"due" must be a time, such as 2026-11-20T23:59:00+01:00', "due")
+    return when
+
+
+def _seconds(value: object) -> float | None:
+    """Return a time in seconds since 1970; a day is meant to its end, and in this machine's zone without another."""
+    if isinstance(value, str):
+        day = re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
+        return parse_time(f"{value.strip()}T23:59:59" if day else value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time(23, 59, 59))
+    try:
+        return value.timestamp() if isinstance(value, datetime) else None
+    except (ValueError, OverflowError):  # of the year 1
+        return None
+
+
+def _read_extensions(path: Path) -> dict[str, float]:
+    """Read the columns id and due of a CSV file. Raises UsageError with the line of what is no time."""
+    sheet = read_sheet(path, "name the file with the columns id and due")
+    own, due = sheet.find_column("id"), sheet.find_column("due")
+    if own is None or due is None:
+        raise UsageError("the extensions have no columns id and due", where=str(path), next_step=NEXT_STEP)
+    found: dict[str, float] = {}
+    for row in range(sheet.header_row + 1, len(sheet.rows)):
+        if name := sheet.value(row, own):
+            when = _seconds(sheet.value(row, due))
+            if when is None:
+                what = f"{sheet.value(row, due) or 'nothing'} is no time"
+                raise UsageError(what, where=at(path, row + 1), next_step=NEXT_STEP)
+            found[name.casefold()] = when
+    return found

@@ -1,0 +1,57 @@
+"""What is deducted for work that came late. Scores stay as they are: the deduction is made where marks are exported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import ceil
+
+from grader.reports.gradebook.marks import Mark
+from grader.terminal.text import plural
+
+DAY = 86_400.0
+ONE_DAY = "marked as late, no time known: one day"
+NOT_KNOWN = "marked as late, no time known, and it has an extension: nothing was deducted"
+TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")  # of Moodle's worksheet in English
+
+
+@dataclass(frozen=True)
+class LateRule:
+    """Shares of all the points: `per_day` for each day begun after `due` (seconds since 1970), at most `at_most`.
+
+    Nothing is deducted within `grace` seconds. `extensions` are own due dates, by learner in lower case.
+    """
+
+    due: float
+    per_day: float
+    grace: float = 0.0
+    at_most: float = 1.0
+    extensions: Mapping[str, float] = field(default_factory=dict)
+
+    def deduct(self, mark: Mark, when: float | None) -> tuple[float, str]:
+        """Return what is deducted from a mark's share, and why; *when* is from the gradebook, if the mark has no time.
+
+        A mark without a time that the platform calls late is one day late; with an extension it cannot be known.
+        """
+        when = mark.when if mark.when is not None else when
+        own = self.extensions.get(mark.learner.casefold())
+        if when is None:
+            if mark.is_late and own is not None:
+                return 0.0, NOT_KNOWN
+            return (min(self.per_day, self.at_most), ONE_DAY) if mark.is_late else (0.0, "")
+        late = when - (self.due if own is None else own)
+        if late <= self.grace:
+            return 0.0, ""
+        days = ceil(late / DAY)
+        extended = ", after an extension" if own is not None else ""
+        return min(days * self.per_day, self.at_most), f"{plural(days, 'day')} late{extended}"
+
+
+def read_moodle_time(text: str) -> float | None:
+    """Return the time in a cell of Moodle's worksheet, in this machine's time zone; None if there is none."""
+    for form in TIMES:
+        with suppress(ValueError):
+            return datetime.strptime(text, form).timestamp()
+    return None
