@@ -11,7 +11,7 @@ from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
 from grader.reports.gradebook.late import LateRule
 from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
-from grader.reports.gradebook.match_people import Person, match
+from grader.reports.gradebook.match_people import Matches, Person, match
 
 EMPTY = ("", "-")  # what a cell without a grade holds
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
@@ -85,13 +85,7 @@ def fill(
     """
     matches = match(people, marks)
     if not matches.pairs and not matches.ambiguous:
-        known = ", ".join(mark.label for mark in matches.unknown[:3]) or "nobody"
-        seen = ", ".join(person.label for person in people[:3]) or "nobody"
-        raise UsageError(
-            f"nobody in this file has results: the results know {known}, the file {seen}",
-            where=sheet.name,
-            next_step="name the column that holds your learners' ids with --match-by, or grade with a roster",
-        )
+        raise _nobody_fits(sheet, people, matches)
     report = Filled(b"", sheet.headings[column])
     changes: dict[tuple[int, int], str] = {}
     worth = set()
@@ -111,10 +105,10 @@ def fill(
         points = out_of(person.row)
         worth.add(points)
         deduction, reason = late.deduct(mark, handed_in(person.row)) if late else (0.0, "")
+        less = min(mark.share, deduction)
         if reason:
-            raw, less = round(mark.share * points, 2), round(min(mark.share, deduction) * points, 2)
-            report.late.append(Deduction(person.label, raw, less, reason))
-        value = f"{round(max(0.0, mark.share - deduction) * points, 2):.2f}"
+            report.late.append(Deduction(person.label, round(mark.share * points, 2), round(less * points, 2), reason))
+        value = f"{round((mark.share - less) * points, 2):.2f}"
         if parse_number(before) == float(value):
             report.unchanged += 1
             continue
@@ -130,6 +124,14 @@ def fill(
     report.not_in_results = [person.label for person in matches.without]
     report.older = [mark.id for mark in matches.older]
     return report
+
+
+def _nobody_fits(sheet: Sheet, people: Sequence[Person], matches: Matches) -> UsageError:
+    known = ", ".join(mark.label for mark in matches.unknown[:3]) or "nobody"
+    seen = ", ".join(person.label for person in people[:3]) or "nobody"
+    what = f"nobody in this file has results: the results know {known}, the file {seen}"
+    next_step = "name the column that holds your learners' ids with --match-by, or grade with a roster"
+    return UsageError(what, where=sheet.name, next_step=next_step)
 
 
 def _add_comment(
