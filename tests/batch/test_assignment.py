@@ -72,7 +72,7 @@ def test_all_of_it_is_read(tmp_path):
     ('"15m"', '"15 parsecs"', "must be a time such as", 13),
     ("per_day", "perday", 'did you mean "per_day"', 14),
     ("0.1", "10", "share of the points", 14),
-    ("[export]", "[exprot]", 'did you mean "export"', 18),
+    ("[export]", "[exports]", 'did you mean "export"', 18),
     ("out_of = 20", "out_of = ", "not valid TOML", 9),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(tmp_path, was, now, says, line):
