@@ -104,11 +104,7 @@ def fill(
             report.by_hand.append((person.label, mark.note))
         points = out_of(person.row)
         worth.add(points)
-        deduction, reason = late.deduct(mark, handed_in(person.row)) if late else (0.0, "")
-        less = min(mark.share, deduction)
-        if reason:
-            report.late.append(Deduction(person.label, round(mark.share * points, 2), round(less * points, 2), reason))
-        value = f"{round((mark.share - less) * points, 2):.2f}"
+        value = f"{round(_earned(mark, person, points, late, handed_in(person.row), report), 2):.2f}"
         if parse_number(before) == float(value):
             report.unchanged += 1
             continue
@@ -124,6 +120,18 @@ def fill(
     report.not_in_results = [person.label for person in matches.without]
     report.older = [mark.id for mark in matches.older]
     return report
+
+
+def _earned(
+    mark: Mark, person: Person, points: float, late: LateRule | None, when: float | None, report: Filled
+) -> float:
+    """Return the points of a mark, less what is deducted, which is reported."""
+    share = mark.share or 0.0
+    deduction, reason = late.deduct(mark, when) if late else (0.0, "")
+    less = min(share, deduction)
+    if reason:
+        report.late.append(Deduction(person.label, round(share * points, 2), round(less * points, 2), reason))
+    return (share - less) * points
 
 
 def _nobody_fits(sheet: Sheet, people: Sequence[Person], matches: Matches) -> UsageError:
