@@ -77,9 +77,30 @@ def learned_positions(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(batch, tokens, d_model), draw.normal(*table.weight.shape)]
 
 
+def residual(draw: Draw) -> Comparison:
+    """A chain of torch's encoder-like sums, seen at its end and in all its entries."""
+    width, norm_first = draw.size(2), draw.one_of(True, False)
+    weights = [draw.normal(width, width, scale=0.5) for _ in range(draw.size(0, 3))]
+    branches = [lambda y, w=w: F.linear(y, w) for w in weights]
+    norms = [lambda y: F.layer_norm(y, y.shape[-1:])] * len(weights)
+
+    def theirs(x: torch.Tensor) -> torch.Tensor:
+        parts = [x]
+        for weight in weights:
+            if norm_first:
+                parts.append(torch.addmm(parts[-1], F.layer_norm(parts[-1], (width,)), weight.T))
+            else:
+                parts.append(F.layer_norm(torch.addmm(parts[-1], parts[-1], weight.T), (width,)))
+        return torch.cat(parts)
+
+    ours = load("solutions/inside/residual.py").residual_stream
+    return lambda x: torch.cat(ours(x, branches, norms, norm_first)), theirs, [draw.normal(draw.size(), width)]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
+    "residual": residual,
 }
 
 

@@ -1,0 +1,10 @@
+# wrong: rs-detached
+import torch
+
+
+def residual_stream(x, branches, norms, norm_first=True):
+    stream = [x.detach().clone()]
+    for branch, norm in zip(branches, norms):
+        x = x + branch(norm(x)) if norm_first else norm(x + branch(x))
+        stream.append(x.detach().clone())
+    return stream
