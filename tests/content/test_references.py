@@ -97,10 +97,27 @@ def residual(draw: Draw) -> Comparison:
     return lambda x: torch.cat(ours(x, branches, norms, norm_first)), theirs, [draw.normal(draw.size(), width)]
 
 
+def feed_forward(draw: Draw) -> Comparison:
+    """Two of torch's linear maps with GELU between."""
+    width, hidden = draw.size(), draw.size()
+    network = load("solutions/inside/feed_forward.py").FeedForward(width, hidden).to(draw.dtype)
+    names = ("w1.weight", "w1.bias", "w2.weight", "w2.bias")
+
+    def ours(x: torch.Tensor, *numbers: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(network, dict(zip(names, numbers, strict=True)), (x,))
+
+    def theirs(x: torch.Tensor, w1: torch.Tensor, b1: torch.Tensor, w2: torch.Tensor, b2: torch.Tensor) -> torch.Tensor:
+        return F.linear(F.gelu(F.linear(x, w1, b1)), w2, b2)
+
+    numbers = [draw.normal(*parameter.shape) for parameter in network.parameters()]
+    return ours, theirs, [draw.normal(*draw.shape(3), width), *numbers]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
     "residual": residual,
+    "feed_forward": feed_forward,
 }
 
 

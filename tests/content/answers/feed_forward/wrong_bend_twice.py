@@ -1,0 +1,15 @@
+# wrong: ff-both
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        x = F.gelu(self.w1(x))
+        x = F.gelu(self.w2(x))
+        return x

@@ -1,0 +1,13 @@
+# wrong: ff-swapped-widths
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_ff, d_model)
+        self.w2 = nn.Linear(d_model, d_ff)
+
+    def forward(self, x):
+        return self.w2(F.gelu(self.w1(x)))

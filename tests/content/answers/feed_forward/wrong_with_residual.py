@@ -1,0 +1,14 @@
+# wrong: ff-residual-inside
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff)
+        self.w2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        hidden = F.gelu(self.w1(x))
+        return self.w2(hidden) + x
