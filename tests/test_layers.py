@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "workspace": BASE | {"files", "course", "submission"},
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"files", "course", "source", "submission", "worker"},
+    "live": BASE | {"files", "judge"},
     "api": {"judge", "quiz"},
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},
@@ -44,7 +45,7 @@ MAY_IMPORT = {
         "store",
         "terminal",
     }
-    | {"terminal", "record", "reports", "batch", "quiz", "gradescope"},
+    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live"},
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}
@@ -76,6 +77,7 @@ ONLY_IN = {
     "hypothesis": set(),
     "jinja2": {"reports"},
     "fsrs": {"quiz"},
+    "watchfiles": {"live"},
     "distributed": {"batch"},
 }
 FILES = sorted((ROOT / "grader").rglob("*.py"))

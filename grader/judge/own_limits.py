@@ -66,3 +66,12 @@ def limited_memory(more_mb: int) -> Iterator[None]:
         raise GraderError(f"the grader itself needed more than {more_mb} MB", next_step=next_step) from None
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def lift_memory_limit() -> None:
+    """Lift, in a program that a judge has started, the limit that is the judge's own."""
+    if MEMORY_IS_LIMITED:
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))

@@ -194,14 +194,14 @@ def _check(run: CheckRun, several: bool) -> None:
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
-                submission = replace(submission, passing=_find_passing(run, submission))
+                submission = replace(submission, passing=find_passing(run, submission))
                 with end_after(run.context.course.limits.judging_seconds, f"Checking {lesson.name}"):
                     result = judge.examine(lesson, submission, run.seed, hints_used)
                 require_unchanged(run.context.course, before)
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
                 run.results.append(result)
-                _store(run, submission, result)
+                store_attempt(run, submission, result)
                 if not several:
                     working.stop()
                     show_results(run, several)
@@ -214,7 +214,7 @@ def _check(run: CheckRun, several: bool) -> None:
         show_results(run, several)
 
 
-def _store(run: CheckRun, submission: Submission, result: LessonResult) -> None:
+def store_attempt(run: CheckRun, submission: Submission, result: LessonResult) -> None:
     """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
     if result.state == "grader-error" or result.lesson in run.elsewhere:
         return
@@ -223,7 +223,7 @@ def _store(run: CheckRun, submission: Submission, result: LessonResult) -> None:
     run.troubles += filter(None, [trouble])
 
 
-def _find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None:
+def find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None:
     """Return the lessons that a submission imports and that passed as they are now; None if that is not known."""
     sources = {name: _hash(source) for name, (_, source) in submission.siblings.items() if name in run.progress}
     if run.context.workspace is None or not sources:

@@ -16,6 +16,7 @@ COMMANDS = {
     "list": "grader.cli.learn.list",
     "read": "grader.cli.learn.read",
     "check": "grader.cli.learn.check",
+    "watch": "grader.cli.learn.watch",
     "trace": "grader.cli.learn.trace",
     "hint": "grader.cli.learn.hint",
     "solution": "grader.cli.learn.solution",

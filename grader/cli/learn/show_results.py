@@ -67,7 +67,7 @@ def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Su
     return suggestion
 
 
-def _fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
+def fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
     lesson = run.context.course.lessons[result.lesson]
     result = _suggest_next_lesson(run, result)
     return replace(result, suggestions=tuple(_fit_suggestion(run, lesson, each) for each in result.suggestions))
@@ -75,7 +75,7 @@ def _fit_suggestions(run: CheckRun, result: LessonResult) -> LessonResult:
 
 def show_results(run: CheckRun, several: bool) -> None:
     """Print the results, as text or JSON, and what went wrong when they were stored."""
-    run.results = [_fit_suggestions(run, result) for result in run.results]
+    run.results = [fit_suggestions(run, result) for result in run.results]
     if run.as_json:
         from grader.reports.formats.to_json import lessons_to_json, to_json
 
@@ -110,8 +110,7 @@ def _show_result(run: CheckRun, result: LessonResult) -> None:
     lesson = run.context.course.lessons[result.lesson]
     known = run.progress[lesson.name]
     before = None if lesson.name in run.elsewhere else known.last_score
-    text = assessment(result, make_layout(run.verbose), title=lesson.title, before=before)
-    click.echo(text, nl=False, color=True)
+    click.echo(assessment(result, make_layout(run.verbose), title=lesson.title, before=before), nl=False, color=True)
     if run.context.workspace is None:
         return
     if lesson.name in run.elsewhere:

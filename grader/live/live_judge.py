@@ -1,0 +1,54 @@
+"""Examine what was saved last; what a newer save has overtaken is left off in the middle."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+
+from grader.judge.examination import Judge
+from grader.model import Lesson, LessonResult, Submission
+
+OVERTAKEN = signal.SIGUSR1
+
+
+class LiveJudge:
+    """A judge whose examinations end when `overtake` is called; a context of the main thread."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._is_examining = self._was_overtaken = False
+
+    def __enter__(self) -> LiveJudge:
+        self._before = signal.signal(OVERTAKEN, self._leave_off)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._is_examining = False
+        signal.signal(OVERTAKEN, self._before)
+
+    def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult | None:
+        """Return the verdict; None if it was overtaken."""
+        self._was_overtaken = False
+        try:
+            self._is_examining = True
+            result = self._judge.examine(lesson, submission, seed, hints_used)
+            self._is_examining = False
+        except KeyboardInterrupt:
+            if not self._was_overtaken:
+                raise
+            return None
+        finally:
+            self._is_examining = False
+        return result
+
+    def overtake(self) -> None:
+        """End the examination that runs, if one does. Any thread may call this."""
+        if self._is_examining and (main := threading.main_thread().ident):
+            signal.pthread_kill(main, OVERTAKEN)
+
+    def _leave_off(self, _number: int, _frame: FrameType | None) -> None:
+        """Raise what checks do not catch, as Ctrl-C does."""
+        if self._is_examining:
+            self._is_examining, self._was_overtaken = False, True
+            raise KeyboardInterrupt

@@ -1,0 +1,57 @@
+"""Read single keys without Enter, and leave the terminal as it was."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+from collections.abc import Callable
+
+
+class Keyboard:
+    """Calls `on_key(character)` from a thread between `start` and `stop`. Ctrl-C and Ctrl-Z stay signals."""
+
+    def __init__(self, on_key: Callable[[str], None]) -> None:
+        self._on_key = on_key
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Take keys one by one, without showing them."""
+        import termios
+        import tty
+
+        if self._thread is not None:
+            return
+        self._stdin = sys.stdin.fileno()
+        self._before = termios.tcgetattr(self._stdin)
+        tty.setcbreak(self._stdin)
+        self._stop, self._waker = os.pipe()
+        self._thread = threading.Thread(target=self._read, name="keyboard", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Give the terminal back as it was."""
+        import termios
+
+        if self._thread is None:
+            return
+        os.write(self._waker, b".")
+        self._thread.join()
+        os.close(self._waker)
+        os.close(self._stop)
+        self._thread = None
+        termios.tcsetattr(self._stdin, termios.TCSADRAIN, self._before)
+
+    def _read(self) -> None:
+        while True:
+            ready, _, _ = select.select([self._stdin, self._stop], [], [])
+            if self._stop in ready:
+                return
+            typed = os.read(self._stdin, 64)
+            if not typed:
+                return
+            text = typed.decode("utf-8", "ignore")
+            if not text.startswith("\x1b"):  # an arrow, say, is several characters
+                for character in text:
+                    self._on_key(character)

@@ -1,0 +1,63 @@
+"""A whole screen that is drawn anew, beside what the terminal showed before."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import click
+
+from grader.terminal.console import paint
+from grader.terminal.text import plural
+
+ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"  # the other screen, without a cursor
+HOME, TO_END_OF_LINE, TO_END = "\x1b[H", "\x1b[K", "\x1b[J"
+MIN_HEIGHT = 4
+
+
+class Screen:
+    """The terminal's other screen, between `enter` and `leave`."""
+
+    def __init__(self) -> None:
+        self._is_shown = False
+
+    def enter(self) -> None:
+        """Take the screen."""
+        self._is_shown = True
+        self._write(ENTER)
+
+    def leave(self) -> None:
+        """Give back the screen as it was before."""
+        if self._is_shown:
+            self._is_shown = False
+            self._write(LEAVE)
+
+    def draw(self, text: str, footer: str, *, dimmed: bool = False) -> None:
+        """Show the first lines of a text that fit, and a footer in the last ones."""
+        if not self._is_shown:
+            return
+        columns, rows = shutil.get_terminal_size((80, 24))
+        below = _fold(footer, columns)
+        room = max(rows - len(below) - 1, MIN_HEIGHT)
+        lines = text.rstrip("\n").split("\n")
+        if len(lines) > room:
+            hidden = len(lines) - room + 1
+            lines = [*lines[: room - 1], paint(f"... {plural(hidden, 'more line')}: c shows all", "quiet")]
+        if dimmed:
+            lines = [paint(click.unstyle(line), "quiet") for line in lines]
+        lines += [""] * (room - len(lines)) + [""] + [paint(line, "quiet") for line in below]
+        self._write(HOME + "\r\n".join(line + TO_END_OF_LINE for line in lines) + TO_END)
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _fold(text: str, columns: int) -> list[str]:
+    """Fold a footer between its entries, which two spaces part."""
+    lines = [""]
+    for entry in text.split("  "):
+        joined = f"{lines[-1]}  {entry.strip()}" if lines[-1] else entry.strip()
+        lines[-1:] = [joined] if len(joined) < columns else [lines[-1], entry.strip()]
+    return [line for line in lines if line]

@@ -1,0 +1,154 @@
+"""`learn watch`: in a real terminal with a real judge, a verdict on each save, and keys without Enter."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.learn_command import START, answer, environment, learn, start_workspace
+
+SECONDS = 60.0
+WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
+ENDLESS = "def argmax_2d(grid):\n    while True:\n        pass\n"
+RIGHT = "10.0 / 10"
+
+
+class Watching:
+    """A running `learn watch` in a terminal of its own."""
+
+    def __init__(self, workspace: Path, *arguments: str, **more: str) -> None:
+        self.ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (24, 80))
+        self.before = termios.tcgetattr(theirs)
+        self.theirs = theirs
+        variables = environment(**{"TERM": "xterm", **more})
+        command = [sys.executable, "-c", START, "watch", *arguments]
+        self.process = subprocess.Popen(
+            command, cwd=workspace, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
+        self.text = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self.ours, keys.encode())
+
+    def wait_for(self, wanted: str) -> str:
+        """Wait until something appears after what was waited for before, and return all up to it."""
+        deadline = time.monotonic() + SECONDS
+        while not (found := re.search(wanted, self.text)):
+            assert time.monotonic() < deadline, self.text
+            if select.select([self.ours], [], [], 0.5)[0]:
+                self.text += os.read(self.ours, 1 << 16).decode(errors="replace")
+        seen, self.text = self.text[: found.end()], self.text[found.end() :]
+        return seen
+
+    def end(self) -> int:
+        """Wait for its end and return the exit code."""
+        deadline = time.monotonic() + SECONDS
+        while self.process.poll() is None and time.monotonic() < deadline:
+            if select.select([self.ours], [], [], 0.2)[0]:
+                self.text += os.read(self.ours, 1 << 16).decode(errors="replace")
+        return self.process.wait(1)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A fresh workspace of the tiny course."""
+    return start_workspace(tmp_path / "work")
+
+
+@pytest.fixture
+def watching(workspace: Path) -> Iterator[Watching]:
+    """`learn watch` on wrong work, once its first verdict is there."""
+    answer(workspace, "argmax_2d", WRONG)
+    running = Watching(workspace)
+    try:
+        running.wait_for(r"checks failed[\s\S]*q quit")
+        yield running
+    finally:
+        running.close()
+
+
+def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path, watching: Watching) -> None:
+    """Saved right it passes, with the score before; another lesson is followed when it is saved; q gives all back."""
+    answer(workspace, "argmax_2d")
+    assert "before: " in watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    answer(workspace, "moving_average")
+    assert "basics/moving_average.py" in watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("q")
+
+    assert watching.end() == 0
+    assert watching.text.endswith("\x1b[?1049l")
+    assert termios.tcgetattr(watching.theirs) == watching.before
+    lessons = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
+    assert {known["lesson"]: known["attempts"] for known in lessons} == {"argmax_2d": 2, "moving_average": 1}
+
+
+def test_a_newer_save_overtakes_code_that_does_not_end(workspace: Path, watching: Watching) -> None:
+    """The verdict on the newer save comes long before the time limit of the older one."""
+    answer(workspace, "argmax_2d", ENDLESS)
+    watching.wait_for("checking")
+    time.sleep(0.5)
+    answer(workspace, "argmax_2d")
+    seen = watching.wait_for(RIGHT)
+
+    assert "timed out" not in seen
+    assert "did not finish" not in seen
+
+
+def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -> None:
+    """A hint is shown where the screen was; Enter leads back to it; the next lesson follows."""
+    watching.type("h")
+    watching.wait_for(r"learn hint argmax_2d[\s\S]*Enter goes back")
+    watching.type("\n")
+    watching.wait_for(r"checks failed[\s\S]*q quit")
+    watching.type("?x")  # no keys
+    watching.type("\x04")
+
+    assert watching.end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_terminal_is_given_back_whatever_ends_it(watching: Watching, number: signal.Signals) -> None:
+    """Ctrl-C and a signal leave the screen and the terminal as they were."""
+    watching.process.send_signal(number)
+
+    assert watching.end() in (130, 143)
+    assert "\x1b[?1049l" in watching.text
+    assert termios.tcgetattr(watching.theirs) == watching.before
+
+
+def test_without_a_screen_each_verdict_is_a_text(workspace: Path) -> None:
+    """In a dumb terminal nothing is redrawn: verdicts come below each other."""
+    answer(workspace, "argmax_2d", WRONG)
+    running = Watching(workspace, "argmax_2d", TERM="dumb")
+    try:
+        running.wait_for("checks failed")
+        answer(workspace, "argmax_2d")
+        assert "\x1b[" not in running.wait_for(RIGHT)
+    finally:
+        running.close()
+
+
+def test_outside_of_a_workspace_it_says_what_to_do(tmp_path: Path) -> None:
+    """There is nothing to watch."""
+    done = learn("watch", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "learn start" in done.stderr
