@@ -18,7 +18,10 @@ COMMANDS = {
         *("start", "list", "read", "check", "watch", "trace", "hint", "solution", "reset"),
         *("quiz", "review", "report", "progress", "demo", "doctor"),
     ],
-    "grader": ["run", "merge", "report", "export", "release", "bundle", "items", "audit", "new", "show", "doctor"],
+    "grader": [
+        *("run", "merge", "report", "export", "override", "return"),
+        *("release", "bundle", "items", "audit", "new", "show", "doctor"),
+    ],
 }
 
 
