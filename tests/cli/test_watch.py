@@ -27,12 +27,12 @@ RIGHT = "10.0 / 10"
 class Watching:
     """A running `learn watch` in a terminal of its own."""
 
-    def __init__(self, workspace: Path, *arguments: str, **more: str) -> None:
+    def __init__(self, workspace: Path, *arguments: str, terminal: str = "xterm") -> None:
         self.ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (24, 80))
         self.before = termios.tcgetattr(theirs)
         self.theirs = theirs
-        variables = environment(**{"TERM": "xterm", **more})
+        variables = environment(TERM=terminal)
         command = [sys.executable, "-c", START, "watch", *arguments]
         self.process = subprocess.Popen(
             command, cwd=workspace, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
@@ -137,7 +137,7 @@ def test_the_terminal_is_given_back_whatever_ends_it(watching: Watching, number:
 def test_without_a_screen_each_verdict_is_a_text(workspace: Path) -> None:
     """In a dumb terminal nothing is redrawn: verdicts come below each other."""
     answer(workspace, "argmax_2d", WRONG)
-    running = Watching(workspace, "argmax_2d", TERM="dumb")
+    running = Watching(workspace, "argmax_2d", terminal="dumb")
     try:
         running.wait_for("checks failed")
         answer(workspace, "argmax_2d")
