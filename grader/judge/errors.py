@@ -27,3 +27,7 @@ class LearnerError(Exception):
         self.type_name = type_name
         self.text = text
         self.frames = [tuple(frame) for frame in frames]
+
+    def copy(self) -> LearnerError:
+        """Return the same error without its traceback, which holds the frames of all that it passed through."""
+        return LearnerError(self.kind, self.type_name, self.text, self.frames)

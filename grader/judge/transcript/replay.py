@@ -60,7 +60,7 @@ class Player(CallableModule):
 
     def _answer(self, exchange: Exchange) -> dict[str, Any]:
         if isinstance(exchange.answer, LearnerError):
-            raise exchange.answer
+            raise exchange.answer.copy()
         return duplicate(exchange.answer)  # type: ignore[no-any-return]
 
     def _candidates(self) -> Iterator[int]:

@@ -73,7 +73,7 @@ class Recorder(CallableModule):
         try:
             answer = self._subject.ask(operation, **content)
         except LearnerError as error:
-            self._exchanges.append(Exchange(operation, asked, error))
+            self._exchanges.append(Exchange(operation, asked, error.copy()))
             raise
         self._exchanges.append(Exchange(operation, asked, duplicate(answer)))
         return answer
