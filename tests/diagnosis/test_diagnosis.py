@@ -16,7 +16,7 @@ from grader.judge.checks.check_runner import collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.course_answers import CourseAnswers, load_mistake_sets
 from grader.judge.course_files import load_file
-from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, observe
+from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, MistakeMatcher, observe
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
 
@@ -51,7 +51,9 @@ def test_known_mistakes_are_named_as_themselves(lesson, mistake_set, times):
         subject = diagnostician.outputs.subject_with((mistake,))
         seen = {probe.name: observe(probe, subject, "torch") for probe in diagnostician.probes}
 
-        assert [found.id for found in diagnostician.explain(seen)] == [mistake.id], mistake.label
+        assert [found.id for found in diagnostician.explain(MistakeMatcher(diagnostician.outputs, seen))] == [
+            mistake.id
+        ], mistake.label
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ class MistakeMatcher:
     """Compares one submission's observations with the answers of sets of mistakes."""
 
     def __init__(self, outputs: MistakeOutputs, seen: Observations) -> None:
-        self._outputs, self._seen = outputs, seen
+        self.outputs, self.seen = outputs, seen
         self._fingerprints = {name: fingerprint(observation) for name, observation in seen.items()}
         self._agreed: list[dict[int, bool]] = [{} for _ in outputs.probes]
 
@@ -229,9 +229,9 @@ class MistakeMatcher:
 
         A single mistake has to on the probes that recognise it, a combination on every probe that is not aside.
         """
-        only = self._outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
-        numbers = [number for number, probe in enumerate(self._outputs.probes) if probe.name in only] or self._order
-        if only and all(self._seen[name] is NO_EVIDENCE for name in only):
+        only = self.outputs.members(mistakes)[0].only if mistakes.bit_count() == 1 else ()
+        numbers = [number for number, probe in enumerate(self.outputs.probes) if probe.name in only] or self._order
+        if only and all(self.seen[name] is NO_EVIDENCE for name in only):
             return False
         return not self._find_misfits(mistakes, numbers, frozenset())[1]
 
@@ -241,28 +241,28 @@ class MistakeMatcher:
         That is a circumstance which all of them have, and fewest others; if there is none, it is empty, and not all of
         the probes are returned.
         """
-        special = self._outputs.special
+        special = self.outputs.special
         shared, found = self._find_misfits(mistakes, self._order, self._circumstances)
         where = min(shared, key=lambda words: (sum(words in each for each in special), words), default="")
-        return where, [self._outputs.probes[number] for number in found]
+        return where, [self.outputs.probes[number] for number in found]
 
     @cached_property
     def _order(self) -> list[int]:
         """The probes not aside; what is asked in few special circumstances, which rules most mistakes out, is first."""
-        numbers = [number for number, probe in enumerate(self._outputs.probes) if not probe.aside]
-        return sorted(numbers, key=lambda number: len(self._outputs.special[number]))
+        numbers = [number for number, probe in enumerate(self.outputs.probes) if not probe.aside]
+        return sorted(numbers, key=lambda number: len(self.outputs.special[number]))
 
     @cached_property
     def _circumstances(self) -> frozenset[str]:
-        return frozenset[str]().union(*self._outputs.special)
+        return frozenset[str]().union(*self.outputs.special)
 
     def _find_misfits(
         self, mistakes: int, numbers: Sequence[int], shared: frozenset[str]
     ) -> tuple[frozenset[str], list[int]]:
         """Return the probes on which a set of mistakes misfits, until they share none of these circumstances."""
-        special, found, open_questions = self._outputs.special, [], []
+        special, found, open_questions = self.outputs.special, [], []
         for number in numbers:
-            few = mistakes & self._outputs.reached[number]
+            few = mistakes & self.outputs.reached[number]
             known = self._agreed[number].get(few)
             if known is None:
                 open_questions.append((number, few))
@@ -282,24 +282,24 @@ class MistakeMatcher:
 
     def speaks(self, number: int, mistakes: int) -> bool:
         """Return True if a wrong answer to the probe number `number` speaks for a set of mistakes that has it, too."""
-        seen, probe = self._seen[self._outputs.probes[number].name], self._outputs.probes[number]
-        reached = mistakes & self._outputs.reached[number]
-        return speaks(seen, self._outputs.reference(probe), self._outputs.answer(number, reached))
+        seen, probe = self.seen[self.outputs.probes[number].name], self.outputs.probes[number]
+        reached = mistakes & self.outputs.reached[number]
+        return speaks(seen, self.outputs.reference(probe), self.outputs.answer(number, reached))
 
     def returned(self, number: int) -> bool:
         """Return True if a value was seen at the probe number `number`, and not only errors."""
-        probe = self._outputs.probes[number]
-        return _has_value(self._seen[probe.name], self._outputs.reference(probe))
+        probe = self.outputs.probes[number]
+        return _has_value(self.seen[probe.name], self.outputs.reference(probe))
 
     def agrees(self, number: int, mistakes: int) -> bool:
         """Return True if a set of mistakes answers the probe number `number` as was seen."""
-        mistakes &= self._outputs.reached[number]
+        mistakes &= self.outputs.reached[number]
         agreed = self._agreed[number]
         if mistakes not in agreed:
-            probe = self._outputs.probes[number]
-            seen, mark = self._seen[probe.name], self._fingerprints[probe.name]
+            probe = self.outputs.probes[number]
+            seen, mark = self.seen[probe.name], self._fingerprints[probe.name]
             ruled_out = seen is not NO_EVIDENCE and mark.rules_out(
-                self._outputs.fingerprint(number, mistakes), probe.atol
+                self.outputs.fingerprint(number, mistakes), probe.atol
             )
-            agreed[mistakes] = not ruled_out and agree(seen, self._outputs.answer(number, mistakes), probe)
+            agreed[mistakes] = not ruled_out and agree(seen, self.outputs.answer(number, mistakes), probe)
         return agreed[mistakes]

@@ -79,12 +79,14 @@ class Diagnostician:
         diagnosis = self._compare(seen)
         if diagnosis.first_wrong is None:
             return diagnosis
-        diagnosis.named = self._name(self.explain(seen)) or self._name_nearest(seen, diagnosis)
+        matcher = MistakeMatcher(self.outputs, seen)
+        diagnosis.named = self._name(self.explain(matcher)) or self._name_nearest(matcher, diagnosis)
         if diagnosis.named:
             return diagnosis
         changed, notes = self._reformat(seen)
         if any(notes):
-            diagnosis.named = self._name(self.explain(changed, asides=False)) or self._name_nearest(changed, diagnosis)
+            matcher = MistakeMatcher(self.outputs, changed)
+            diagnosis.named = self._name(self.explain(matcher, asides=False)) or self._name_nearest(matcher, diagnosis)
             # a wrong form is told where it is the whole fault, beside a mistake that has a name, or where it shows at
             # once; elsewhere it would only hide that the values are wrong
             if diagnosis.named or notes[0] or not self._refuting(changed):
@@ -101,9 +103,9 @@ class Diagnostician:
             for each in mistakes
         ]
 
-    def _name_nearest(self, seen: Observations, diagnosis: Diagnosis) -> list[Named]:
+    def _name_nearest(self, matcher: MistakeMatcher, diagnosis: Diagnosis) -> list[Named]:
         """Name the mistakes that explain most of what was seen, and say what they do not explain."""
-        nearest = find_nearest(self.outputs, seen)
+        nearest, seen = find_nearest(matcher), matcher.seen
         if not nearest:
             return []
         misfits = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in nearest[0].misfits]
@@ -114,17 +116,17 @@ class Diagnostician:
         where = nearest[0].where
         return self._name(_common([each.mistakes for each in nearest]), f" ({where[0].upper()}{where[1:]} {there}.)")
 
-    def explain(self, seen: Observations, *, asides: bool = True) -> list[Mistake]:
+    def explain(self, matcher: MistakeMatcher, *, asides: bool = True) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.
 
         Empty if none do, if it is not certain, or if nothing speaks against the reference.
         """
+        seen = matcher.seen
         wrong = self._refuting(seen, aside=False)
         if not wrong:
-            return self._explain_asides(seen) if asides else []
+            return self._explain_asides(matcher) if asides else []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         most = 1 if all(map(_is_error, wrong)) else self.mistake_set.together
-        matcher = MistakeMatcher(self.outputs, seen)
         for size in range(1, most + 1):
             found = [self.outputs.members(mistakes) for mistakes in self.outputs.sets(size) if matcher.fits(mistakes)]
             found = [combination for combination in found if not self._asides_of(combination[0])]
@@ -135,9 +137,9 @@ class Diagnostician:
                 return _common(found)
         return []
 
-    def _explain_asides(self, seen: Observations) -> list[Mistake]:
+    def _explain_asides(self, matcher: MistakeMatcher) -> list[Mistake]:
         """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain."""
-        matcher, named = MistakeMatcher(self.outputs, seen), []
+        seen, named = matcher.seen, []
         for probe in self.probes:
             if probe.aside and not agree(seen[probe.name], self.outputs.reference(probe), probe):
                 members = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, MistakeOutputs, Observations
+from grader.judge.diagnosis.mistake_outputs import MistakeMatcher
 from grader.judge.diagnosis.mistake_set import Mistake, Probe
 
 MAX_TOGETHER = 2  # mistakes at once: of three some fit almost anything
@@ -29,14 +29,14 @@ class Nearest:
     misfits: Sequence[Probe]
 
 
-def find_nearest(outputs: MistakeOutputs, seen: Observations) -> list[Nearest]:
+def find_nearest(matcher: MistakeMatcher) -> list[Nearest]:
     """Return the smallest sets of mistakes with the fewest misfits; several if they are equally near."""
-    matcher = MistakeMatcher(outputs, seen)
+    outputs = matcher.outputs
     for size in range(1, min(outputs.mistake_set.together, MAX_TOGETHER) + 1):
         found = []
         for mistakes in outputs.sets(size):
             where, misfits = matcher.misfits(mistakes)
-            if where and _is_evident(outputs, matcher, mistakes, where):
+            if where and _is_evident(matcher, mistakes, where):
                 found.append(Nearest(outputs.members(mistakes), where, misfits))
         if found:
             fewest = min(len(each.misfits) for each in found)
@@ -44,15 +44,15 @@ def find_nearest(outputs: MistakeOutputs, seen: Observations) -> list[Nearest]:
     return []
 
 
-def _is_evident(outputs: MistakeOutputs, matcher: MistakeMatcher, mistakes: int, where: str) -> bool:
+def _is_evident(matcher: MistakeMatcher, mistakes: int, where: str) -> bool:
     """Return True if values speak for each of these mistakes outside a circumstance, and not only errors.
 
     That is so where without it the others do not fit. What mostly raises errors is explained by them: only
     its values speak. A mistake that is recognised by certain probes only is known by these, or not at all.
     """
-    if any(mistake.only for mistake in outputs.members(mistakes)):
+    if any(mistake.only for mistake in matcher.outputs.members(mistakes)):
         return False
-    asked = [number for number, special in enumerate(outputs.special) if where not in special]
+    asked = [number for number, special in enumerate(matcher.outputs.special) if where not in special]
     returned = [number for number in asked if matcher.returned(number)]
     evidence = asked if 2 * len(returned) > len(asked) else returned
     wrong = [number for number in evidence if not matcher.agrees(number, 0)]
