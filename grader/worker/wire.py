@@ -50,6 +50,7 @@ class Bounds:
 # A request holds a learner's sources: 500 kB, up to six times as much in JSON.
 REQUEST = Bounds(16 << 20, 64 << 20, 4 << 20, 200_000)
 REPLY = Bounds(1 << 20, 64 << 20, 64 << 10, 20_000)  # the most that any reply may hold
+ARRAY_ITEMS = 16  # values an array counts as: each costs its reader much more than a number
 ANSWER_FACTOR = 4  # times what was asked, a reply may hold beside its room: gradients and arguments come back too
 
 
@@ -128,9 +129,7 @@ class _Encoder:
         self.body: list[bytes] = []
 
     def encode(self, value: Any, depth: int) -> str:
-        self.items -= 1
-        if self.items < 0:
-            raise TooLarge("it has too many values to be sent")
+        self._count(1)
         if depth > MAX_DEPTH:
             return _opaque("nested", "nested too deeply to send")
         if value is None or isinstance(value, bool):
@@ -143,6 +142,11 @@ class _Encoder:
             return float.__repr__(value) if math.isfinite(value) else f'{{"$float":"{float(value)}"}}'
         return self._container(value, depth)
 
+    def _count(self, items: int) -> None:
+        self.items -= items
+        if self.items < 0:
+            raise TooLarge("it has too many values to be sent")
+
     def _container(self, value: Any, depth: int) -> str:
         if isinstance(value, list):
             return f"[{','.join([self.encode(item, depth + 1) for item in value])}]"
@@ -152,6 +156,7 @@ class _Encoder:
             pairs = [f"[{_name(str(key))},{self.encode(item, depth + 1)}]" for key, item in value.items()]
             return f'{{"$dict":[{",".join(pairs)}]}}'
         if isinstance(value, Array):
+            self._count(ARRAY_ITEMS - 1)
             self.body.append(bytes(value.data))
             shape = ",".join(map(int.__repr__, value.shape))
             kind, dtype, device = quote(value.kind), quote(value.dtype), quote(value.device)
@@ -161,7 +166,7 @@ class _Encoder:
         if isinstance(value, Opaque):
             return _opaque(value.type_name, value.text)
         if isinstance(value, EncodedValue):
-            self.items -= value.items
+            self._count(value.items)
             self.body.append(value.body)
             return value.header
         return _opaque(type(value).__name__, "")
@@ -211,9 +216,9 @@ class _Decoder:
         self.items = bounds.items
 
     def decode(self, node: Any, depth: int) -> Any:
-        self.items -= 1
-        if depth > MAX_DEPTH + 2 or self.items < 0:
-            raise ProtocolError("nested too deeply or too many values")
+        self._count(1)
+        if depth > MAX_DEPTH + 2:
+            raise ProtocolError("nested too deeply")
         kind = type(node)
         if kind is dict and len(node) == 1:
             ((tag, content),) = node.items()
@@ -227,6 +232,11 @@ class _Decoder:
         if node is None or kind is bool:
             return node
         raise ProtocolError("unknown form")
+
+    def _count(self, items: int) -> None:
+        self.items -= items
+        if self.items < 0:
+            raise ProtocolError("too many values")
 
     def _decode_tagged(self, tag: str, content: Any, depth: int) -> Any:
         if tag == "$dict" and isinstance(content, list):
@@ -245,6 +255,7 @@ class _Decoder:
         raise ProtocolError("unknown tag")
 
     def _array(self, content: Any) -> Array:
+        self._count(ARRAY_ITEMS - 1)
         kind, dtype, shape, device, length = content
         if kind not in ("torch", "numpy") or dtype not in ITEM_SIZES or type(length) is not int:
             raise ProtocolError("unknown kind of array")

@@ -85,7 +85,7 @@ def _bent(value: Any, chance: random.Random) -> Any:
 # Values of so many bytes, by their kind; first that of which Python's own objects would be largest.
 HUGE: dict[str, Callable[[int], Any]] = {
     "bytes": lambda size: _array("int8", size),
-    "a list of many": lambda size: [_array("int8", size // 4000)] * 4000,
+    "a list of many": lambda size: [_array("int8", size // 300)] * 300,
     "a list of one": lambda size: [_array("int8", size)],
     "half numbers": lambda size: _array("float16", size // 2),
     "a row of numbers": lambda size: _array("float32", 1, size // 4),
