@@ -105,7 +105,7 @@ ask("scores near -2000", beginning_with(160.0, 3, 15), beginning_with(-50.0, 4, 
     aside=True, atol=2e-3)
 for name in ("float16", "bfloat16"):
     ask(name, *drawn((3, 5), (4, 5), (4, 6), dtype=getattr(torch, name)), mask=NOT_SECOND, aside=True,
-        see=lambda found: str(getattr(found, "dtype", found)))
+        see=lambda found: str(getattr(found, "dtype", type(found).__name__)))
 HALF = ("float16", "bfloat16")
 
 # --- examples small enough to retype

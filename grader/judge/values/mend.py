@@ -8,6 +8,7 @@ from typing import Any
 from grader.judge.values.compare import dtype_name, is_array, is_tensor
 
 HALF = ("float16", "bfloat16")
+MAX_GROWTH = 16  # times the values asked for, an array is still brought into another form
 HALF_ROUNDING = 0.02  # of the largest value: what a computation in half precision loses
 
 
@@ -84,7 +85,7 @@ def _as_array(value: Any, expected: Any, axes: bool) -> Any:
     number = fitting_item(value, expected)
     if number is not None:
         return _as_array(value[number], expected, axes)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) or _has_far_more(value, expected):
         return None
     try:
         found = _with_dtype(_with_library(value, expected), expected)
@@ -122,6 +123,12 @@ def _with_dtype(value: Any, expected: Any) -> Any:
         if bool(((found - expected).abs() <= HALF_ROUNDING * largest).all()):
             return expected.clone()  # it is as right as its dtype can say
     return found
+
+
+def _has_far_more(value: Any, expected: Any) -> bool:
+    """Return True if a value's size is its fault, whatever its form: a copy in another one would only be large."""
+    values: int = math.prod(value.shape) if is_array(value) else len(value) if isinstance(value, list) else 1
+    return values > MAX_GROWTH * (1 + int(math.prod(expected.shape)))
 
 
 def _has_axes_of(value: Any, expected: Any) -> bool:
