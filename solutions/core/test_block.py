@@ -22,7 +22,7 @@ from grader.api.checks import (
     fail,
 )
 
-D, H, F = 12, 3, 7  # model width, heads (so d = 4), hidden width: pairwise different, and different from B and T
+D, H, F = 12, 3, 7  # model width, heads (so d_head = 4), hidden width: pairwise different, and different from B and T
 BEND = 0.05  # how large the inputs of the hidden layer are
 BOTH_FORMS = 1e-3  # spans both forms of GELU when they are large
 BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs

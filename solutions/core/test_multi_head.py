@@ -35,7 +35,7 @@ def test_split_values(submission, reference, rand):
     """Gives every head its own features of every token."""
     num_heads, tokens, width = rand.sizes(3)
     x = rand(2, tokens, num_heads * width)
-    hint = "The shape fits, the contents do not: head h holds columns h·d to (h+1)·d − 1 of every token."
+    hint = "The shape fits, the contents do not: head h holds columns h·d_head to (h+1)·d_head − 1 of every token."
     assert_matches(submission.split_heads(x, num_heads), reference.split_heads(x, num_heads), hint=hint)
 
 
