@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import timedelta
 from random import Random
@@ -10,7 +11,8 @@ import pytest
 from support.course_files import ROOT
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 
-from grader.model import Answered, Claimed
+from grader.cli.learn.report import report_lines
+from grader.model import Answered, Claimed, LessonProgress
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import certainty_table, meaning
 from grader.quiz.assessment.fading import weigh
@@ -266,3 +268,45 @@ def test_three_of_three_is_strong_so_far(bank):
     report = assess(bank, LearnerLog([answered(f"topic0.n{number}") for number in (1, 2, 3)]), NOON)
     assert report["strengths"] == ["Topic topic0: strong so far, 3 of 3 right"]
     assert topic_of(report, "topic0")["label"] == "unsure"
+
+
+# ---- three learners whom one knows -----------------------------------------------------------------------------------
+
+
+def report_of(right: dict[str, float], monkeypatch, progress=None, **changes) -> str:
+    """What `learn report` says in 80 columns of who knows this share of each facet of an assessment."""
+    chosen = choose_families(BANK, BANK.assessed, "short", {}, Random(2)) if right else []
+    counts, log = Counter(each.facet for each in chosen), []
+    for each in chosen:
+        counts[each.facet] -= 1
+        known = counts[each.facet] < round(right[each.facet] * sum(other.facet == each.facet for other in chosen))
+        log.append(given(each.id, 1.0) if known else given(each.id, 0.0, **changes))
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = list(report_lines(assess(BANK, LearnerLog(log, progress=progress or {}), NOON)))
+    assert max(map(len, "\n".join(lines).splitlines())) <= 80
+    return " ".join("\n".join(lines).split())
+
+
+def test_three_learners_are_told_what_their_teacher_would_say(monkeypatch):
+    """Strong in why and weak in maths; honest with ? and knowing half; with every exercise solved and no answer."""
+    shares = dict.fromkeys(FACETS, 0.6) | {"why": 0.9, "maths": 0.35}
+    says = report_of(shares, monkeypatch)
+    assert "Strong: why things are built as they are (6 of 7). Weak: working things out (2 of 7)." in says
+    assert "learn quiz --facet maths" in says
+    honest = report_of(dict.fromkeys(FACETS, 0.5), monkeypatch, typed="?")
+    (score,) = re.findall(r"Verified (\d\.\d)", honest)
+    assert 4.0 <= float(score) <= 6.0 and "Strong: " not in honest and "Weak: " not in honest
+    solved = {name: LessonProgress(name, 6, 10.0, 10.0, NOON, NOON, hints_used=4) for name in LESSON_TOPICS}
+    built = report_of({}, monkeypatch, solved)
+    assert "Verified - " in built and "Built 10.0 " in built and "in 42 tries with 28 hints" in built
+    assert "1 Take the assessment" in built and "Strengths" not in built and "Topics" not in built
+
+
+def test_what_was_right_in_part_is_shown(monkeypatch):
+    """Two of three and one in part is more than two of three, and a title fits a narrow terminal."""
+    log = [given(f"residuals.{name}", credit) for name, credit in (("stream", 1.0), ("shapes", 1.0), ("claims", 0.8))]
+    log += [given(f"attention_and_ffn.{name}") for name in ("bend", "axes", "alike")]
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = "\n".join(report_lines(assess(BANK, LearnerLog(log), NOON))).splitlines()
+    assert max(map(len, lines)) <= 60 and any("Residual connections" in line and "2+ of 3" in line for line in lines)
+    assert "  + others were right in part, which counts as such" in lines

@@ -14,11 +14,12 @@ from grader.cli.learn.report_explained import explain_lines
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
+from grader.cli.quiz.render import cut
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
-from grader.terminal.console import paint, put, signs, wrap
+from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import bar, capitalize, plural
 
 Assessment = Mapping[str, Any]
@@ -26,6 +27,9 @@ Assessment = Mapping[str, Any]
 MAX_WEAKNESSES = 5
 MAX_DOUBTS = 3
 MAX_FAMILIES = 4  # named with a weakness
+MIN_TITLE = 12  # columns of a title
+COUNT_COLUMNS = 8
+TOPIC_COLUMNS, FACET_COLUMNS = 34, 47  # of a line beside its title
 MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 
 
@@ -67,17 +71,20 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
     if as_json:
         put_json(assessment)
         return
-    for line in explain_lines(assessment) if explain else _lines(assessment):
+    for line in explain_lines(assessment) if explain else report_lines(assessment):
         put(line)
     show_worth(context.course)
     if page:
         put(f"Written to {short_path(page.absolute())}.")
 
 
-def _lines(assessment: Assessment) -> Iterator[str]:
+def report_lines(assessment: Assessment) -> Iterator[str]:
+    """Yield the lines of the report."""
     yield from _numbers(assessment)
     yield from section("Topics", _topics(assessment))
     yield from section("Facets", _facets(assessment["facets"]))
+    if any(each["partly"] for each in (*assessment["topics"], *assessment["facets"])):
+        yield paint(wrap("+ others were right in part, which counts as such", 2), "quiet")
     passed = paint(signs().passed, "good")
     yield from section("Strengths", (f"  {passed} {wrap(each, 4).lstrip()}" for each in assessment["strengths"]))
     yield from section("Weaknesses", _weaknesses(assessment))
@@ -142,7 +149,7 @@ def _number(name: str, value: float | None, says: str, style: str = "") -> str:
 
 def _topics(assessment: Assessment) -> Iterator[str]:
     topics = [topic for topic in (*assessment["topics"], *assessment["also"]) if topic["items"]]
-    longest = max((len(topic["title"]) for topic in topics), default=0)
+    longest = min(max((len(topic["title"]) for topic in topics), default=0), max(MIN_TITLE, width() - TOPIC_COLUMNS))
     for topic in topics:
         yield _topic(topic, longest)
 
@@ -151,19 +158,24 @@ def _topic(topic: Mapping[str, Any], longest: int) -> str:
     known = topic["score"]
     label = "mastered" if topic["mastered"] else topic["label"]
     style = {"solid": "good", "mastered": "good", "weak": "bad"}.get(label, "quiet")
-    counts = f"{topic['right']} of {topic['items']}"
     text = "too few to say" if not topic["covered"] else topic["so_far"] or label
     number = "  - " if known is None else f"{known:>4.1f}"
-    return f"  {topic['title']:<{longest}}  {number}  {counts:>9}  {paint(text, style)}"
+    return f"  {cut(topic['title'], longest):<{longest}}  {number}  {_counts(topic)}  {paint(text, style)}"
+
+
+def _counts(each: Mapping[str, Any]) -> str:
+    """Count the answers that were right, with a sign if others were right in part."""
+    return f"{each['right']}{'+' * bool(each['partly'])} of {each['items']}".rjust(COUNT_COLUMNS)
 
 
 def _facets(facets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    longest = max((len(each["title"]) for each in facets), default=0)
+    longest = min(max((len(each["title"]) for each in facets), default=0), max(MIN_TITLE, width() - FACET_COLUMNS))
     for each in facets:
-        counts, interval = f"{each['right']} of {each['items']}", f"{each['low']:.1f} to {each['high']:.1f}"
+        interval = f"{each['low']:.1f} to {each['high']:.1f}"
         text = {"solid": "strong", "too few": "too few to say"}.get(each["finding"], each["finding"])
         style = {"solid": "good", "weak": "bad"}.get(each["finding"], "quiet")
-        line = f"  {capitalize(each['title']):<{longest}}  {each['score']:>4.1f}  {counts:>9}  {interval:>11}"
+        title = cut(capitalize(each["title"]), longest)
+        line = f"  {title:<{longest}}  {each['score']:>4.1f}  {_counts(each)}  {interval:>11}"
         yield f"{line}  {paint(text, style)}" if text else line
     yield from filter(None, [paint(wrap(facet_sentence(facets), 2), "strong") if facets else ""])
 

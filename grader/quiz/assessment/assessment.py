@@ -167,6 +167,7 @@ def _topic(bank: Bank, evidence: Evidence, log: LearnerLog) -> dict[str, Any]:
         "title": topic.title,
         "lesson": topic.lesson,
         "right": right,
+        "partly": evidence.partly,
         **_numbers(score),
         "mastered": _is_mastered(evidence, log.sessions),
         "so_far": SO_FAR if so_far else "",

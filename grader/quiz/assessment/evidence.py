@@ -47,6 +47,11 @@ class Evidence:
     def answers(self) -> tuple[Answered, ...]:
         return tuple(each.answer for each in self.counted)
 
+    @property
+    def partly(self) -> int:
+        """How many answers were right in part."""
+        return sum(0 < answer.credit < 1 for answer in self.answers)
+
 
 def first_tries(answers: Iterable[Answered]) -> dict[str, Answered]:
     """Return the latest first try of each family, in the order in which the families were last asked."""

@@ -32,8 +32,8 @@ def score_facets(found: Sequence[Evidence]) -> list[dict[str, Any]]:
     """Return what is known of each facet that was asked.
 
     Returns:
-        {"name", "title", "items", "right", "missed": families, "score", "low", "high", "finding"}; a finding is SOLID,
-        WEAK, "too few" or "".
+        {"name", "title", "items", "right", "partly", "missed": families, "score", "low", "high", "finding"}; a
+        finding is SOLID, WEAK, "too few" or "".
     """
     scored = [(each, each.score) for each in found if each.score]
     findings = find_strong_and_weak({each.name: score for each, score in scored})
@@ -44,6 +44,7 @@ def score_facets(found: Sequence[Evidence]) -> list[dict[str, Any]]:
         numbers = {name: round(getattr(result, name), 1) for name in ("score", "low", "high")}
         finding = "too few" if len(each.counted) < MIN_ANSWERS else findings.get(each.name, "")
         counts = {"items": len(each.answers), "right": len(each.answers) - len(missed), "missed": missed}
+        counts["partly"] = each.partly
         rows.append({"name": each.name, "title": FACETS[each.name], **counts, **numbers, "finding": finding})
     return rows
 

@@ -100,6 +100,8 @@ def suggestions(
 ) -> list[dict[str, Any]]:
     """Suggest what to do: on weaknesses, doubtful claims, unfinished exercises, gaps, in this order.
 
+    The one weak facet is the last of them at the latest. Who has no topic covered is told of the assessment first.
+
     Args:
         topics: The topics of the assessment.
         weak: What `weaknesses` returned.
@@ -117,6 +119,8 @@ def suggestions(
     for name, known in progress.items():
         if known.attempts and not known.solved:
             found.append((f"finish the exercise {name}", f"learn check {name}", []))
+    if not any(topic["covered"] for topic in topics):
+        found.append(("take the assessment: three questions on each of its topics", "learn quiz", []))
     for topic in topics:
         if not topic["covered"]:
             says = f"answer {_more(topic)} on {topic['title']}, so that something can be said of it"
@@ -124,8 +128,12 @@ def suggestions(
     by_command: dict[str, dict[str, Any]] = {}
     for says, command, because in found:
         kept = by_command.setdefault(command, {"says": says, "command": command, "because": []})
-        kept["because"] = list(dict.fromkeys([*kept["because"], *because]))
-    return list(by_command.values())[:MAX_SUGGESTIONS]
+        if kept["says"] == says:
+            kept["because"] = list(dict.fromkeys([*kept["because"], *because]))
+    made = list(by_command.values())
+    facets = [by_command[each["command"]] for each in weak if each["kind"] == "facet"]
+    last = [each for each in facets if len(facets) == 1 and each not in made[:MAX_SUGGESTIONS]]
+    return [*made[: MAX_SUGGESTIONS - len(last)], *last]
 
 
 def _more(topic: Mapping[str, Any]) -> str:
