@@ -7,16 +7,15 @@ The limits are for two idle cores: judge and fork server import torch at the sam
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
-from measure import ROOT, describe_machine, learn, peak_pss, python, ratios, side_by_side, workspace
+from measure import ROOT, describe_machine, learn, peak_pss, python, ratios, run, side_by_side, workspace
 
 LIMITS = {"learn check softmax": 1.0, "learn check --all": 1.6}
-DIAGNOSIS_LIMIT = 0.5  # seconds
+DIAGNOSIS_LIMIT = 0.5  # seconds of processor time
+WRONG, ANSWERS = 6, 24  # answers of each lesson that are measured, of so many
 MEMORY_LIMIT = 600  # MiB
 
 
@@ -37,17 +36,23 @@ def main() -> int:
 
 
 def diagnosis_time(root: Path) -> float:
-    """Measure what a wrong answer adds to a verdict: the bundled attempt with three mistakes, beside the reference."""
-    files = {"right": ROOT / "solutions/core/attention.py", "wrong": ROOT / "lessons/core/attention_demo.py"}
-    times: dict[str, list[float]] = {name: [] for name in files}
-    for _ in range(5):
-        for name, path in files.items():
-            command = learn("check", "attention", "--file", str(path), "--json", "--seed", "1")
-            done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60)
-            times[name].append(json.loads(done.stdout)["duration_s"])
-    right, wrong = statistics.median(times["right"]), statistics.median(times["wrong"])
-    print(f"\nNaming three mistakes at once in attention adds {wrong - right:.2f} s (limit {DIAGNOSIS_LIMIT} s)")
-    return wrong - right
+    """Measure what wrong answers add to a verdict in processor time, lesson by lesson; return the most."""
+    print(f"\nNaming what is wrong adds to a right answer's check, in processor time (limit {DIAGNOSIS_LIMIT} s)")
+    most = 0.0
+    for solution in sorted(ROOT.glob("solutions/*/*.py")):
+        wrong = sorted(ROOT.glob(f"tests/content/answers/{solution.stem}/wrong_*.py"))[:: -(-ANSWERS // WRONG)]
+        if not wrong:
+            continue
+        right = statistics.median(check_time(solution.stem, solution, root) for _ in range(3))
+        added = [check_time(solution.stem, path, root) - right for path in wrong[:WRONG]]
+        print(f"  {solution.stem:<22}{statistics.median(added):>6.2f} s, at most {max(added):.2f} s")
+        most = max(most, *added)
+    return most
+
+
+def check_time(lesson: str, path: Path, root: Path) -> float:
+    """Return the processor time of one check."""
+    return run(learn("check", lesson, "--file", str(path), "--seed", "1"), root, 60).cpu
 
 
 if __name__ == "__main__":
