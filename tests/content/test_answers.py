@@ -22,6 +22,7 @@ from support.factories import course, run_judge
 from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
+from grader.judge.verdict.outcome_mistakes import ADVICE
 from grader.model import LessonResult, Submission
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -43,6 +44,7 @@ OF_THE_ENGINE = {
     "stub",
     "wrong-format",
     "wrong-signature",
+    *ADVICE,
 }
 SEED = 7
 
@@ -120,7 +122,7 @@ def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> 
 
     assert not result.passed
     assert result.score is not None and result.score < 10.0
-    assert named - {"exception"} == set() if what_it_is(path) == "?" else named == ids_in(path), complaint(result)
+    assert named - OF_THE_ENGINE == set() if what_it_is(path) == "?" else named == ids_in(path), complaint(result)
     assert result.weaknesses
 
 

@@ -89,21 +89,21 @@ SHOWS = "With the identity for `v`, which shows the weights"
 )
 def test_what_is_so_is_said(version, words):
     """Each fact is told of a function that is so."""
-    assert words in " ".join(facts_about("attention", "scaled_dot_product_attention", version))
+    assert words in " ".join(fact.says for fact in facts_about("attention", "scaled_dot_product_attention", version))
 
 
 def test_a_look_at_later_tokens_is_said_with_the_mask():
     """An answer for the first token that depends on the last one is told, and that a mask was given."""
     said = facts_about("multi_head", "multi_head_attention", future_seen)
 
-    assert any("only the last row of `x` is changed" in fact and "with `mask`" in fact for fact in said), said
-    assert any(fact.startswith("No gradient reaches `w_q`, `w_k`") for fact in said), said
+    assert any("only the last row of `x` is changed" in fact.says and "with `mask`" in fact.says for fact in said), said
+    assert any(fact.says.startswith("No gradient reaches `w_q`, `w_k`") for fact in said), said
 
 
 def test_an_argument_that_is_not_used_is_said():
     """`dim` without influence is told; so is a parameter of a module."""
     assert facts_about("softmax", "softmax", lambda x, dim=-1: x.softmax(-1)) == [
-        "`dim` has no influence: with other values your answer is the same."
+        ("no-influence", "`dim` has no influence: with other values your answer is the same.")
     ]
 
 

@@ -152,7 +152,7 @@ def angles(scale):
 )
 def test_regular_differences_are_recognised(actual, expected, words):
     """A factor, a transpose, an order, a shift or a single right row is said in words."""
-    assert words in " ".join(find_patterns(actual, expected, SIZES))
+    assert words in " ".join(fact.says for fact in find_patterns(actual, expected, SIZES))
 
 
 def test_irregular_differences_are_not_explained_away():

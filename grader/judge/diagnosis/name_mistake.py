@@ -24,6 +24,7 @@ from grader.judge.diagnosis.output_format import reformat
 from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import Raised, same
+from grader.judge.values.difference_patterns import Fact
 from grader.judge.values.scale_patterns import Sizes
 from grader.model import Counterexample, Named
 
@@ -48,7 +49,7 @@ class Diagnosis:
     first_wrong: tuple[Probe, Any, Any] | None = None
     format_note: str = ""
     raises: bool = False
-    facts: list[str] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
     sizes: Sizes = field(default_factory=dict)
     counterexamples: list[Counterexample] = field(default_factory=list)
 

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from grader.judge.diagnosis.changed_call import ChangedCall, identity_like, other, other_at_end
-from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations
+from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations, agree
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import is_array, same, to_numpy
-from grader.judge.values.difference_patterns import find_patterns
+from grader.judge.values.difference_patterns import Fact, find_patterns
 from grader.judge.values.scale_patterns import Sizes
 
 MAX_CALLS = 3  # of a function on which facts are tried
@@ -25,7 +25,7 @@ IDENTITY = "With the identity"
 MAX_NAMED = 4  # inputs in one sentence
 
 
-def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[str]:
+def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[Fact]:
     """Return true sentences on what influences a submission's answers; empty if it cannot be called any more."""
     found = list(_missing_gradients(outputs, seen))
     try:
@@ -43,16 +43,17 @@ def sizes_in(outputs: MistakeOutputs, probe: Any) -> Sizes:
     return ChangedCall(outputs, outputs.subject_with(()), outputs.transcripts[probe].submission).sizes
 
 
-def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[str]:
-    said: set[str] = set()
+def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[Fact]:
+    said: set[Fact] = set()
     moves: dict[str, bool] = {}  # by input, whether the answer changed with it in any call
     for call, special in _some_calls(outputs, subject):
         where = min(special, key=lambda words: (not words.startswith("with"), words), default="")
-        weights = "" if any(fact.startswith(IDENTITY) for fact in said) else _weights(call)
-        for fact in (_is_fickle(call), weights, *_leaks(call), _batch_size(call)):
-            if fact and fact not in said:
+        weights = [] if any(fact.says.startswith(IDENTITY) for fact in said) else _weights(call)
+        leaks = [Fact("sees-too-much", says) for says in (*_leaks(call), _batch_size(call)) if says]
+        for fact in (*_is_fickle(call), *weights, *leaks):
+            if fact not in said:
                 said.add(fact)
-                yield f"{fact} ({where})" if where else fact
+                yield Fact(fact.kind, f"{fact.says} ({where})") if where else fact
         for name, moved in _influences(call, {name for name, moved in moves.items() if moved}):
             moves[name] = moves.get(name, False) or moved
     names = [f"`{name}`" for name, moved in moves.items() if not moved]
@@ -61,7 +62,7 @@ def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterato
     if names:
         listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
         has = "has" if len(names) == 1 else "have"
-        yield f"{listed} {has} no influence: with other values your answer is the same."
+        yield Fact("no-influence", f"{listed} {has} no influence: with other values your answer is the same.")
 
 
 def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tuple[ChangedCall, frozenset[str]]]:
@@ -87,11 +88,12 @@ def _is_number(answer: Any) -> bool:
     return isinstance(answer, float) or (is_array(answer) and not bool((to_numpy(answer) != to_numpy(answer)).any()))
 
 
-def _is_fickle(call: ChangedCall) -> str:
+def _is_fickle(call: ChangedCall) -> list[Fact]:
     right, found = call.ask({})
     if same(found, call.answers[1], STILL) or not same(right, call.answers[0], STILL):
-        return ""
-    return "A second call with the same arguments gives another answer: something is drawn at random, or kept."
+        return []
+    says = "A second call with the same arguments gives another answer: something is drawn at random, or kept."
+    return [Fact("not-repeatable", says)]
 
 
 def _influences(call: ChangedCall, known: Collection[str]) -> Iterator[tuple[str, bool]]:
@@ -160,7 +162,7 @@ def _batch_size(call: ChangedCall) -> str:
     return "The first sequence of a batch is answered otherwise when it is alone: the batch's size matters."
 
 
-def _weights(call: ChangedCall) -> str:
+def _weights(call: ChangedCall) -> list[Fact]:
     """Tell what is wrong with the weights with which values are mixed: the answer for the identity as values."""
     for place, (name, value) in call.inputs.items():
         if place[1] == "state" or value.ndim < 2 or "float" not in str(value.dtype):
@@ -174,25 +176,29 @@ def _weights(call: ChangedCall) -> str:
         shown = f"{IDENTITY} for `{name}`, which shows the weights"
         if same(found, right):
             if same(*call.answers):
-                return ""
-            return f"{shown}, your answer is right: look at what is done with `{name}`."
+                return []
+            return [Fact("", f"{shown}, your answer is right: look at what is done with `{name}`.")]
         patterns = find_patterns(found, right, call.sizes)
-        return f"{shown}: {patterns[0]}" if patterns else ""
-    return ""
+        return [Fact(each.kind, f"{shown}: {each.says}") for each in patterns[:1]]
+    return []
 
 
-def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> Iterator[str]:
-    """Name inputs and parameters that no gradient reaches."""
+def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> Iterator[Fact]:
+    """Name inputs and parameters that no gradient reaches, or say that only gradients are wrong."""
     for probe in outputs.probes:
         for found, expected in _gradients(seen[probe.name], outputs.reference(probe)):
             if found is None:
-                yield "No gradient reaches any input: your answer is cut off from autograd."
+                yield Fact("no-gradient", "No gradient reaches any input: your answer is cut off from autograd.")
                 return
             lost = [key for key, value in expected.items() if is_array(value) and _is_nothing(found.get(key), value)]
             if lost and len(lost) <= MAX_NAMED:
                 names = ", ".join(f"`{_input_name(key, outputs.mistake_set.parameters)}`" for key in lost)
-                yield f"No gradient reaches {names}, though the right answer depends on it."
+                yield Fact("no-gradient", f"No gradient reaches {names}, though the right answer depends on it.")
                 return
+    numbers = range(len(outputs.probes))
+    wrong = [n for n in numbers if not agree(seen[outputs.probes[n].name], outputs.answer(n, 0), outputs.probes[n])]
+    if wrong and all("in its gradients" in outputs.special[number] for number in wrong):
+        yield Fact("wrong-gradient", "The values are right, and the gradient is not.")
 
 
 def _gradients(seen: Any, expected: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.judge.values.compare import is_array, to_numpy
 from grader.judge.values.scale_patterns import Sizes, describe_angles, describe_number, describe_ratio, describe_sums
@@ -17,6 +17,13 @@ _NAMES = {  # of the axes, by how many there are
     3: ["batch item", "row", "column"],
     4: ["batch item", "head", "row", "column"],
 }
+
+
+class Fact(NamedTuple):
+    """What is regular in wrong answers: `kind` is the id under which it is named, empty where it names nothing."""
+
+    kind: str
+    says: str
 
 
 def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
@@ -36,26 +43,33 @@ def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def find_patterns(actual: Any, expected: Any, sizes: Sizes | None = None) -> list[str]:
+def find_patterns(actual: Any, expected: Any, sizes: Sizes | None = None) -> list[Fact]:
     """Describe the patterns in how two observations of a probe differ; empty where there is none.
 
     Args:
         sizes: What each size of the inputs is, from which a constant may come.
     """
     if isinstance(actual, float) and isinstance(expected, float):
-        return [text for text in (describe_number(actual, expected, sizes or {}),) if text]
+        return _facts([("wrong-factor", describe_number(actual, expected, sizes or {}))])
     pair = first_array_pair(actual, expected)
     if pair is None:
         return []
     a, e = pair
     if a.shape != e.shape:
-        return [text for text in (_other_shape(a, e),) if text]
+        return _facts([("wrong-order", _other_shape(a, e))])
     if a.dtype.kind == "b" or e.dtype.kind == "b":
-        detectors: list[Callable[[Any, Any], str]] = [_inversion, _axes, _order, _rows]
+        detectors: list[tuple[str, Callable[[Any, Any], str]]] = [("inverted", _inversion)]
     else:
-        scales = [partial(each, sizes=sizes or {}) for each in (describe_ratio, describe_sums, describe_angles)]
-        detectors = [_nans, *scales, _sign, _axes, _order, _row_shift, _rows]
-    return [text for detector in detectors if (text := detector(a, e))][:2]
+        scales = (("wrong-factor", describe_ratio), ("wrong-weights", describe_sums), ("wrong-factor", describe_angles))
+        detectors = [("", _nans), *((kind, partial(each, sizes=sizes or {})) for kind, each in scales)]
+        detectors += [("wrong-factor", _sign)]
+    shifted = [] if a.dtype.kind == "b" else [("wrong-order", _row_shift)]
+    detectors += [("wrong-order", _axes), ("wrong-order", _order), *shifted, ("", _rows)]
+    return _facts([(kind, detector(a, e)) for kind, detector in detectors])[:2]
+
+
+def _facts(found: Iterable[tuple[str, str]]) -> list[Fact]:
+    return [Fact(kind, says) for kind, says in found if says]
 
 
 def _close(a: Any, e: Any) -> bool:

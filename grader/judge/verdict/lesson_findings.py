@@ -9,11 +9,12 @@ from grader.judge.checks.check import Check
 from grader.judge.diagnosis.name_mistake import Diagnosis
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
-from grader.judge.values.difference_patterns import find_patterns
+from grader.judge.values.difference_patterns import Fact, find_patterns
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.outcome_mistakes import (
     AS_RETURNS_SAYS,
     name_by_errors,
+    name_by_facts,
     name_by_form,
     name_by_outcomes,
     name_load_error,
@@ -108,11 +109,29 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
         general = name_by_errors(facts, function, bad)
         finding.named += name_by_form(function, bad) + general
         told = bool(general) or all(check.form for check in bad)
-        finding.stages += [] if told else _describe_stages(function, diagnosis, bad)
-        finding.stages += [f"`{function}`: {fact}" for fact in diagnosis.facts]
+        found = [Fact(fact.kind, f"`{function}`: {fact.says}") for fact in diagnosis.facts]
+        patterns = _patterns(function, diagnosis)
+        if not (told or diagnosis.named):
+            named = name_by_facts(facts, function, found, patterns)
+            finding.named += named
+            known = {mistake.says for mistake in named}
+            found, patterns = ([fact for fact in some if fact.says not in known] for some in (found, patterns))
+        finding.stages += [] if told else _describe_stages(function, diagnosis, bad, patterns)
+        finding.stages += [fact.says for fact in found]
 
 
-def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckResult]) -> list[str]:
+def _patterns(function: str, diagnosis: Diagnosis) -> list[Fact]:
+    """Return what is regular in the first wrong answer."""
+    if diagnosis.first_wrong is None:
+        return []
+    probe, actual, expected = diagnosis.first_wrong
+    found = find_patterns(actual, expected, diagnosis.sizes)
+    return [Fact(fact.kind, f"`{function}`, {probe.title}: {fact.says}") for fact in found]
+
+
+def _describe_stages(
+    function: str, diagnosis: Diagnosis, bad: Sequence[CheckResult], patterns: Sequence[Fact]
+) -> list[str]:
     """Say where right ends and wrong begins, and what the numbers show there.
 
     Where they show nothing regular, the first failed check is quoted.
@@ -123,9 +142,8 @@ def _describe_stages(function: str, diagnosis: Diagnosis, bad: Sequence[CheckRes
         said.append(f"`{function}`: {right} {_join(diagnosis.wrong[:3])}.")
     if diagnosis.first_wrong is None:
         return said
-    probe, actual, expected = diagnosis.first_wrong
-    regular = [f"`{function}`, {probe.title}: {text}" for text in find_patterns(actual, expected, diagnosis.sizes)]
-    return said + (regular or [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1])
+    quoted = [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message]
+    return said + ([fact.says for fact in patterns] or quoted[:1])
 
 
 def _join(stages: Sequence[str]) -> str:

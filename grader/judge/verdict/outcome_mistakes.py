@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from grader.judge.checks.run_checks import NO_TIME_LEFT
 from grader.judge.diagnosis.error_hints import UNKNOWN, hint_for
 from grader.judge.errors import LearnerError
+from grader.judge.values.difference_patterns import Fact
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.messages import describe_error
 from grader.model import CheckResult, Named, Submission
 
 AS_RETURNS_SAYS = "Give back exactly what the docstring's Returns says."
+ADVICE = {  # on what is regular in wrong answers, by its kind
+    "no-gradient": "Look for `.detach()`, `.data`, `.item()`, `torch.no_grad()` or a new `torch.tensor` on its way.",
+    "wrong-gradient": "Look for `.detach()`, `.data` or `torch.no_grad()`, and for what is changed in place later.",
+    "no-influence": "Find where it should come in: it is not used, or overwritten.",
+    "wrong-factor": "Look for a constant that is missing, is there twice, or is another one.",
+    "wrong-weights": "Look at the scale of the scores, and at the axis along which they are summed.",
+    "wrong-order": "Print the shapes, and follow the order of the axes line by line.",
+    "inverted": "Turn it round.",
+    "sees-too-much": "Look for a sum, a mean or a reshape over an axis that has to stay apart.",
+    "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
+}
 _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
 
 
@@ -68,6 +82,44 @@ def name_by_form(function: str, bad: Sequence[CheckResult]) -> list[Named]:
         says = f"`{function}`: {first.message.splitlines()[0]}"
         named.append(Named("wrong-format", function, says, AS_RETURNS_SAYS))
     return named
+
+
+def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: Sequence[Fact]) -> list[Named]:
+    """Name what is regular in wrong answers that no known mistake explains: the fact that says most.
+
+    Args:
+        found: What the answers depend on.
+        patterns: How the first wrong answer differs.
+    """
+    if default := _other_default(facts, function):
+        return [Named("wrong-default", function, default, "Write the defaults as in the exercise.")]
+    gradients = [fact for fact in found if fact.kind.endswith("-gradient")]
+    fact = next((fact for fact in (*gradients, *patterns, *found) if fact.kind), None)
+    return [Named(fact.kind, function, fact.says, ADVICE[fact.kind])] if fact else []
+
+
+def _other_default(facts: Facts, function: str) -> str:
+    """Tell an argument that has another default than in the exercise, where both are plain values."""
+    wanted = next(each for each in facts.lesson.functions if each.name == function).signature
+    with suppress(SyntaxError, ValueError, RecursionError):
+        both = [ast.parse(text) for text in (f"def {function}{wanted}: ...", facts.submission.source)]
+        theirs, own = (_defaults(tree, function) for tree in both)
+        for name in theirs.keys() & own.keys():
+            right, found = ast.literal_eval(theirs[name]), ast.literal_eval(own[name])
+            if found != right and None not in (found, right):  # None may be taken for another value inside
+                return f"`{function}` has `{name}={found!r}` where the exercise says `{name}={right!r}`."
+    return ""
+
+
+def _defaults(tree: ast.Module, function: str) -> dict[str, ast.expr]:
+    """Return the defaults of a function, or of a class's `__init__`, by parameter."""
+    made = [node for node in tree.body if getattr(node, "name", "") == function]
+    inner = [node for each in made if isinstance(each, ast.ClassDef) for node in each.body]
+    for node in [*inner, *made][::-1]:
+        if isinstance(node, ast.FunctionDef) and node.name in (function, "__init__"):
+            given = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+            return dict(zip(reversed(given), reversed(node.args.defaults), strict=False))
+    return {}
 
 
 def _name_definition(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
