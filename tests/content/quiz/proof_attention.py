@@ -6,7 +6,7 @@ import ast
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
-from support.run_question_code import printed, run, wrong_line
+from support.run_question_code import run, wrong_line
 
 
 def shapes(question):
@@ -24,11 +24,6 @@ def scale(question):
     k[1] = 0.0
     weight = F.scaled_dot_product_attention(q, k, torch.eye(2, dtype=torch.float64))[0, 0]
     return float(1 / torch.logit(weight))
-
-
-def transpose_or_view(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def blocked_key(question):

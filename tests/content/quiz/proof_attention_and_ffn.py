@@ -7,13 +7,6 @@ import torch
 DOUBLE = torch.float64
 
 
-def run(code: str) -> str:
-    """What the code prints last."""
-    printed: list[str] = []
-    exec(code, {"torch": torch, "print": lambda *parts: printed.append(" ".join(map(str, parts)))})
-    return printed[-1]
-
-
 def scaled_tokens(question):
     """Two tokens and projections that give these weights; then the same projections on the scaled tokens."""
     values = question.values
@@ -67,10 +60,6 @@ def linear_maps(question):
     ]
 
 
-def bend(question):
-    return run(question.code)
-
-
 def collapsed(question):
     """A single layer that is made from both, checked on random input, and counted."""
     values = question.values
@@ -85,14 +74,6 @@ def collapsed(question):
             both.bias.copy_(two(one.bias))
         assert torch.allclose(both(x), two(one(x)))
     return sum(parameter.numel() for parameter in both.parameters())
-
-
-def activation_gradient(question):
-    return run(question.code)
-
-
-def who_changes(question):
-    return run(question.code)
 
 
 def copy_loss(question):
@@ -131,10 +112,6 @@ def local_tasks(question):
         answers = {int(TASKS[option.text](text, 3)) for text in texts}
         local += [place] if len(answers) == 1 else []
     return local
-
-
-def induction(question):
-    return run(question.code)
 
 
 def share(question):

@@ -47,11 +47,6 @@ def statistics(question):
 # --- two features by hand ---------------------------------------------------------------------------------------------
 
 
-def by_hand(question):
-    """Run it."""
-    return printed(question.code)
-
-
 class Pair(nn.Module):
     """A pre-LN block of one token, with its mistakes on demand."""
 

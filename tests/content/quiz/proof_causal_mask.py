@@ -9,16 +9,6 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from support.run_question_code import printed, run, wrong_line
 
 
-def triangle_row(question):
-    """Run it."""
-    return printed(question.code)
-
-
-def window(question):
-    """Run it."""
-    return printed(question.code)
-
-
 def who_notices(question):
     """Replace the token and compare the outputs of torch's attention."""
     n, changed = question.values["n"], question.values["changed"]

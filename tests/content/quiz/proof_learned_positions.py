@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import torch
-from support.run_question_code import printed, run
+from support.run_question_code import run
 from support.run_question_code import wrong_line as wrong_line_of
-
-
-def entry(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def row_gradient(question):

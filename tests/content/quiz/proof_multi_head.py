@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import torch
-from support.run_question_code import printed, run, wrong_line
+from support.run_question_code import run, wrong_line
 from torch import nn
 
 
@@ -15,11 +15,6 @@ def splits(question):
     rights = [option.text for option in question.options]
     results = [eval(code, {"torch": torch, "x": x}) for code in question.details["lefts"]]
     return [rights.index(str(result[0, question.values["head"]].tolist())) for result in results]
-
-
-def merge(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def views(question):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from support.run_question_code import printed, run, wrong_line
+from support.run_question_code import run, wrong_line
 
 
 def _table(seq_len, d_model):
@@ -24,11 +24,6 @@ def shapes(question):
     table = torch.zeros(question.values["T"], question.values["D"])
     space = run(question.code, table=table)
     return [tuple(space[name].shape) for name in question.details["blanks"]]
-
-
-def layout(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def assertions(question):
@@ -71,11 +66,6 @@ def diagnose(question):
     fits = [text for text, each in rows.items() if torch.allclose(each, row, atol=5.1e-4)]
     assert len(fits) == 1, question.code
     return [option.text for option in question.options].index(fits[0])
-
-
-def dtypes(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def embedding_layer(question):

@@ -9,13 +9,6 @@ import torch
 DOUBLE = torch.float64
 
 
-def run(code: str) -> str:
-    """What the code prints last."""
-    printed: list[str] = []
-    exec(code, {"torch": torch, "print": lambda *parts: printed.append(" ".join(map(str, parts)))})
-    return printed[-1]
-
-
 def rows(positions: torch.Tensor, width: int, base: int = 10000) -> torch.Tensor:
     """Rows of the table as hands of a clock: complex numbers, the p-th power of one step each."""
     step = torch.exp(torch.arange(0, width, 2, dtype=DOUBLE) * (-torch.log(torch.tensor(base, dtype=DOUBLE)) / width))
@@ -78,18 +71,6 @@ def _made(lines: list[str]) -> torch.Tensor:
     space = {"torch": torch}
     exec("\n".join(lines), space)
     return space["table"](20, 8).float()
-
-
-def parameters(question):
-    return run(question.code)
-
-
-def reorder(question):
-    return run(question.code)
-
-
-def exchange(question):
-    return run(question.code)
 
 
 def bag(question):

@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 
 import torch
-from support.run_question_code import printed, run, wrong_line
+from support.run_question_code import run, wrong_line
 
 
 def reduction_shapes(question):
     """Run it."""
     space = run(question.code)
     return [tuple(space[name].shape) for name in question.details["blanks"]]
-
-
-def lost_axis(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def slices(question):

@@ -7,15 +7,10 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
-from support.run_question_code import printed, run, wrong_line
+from support.run_question_code import run, wrong_line
 from torch import nn
 
 # --- the order of calls -----------------------------------------------------------------------------------------------
-
-
-def clear(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def loss_of(logits, targets):
@@ -55,11 +50,6 @@ def call_order(question):
 
 
 # --- targets and shapes -----------------------------------------------------------------------------------------------
-
-
-def shift(question):
-    """Run it."""
-    return printed(question.code)
 
 
 def shapes(question):
