@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from support.course_files import ROOT
@@ -17,7 +18,7 @@ PART = re.compile(r"(?:^`([\w./-]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE 
 
 
 def test_a_lesson_from_nothing(tmp_path):
-    """Written and run in the order of the page, its files pass the audit, and the solution is solved."""
+    """Its files pass the audit in the order of the page, the solution is solved, and two mistakes at once are named."""
     by_hand = 0
     for path, kind, text in PART.findall(GUIDE):
         if path:
@@ -31,6 +32,10 @@ def test_a_lesson_from_nothing(tmp_path):
                 assert not missing, f"{command} does not print\n{missing}\nbut\n{done.stdout}"
     assert "10.0" in done.stdout
     assert by_hand < 150  # with the statement and the text
+    two = "import torch\n\n\ndef softmax(x, dim=-1):\n    powers = x.exp()\n    return powers / powers.sum()\n"
+    (tmp_path / "work" / "core" / "softmax.py").write_text(two)
+    done = shell("cd work && learn check softmax --json", tmp_path)
+    assert {mistake["id"] for mistake in json.loads(done.stdout)["mistakes"]} == {"sm-overflow", "sm-sum-all"}
 
 
 def test_the_guide_names_what_there_is():
