@@ -248,6 +248,15 @@ def test_a_sitting_that_was_broken_off_goes_on(workspace):
     assert workspace.events("quiz")[0]["questions"] == 30  # a topic's sitting is not the assessment
 
 
+def test_what_waits_is_named_at_home(workspace):
+    """`learn` alone names a session that was broken off, what was missed, and what is due; before that, nothing."""
+    assert "quiz" not in workspace.learn().stdout
+    workspace.events("quiz", "topic0", stdin="?\n?\n", code=1)
+    assert "1 session not finished    learn quiz" in workspace.learn().stdout
+    workspace.days_pass(60)
+    assert "2 questions due for review    learn review" in workspace.learn().stdout
+
+
 def test_an_answer_that_cannot_be_kept_is_not_marked(workspace):
     """Where the log cannot be written, no mark is told: an error says why, and nothing pretends to be kept."""
     command, pipe = [sys.executable, "-c", START, "quiz", "topic0", "--json"], subprocess.PIPE

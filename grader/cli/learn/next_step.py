@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import click
 
 from grader.cli.context import CourseContext, find_context
+from grader.cli.learn.progress_quiz import waiting_lines
 from grader.course.learner_copy import release_of
 from grader.files import is_file
 from grader.model import Course, Lesson, LessonProgress, Track
@@ -35,8 +36,9 @@ def show_position(ctx: click.Context) -> None:
             drawn = drawn.removesuffix("solved") + " "
             drawn += wrap(track.title, len(drawn)).lstrip()
         put(drawn)
-    says, command = next_step(context, progress)
-    show_next(says, command)
+    for line in waiting_lines(context):
+        put(line)
+    show_next(*next_step(context, progress))
     if context.workspace.course_version != context.course.version:
         put(wrap(f"The course has a new version, {context.course.version}: `learn start` adds what is new in it."))
 

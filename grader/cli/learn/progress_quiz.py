@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.cli.context import CourseContext
 from grader.model import LessonProgress
 from grader.store import Store
 from grader.terminal.console import paint, signs, wrap
 from grader.terminal.text import bar, plural
+
+if TYPE_CHECKING:
+    from grader.model import Answered
+    from grader.quiz.bank.bank import Bank
+    from grader.store.quiz_log import QuizLog
 
 TREND = 5  # sessions
 
@@ -26,22 +31,45 @@ def quiz_state(context: CourseContext, store: Store, progress: dict[str, LessonP
     from grader.quiz.assessment.assessment import LearnerLog, assess
     from grader.quiz.bank.bank import Bank
     from grader.quiz.open_answers import marked_claims
-    from grader.quiz.session.schedule import due, missed, next_due, to_review
 
-    now = datetime.now().astimezone()
     bank = Bank(context.course.root / "lessons")
     claims = marked_claims(bank, log.claims(), log.written())
     assessment = assess(bank, LearnerLog(answers, claims, log.sessions(), progress))
-    again = to_review(bank, answers)
-    coming = next_due(again, now)
     return {
         "answers": assessment["answers"],
         **{key: assessment[key] for key in ("verified", "reason", "predicted", "bias")},
+        **_waiting(bank, log, answers),
+        "history": assessment["history"][-TREND:],
+    }
+
+
+def waiting_lines(context: CourseContext) -> Iterator[str]:
+    """Render what waits for the learner: sessions broken off, reviews; nothing before the first answer."""
+    if context.workspace is None:
+        return
+    from grader.store.quiz_log import QuizLog
+
+    with context.store() as store:
+        log = QuizLog(store.database)
+        answers = log.answers()
+        if answers:
+            from grader.quiz.bank.bank import Bank
+
+            waiting = _waiting(Bank(context.course.root / "lessons"), log, answers)
+            yield from _render_waiting({**waiting, "next_due": None})
+
+
+def _waiting(bank: Bank, log: QuizLog, answers: Sequence[Answered]) -> dict[str, Any]:
+    from grader.quiz.session.schedule import due, missed, next_due, to_review
+
+    now = datetime.now().astimezone()
+    again = to_review(bank, answers)
+    coming = next_due(again, now)
+    return {
         "due": len(due(again, now)),
         "next_due": {"day": coming[0].isoformat(), "questions": coming[1]} if coming else None,
         "missed": len(missed(answers)),
         "unfinished": len(log.unfinished()),
-        "history": assessment["history"][-TREND:],
     }
 
 
@@ -59,7 +87,7 @@ def quiz_lines(state: Mapping[str, Any] | None) -> Iterator[str]:
         yield wrap(f"{plural(state['answers'], 'checked answer')}; {state['reason']}", 2)
     if trend := _trend(state["history"]):
         yield wrap(trend, 2)
-    yield from _waiting(state)
+    yield from _render_waiting(state)
 
 
 def _trend(history: list[dict[str, Any]]) -> str:
@@ -71,7 +99,7 @@ def _trend(history: list[dict[str, Any]]) -> str:
     return f"Predicted minus scored, {when}: {biases}"
 
 
-def _waiting(state: Mapping[str, Any]) -> Iterator[str]:
+def _render_waiting(state: Mapping[str, Any]) -> Iterator[str]:
     if state["unfinished"]:
         yield f"  {plural(state['unfinished'], 'session')} not finished    {paint('learn quiz', 'command')}"
     if state["due"]:
