@@ -146,6 +146,7 @@ def possible_heads(random: Random) -> dict[str, Any]:
     heads = [3, 8, *random.sample(divisors, 2), *random.sample(others, 1)]
     return {
         "d": d, "fitting": ", ".join(str(h) for h in sorted(heads) if d % h == 0), "rest": d % 8, "eighth": d / 8,
+        "whole": ["dims-heads-power-of-two"],
         "options": [
             {"text": f"{h} heads", "right": d % h == 0,
              "tag": "dims-heads-power-of-two" if d % h == 0 else "dims-heads-any-number"}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Container
 from functools import cache
+from itertools import combinations
 from types import ModuleType
 
 import pytest
@@ -16,6 +18,7 @@ from grader.course.load_course import load
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import audit_bank, find_problems
 from grader.quiz.bank.variants import make_variant
+from grader.quiz.kinds import KINDS
 from grader.quiz.model import Family
 
 BANK = Bank(ROOT / "lessons")
@@ -88,3 +91,17 @@ def test_every_command_that_is_suggested_exists():
                 assert 1 <= int(rest[1]) <= 11, misconception
             else:
                 assert rest[0] in known[kind], misconception
+
+
+@pytest.mark.parametrize("family", ["heads.divisors", "dimensions.possible_heads"])
+def test_powers_of_two_are_named_only_where_they_explain_the_answer(family):
+    """Who takes a number of heads that is no power of two does not believe that it must be one."""
+    for attempt in range(1, 9):
+        question = make_variant(BANK, BANK.family(family), "heads", attempt)
+        numbers = [int(re.sub(r"\D", "", option.text)) for option in question.options]
+        named = set()
+        for taken in (taken for size in range(1, 6) for taken in combinations(range(len(numbers)), size)):
+            mark = KINDS["multi"].mark(question, " ".join("abcdefgh"[place] for place in taken))
+            if any(tag.endswith("heads-power-of-two") for tag in mark.tags):
+                named.add(tuple(numbers[place] for place in taken))
+        assert all(number & (number - 1) == 0 for taken in named for number in taken), named
