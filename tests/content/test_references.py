@@ -113,10 +113,31 @@ def feed_forward(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*draw.shape(3), width), *numbers]
 
 
+def gelu(draw: Draw) -> Comparison:
+    """F.gelu in both forms."""
+    form = draw.one_of("none", "tanh")
+    ours = load("solutions/inside/activations.py").gelu
+    x = draw.normal(*draw.shape(3), scale=draw.one_of(0.1, 1.0, 5.0))
+    return lambda x: ours(x, approximate=form), lambda x: F.gelu(x, approximate=form), [x]
+
+
+def swiglu(draw: Draw) -> Comparison:
+    """Three of torch's linear maps and F.silu."""
+    width, hidden = draw.size(), draw.size()
+
+    def theirs(x: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor, w_down: torch.Tensor) -> torch.Tensor:
+        return F.linear(F.silu(F.linear(x, w_gate)) * F.linear(x, w_up), w_down)
+
+    weights = [draw.normal(*shape) for shape in ((hidden, width), (hidden, width), (width, hidden))]
+    return load("solutions/inside/activations.py").swiglu, theirs, [draw.normal(*draw.shape(3), width), *weights]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
     "residual": residual,
+    "gelu": gelu,
+    "swiglu": swiglu,
     "feed_forward": feed_forward,
 }
 
