@@ -41,6 +41,16 @@ def judge_source(
     """Return the verdict on `source` as a learner's file of `lesson`."""
     the_course = of or course()
     submission = Submission(lesson, f"{lesson}.py", source, siblings or {})
-    return run_judge(
-        launcher, lesson, lambda judge: judge.examine(the_course.lessons[lesson], submission, seed), the_course
-    )
+
+    def examine(judge: Judge) -> LessonResult:
+        if the_course.root == ROOT:
+            vars(judge).update(_knowledge_of(lesson))
+        return judge.examine(the_course.lessons[lesson], submission, seed)
+
+    return run_judge(launcher, lesson, examine, the_course)
+
+
+@cache
+def _knowledge_of(_lesson: str) -> dict[str, dict[str, Any]]:
+    """What a judge works out about a lesson and keeps for all learners of a class: here, for all tests of a process."""
+    return {"_diagnosticians": {}, "_fixed": {}, "_references": {}}
