@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -63,29 +62,33 @@ def submission_of(path: Path) -> Submission:
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-@repeat(usual=3, soak=16)
+@repeat(usual=2, soak=8)
 def test_verdicts_are_the_same_to_the_word(launcher, lesson, times):
     """So many of the answers that learners wrote get the same outcomes, messages, names and examples."""
-    paths = sorted((ANSWERS / lesson).glob("*.py"))
-    submissions = [submission_of(path) for path in paths[:: max(1, len(paths) // times)]]
-    assert sum(map(may_be_asked_ahead, submissions)) > len(submissions) / 2
+    answers = [submission_of(path) for path in sorted((ANSWERS / lesson).glob("*.py"))]
+    submissions = answers[:: max(1, len(answers) // times)]
+    assert sum(map(may_be_asked_ahead, answers)) > len(answers) / 2
+    assert any(map(may_be_asked_ahead, submissions))
 
     for alone, ahead in both_ways(launcher, lesson, submissions):
         assert ahead == alone
 
 
-@pytest.mark.parametrize("what", ODD)
-def test_odd_submissions_are_judged_as_if_asked_one_by_one(launcher, what):
-    """One that hangs, dies or floods is found out, and so is on which check."""
-    submission = Submission("softmax", "softmax.py", ODD[what])
-    assert may_be_asked_ahead(submission)
+@pytest.fixture(scope="module")
+def odd_verdicts(launcher):
+    """The verdicts on odd submissions, by what is odd, all from one judge."""
+    submissions = [Submission("softmax", "softmax.py", source) for source in ODD.values()]
+    assert all(map(may_be_asked_ahead, submissions))
     impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=1.0))
-    begun = time.monotonic()
+    return dict(zip(ODD, both_ways(launcher, "softmax", submissions, impatient), strict=True))
 
-    ((alone, ahead),) = both_ways(launcher, "softmax", [submission], impatient)
+
+@pytest.mark.parametrize("what", ODD)
+def test_odd_submissions_are_judged_as_if_asked_one_by_one(odd_verdicts, what):
+    """One that hangs, dies or floods is found out, and so is on which check."""
+    alone, ahead = odd_verdicts[what]
 
     assert ahead == alone
-    assert time.monotonic() - begun < 40
 
 
 def test_far_fewer_messages_are_sent(launcher, monkeypatch):
