@@ -134,7 +134,7 @@ def test_of_all_answers_as_one_class_only_two_that_are_one_text_are_shown() -> N
 
 
 @pytest.mark.parametrize("size, share", [(2, 1.0), (3, 0.7), (8, 0.34), (25, 0.1)])
-@repeat(usual=12, soak=120)
+@repeat(usual=4, soak=60)
 def test_in_small_classes_nothing_is_shown_that_was_written_independently(size: int, share: float, times: int) -> None:
     """In a small class it is not known what is idiom; still only answers made from one another are shown."""
     classes = math.ceil(times * share)
@@ -245,14 +245,15 @@ def with_code_of_their_own(lesson: str) -> list[Path]:
     ("other local names", 30, 0.9), ("other local names", 3, 0.9),
     ("disguised", 30, 0.85), ("disguised", 3, 0.65),
 ])  # fmt: skip
-def test_a_copy_is_found(way: str, others: int, least: float) -> None:
+@repeat(usual=6, soak=8)
+def test_a_copy_is_found(way: str, others: int, least: float, times: int) -> None:
     """Of answers that have eight lines or more of their own, so many are shown beside a copy of themselves, in a class
     of `others` more."""
     rng = random.Random(f"{way}/{others}")
     found = tried = 0
     for lesson, paths in CORPUS.items():
         long = with_code_of_their_own(lesson)
-        for path in rng.sample(long, min(8, len(long))):
+        for path in rng.sample(long, min(times, len(long))):
             copy = WAYS[way](said_and_source(path)[1], rng, lesson)
             rest = [item(other) for other in rng.sample([other for other in paths if other != path], others)]
             shown = find_similar(course(), [item(path), item(path, copy, id="copy"), *rest])
