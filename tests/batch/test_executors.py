@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.command_server import run_command
 from support.hand_ins import ANSWERS, SUMS, TINY, learner_of, make_zip, write
+from support.learn_command import environment
 from support.process_tree import all_end, descendants
 
 from grader.batch.cluster import dask_task
@@ -183,9 +185,15 @@ def results(out: Path) -> str:
 
 
 def graded_here(hand_ins: Path, out: Path) -> str:
-    done = subprocess.run(command(hand_ins, out), capture_output=True, text=True, timeout=SECONDS)
+    done = grade_here(hand_ins, out)
     assert done.returncode == 0, done.stderr
     return results(out)
+
+
+def grade_here(hand_ins: Path, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run `grader run` on this machine."""
+    words = ["run", hand_ins, "--out", out, "--seed", "5", "--course", TINY, *options]
+    return run_command("grader", *words, cwd=hand_ins, env=environment(), timeout=SECONDS)
 
 
 def test_a_cluster_that_loses_a_node_gives_the_same_results(cluster, hand_ins, tmp_path):
@@ -279,7 +287,7 @@ def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_pa
     assert "Traceback" not in said and "distributed.client" not in said
     kept = len(list(read_results(out)[1]))
     assert kept >= 2
-    done = subprocess.run(command(hand_ins, out, "--resume"), capture_output=True, text=True, timeout=SECONDS)
+    done = grade_here(hand_ins, out, "--resume")
     assert f"{kept} submissions graded before" in done.stderr, done.stderr
 
 
