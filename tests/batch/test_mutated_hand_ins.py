@@ -46,7 +46,7 @@ def results_of(hand_ins: Path, count: int) -> dict[str, Record]:
     return records
 
 
-@repeat(48, 1000)
+@repeat(48, 500)
 def test_every_mutated_hand_in_has_a_result(tmp_path, times):
     """Archives, notebooks, files and folders: each gets its scores or its problem, and none ends the run."""
     ids = make_hand_ins(tmp_path / "in", times, 0)

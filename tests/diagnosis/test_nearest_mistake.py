@@ -9,6 +9,7 @@ import pytest
 from diagnosis.test_diagnosis import CASES, diagnostician_of
 from support.deviations import deviations
 from support.factories import judge_source
+from support.repeat import SOAK
 
 from grader.judge.diagnosis.mistake_outputs import Observations, agree, speaks
 from grader.judge.diagnosis.mistake_set import Mistake
@@ -19,7 +20,7 @@ QUICK = {"softmax", "scaled_dot_product_attention", "multi_head_attention"}
 each_function = pytest.mark.parametrize(
     "lesson, function, few",
     [(lesson, each.function, FEW) for lesson, each in CASES if each.function in QUICK]
-    + [pytest.param(lesson, each.function, 1000, marks=pytest.mark.soak) for lesson, each in CASES],
+    + [pytest.param(lesson, each.function, 30 * SOAK, marks=pytest.mark.soak) for lesson, each in CASES],
 )
 shared = cache(diagnostician_of)
 HARD = ("multi_head", "layer_norm")  # with rows that nearly are each other: masks of one axis, an eps or its square

@@ -235,7 +235,7 @@ def test_any_bytes_may_be_printed(printed):
 
 @pytest.mark.filterwarnings("ignore")  # as a judge's are: torch warns of strange values
 @pytest.mark.parametrize("lesson", course().lessons)
-@repeat(usual=9, soak=16)
+@repeat(usual=5, soak=16)
 def test_an_examination_of_a_liar_ends_in_a_verdict(lesson, times):
     """With replies that are changed in every place and to every type, each lesson is judged to its end: nothing is
     raised, nothing is our failure, nothing scores above ten, and the verdict can be written down."""

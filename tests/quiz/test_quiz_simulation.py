@@ -15,7 +15,7 @@ from grader.quiz.bank.bank import Bank
 BANK = Bank(ROOT / "lessons")
 
 
-@repeat(usual=12, soak=400)
+@repeat(usual=12, soak=150)
 def test_scores_are_true(times):
     """No bias to speak of, for who guesses and for who says so; the interval holds the truth nine times of ten."""
     found = simulate(BANK, times)
