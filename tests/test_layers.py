@@ -45,7 +45,7 @@ MAY_IMPORT = {
         "store",
         "terminal",
     }
-    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live"},
+    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live", "intake"},
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}

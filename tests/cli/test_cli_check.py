@@ -66,6 +66,27 @@ def test_wrong_work_is_assessed(workspace):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_a_notebook_is_checked_for_each_lesson_that_it_defines(workspace, tmp_path):
+    """Cells count as one module; the lessons are found by their functions; nothing of it is kept."""
+    cells = [
+        "import numpy as np",
+        (TINY / "solutions/basics/argmax_2d.py").read_text(),
+        "!pip install x\nprint('done')",
+    ]
+    notebook = tmp_path / "my work.ipynb"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in cells]}))
+    done = learn("check", str(notebook), cwd=workspace)
+    assert done.returncode == 0
+    assert "10.0 / 10" in done.stdout
+    assert "This is not kept" in done.stdout
+
+    for text, why in (("{}", "it has no cells"), (json.dumps({"cells": []}), "defines no function of a lesson")):
+        notebook.write_text(text)
+        refused = learn("check", str(notebook), cwd=workspace)
+        assert refused.returncode == 2
+        assert why in " ".join(refused.stderr.split())
+
+
 def test_an_untouched_stub_is_told_as_one(workspace):
     """The stub is not a failure to explain but work not begun."""
     done = learn("check", "argmax_2d", cwd=workspace)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
+from grader.cli.learn.notebook_file import SUFFIX, lessons_in, read_notebook
 from grader.cli.learn.show_results import CheckRun, show_results
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
@@ -70,10 +71,14 @@ def command(
     Example:
       learn check softmax
       learn check softmax --file elsewhere.py --seed 7
+      learn check my-notebook.ipynb
       learn check --all
     """
     _refuse_contradictions(lessons, file, everything, debug, as_json)
     context = find_context(ctx)
+    if file is None and len(lessons) == 1 and lessons[0].endswith(SUFFIX):
+        file = Path(lessons[0])
+        lessons = ()
     run = CheckRun(context, context.progress(), device, _choose_seed(context, seed), as_json, verbose)
     chosen = _every_lesson(context) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
@@ -121,7 +126,7 @@ def _choose_lessons(run: CheckRun, lessons: Sequence[str], file: Path | None) ->
     if lessons:
         return list({lesson.name: lesson for name in lessons for lesson in [context.lesson(name)]}.values())
     if file is not None:
-        return [_lesson_of(context, file)]
+        return lessons_in(file, context.course) if file.suffix == SUFFIX else [_lesson_of(context, file)]
     context.require_workspace()  # elsewhere there is no lesson that one is at
     return [context.lesson(None, run.progress)]
 
@@ -162,7 +167,11 @@ def _add(run: CheckRun, lesson: Lesson, path: Path, several: bool) -> None:
     within = root if root and path.absolute().is_relative_to(root) else None
     try:
         with end_after(run.context.course.limits.judging_seconds, f"Reading {path}"):
-            submission = read_submission(path, lesson, run.context.course, within)
+            submission = (
+                read_notebook(path, lesson.name)
+                if path.suffix == SUFFIX
+                else read_submission(path, lesson, run.context.course, within)
+            )
     except SubmissionError as error:
         if not several:
             raise

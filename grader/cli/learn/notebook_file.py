@@ -1,0 +1,41 @@
+"""Check a notebook: its code cells as one module, and the lessons whose functions they define."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.errors import SubmissionError, UsageError
+from grader.files import read_whole
+from grader.model import Course, Lesson, Submission
+
+SUFFIX = ".ipynb"
+
+
+def read_notebook(path: Path, lesson: str = "") -> Submission:
+    """Read a notebook as the submission of a lesson. Nothing of it is run. Raises SubmissionError."""
+    from grader.intake.limits import MAX_NOTEBOOK_BYTES
+    from grader.intake.notebook.notebook_to_module import NotebookError, to_source
+
+    notes: list[str] = []
+    try:
+        source = to_source(read_whole(path, MAX_NOTEBOOK_BYTES), notes.append)
+    except OSError as error:
+        reason = error.strerror or "its name is none"
+        raise SubmissionError(
+            f"the notebook cannot be read: {reason}", where=str(path), next_step="learn list"
+        ) from None
+    except NotebookError as error:
+        raise SubmissionError(str(error), where=str(path), next_step="save it as .ipynb, in Python") from None
+    return Submission(lesson, str(path), source, {}, tuple(notes))
+
+
+def lessons_in(path: Path, course: Course) -> list[Lesson]:
+    """Return the lessons whose functions a notebook defines. Raises UsageError if there is none."""
+    from grader.intake.match_lessons import LessonMatcher
+
+    matcher = LessonMatcher(course, {path.name: read_notebook(path).source})
+    found = [lesson for lesson in course.lessons.values() if matcher.match(lesson)[0]]
+    if not found:
+        what = "the notebook defines no function of a lesson"
+        raise UsageError(what, where=str(path), next_step="learn list, then learn check LESSON --file NOTEBOOK")
+    return found
