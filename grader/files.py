@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -80,6 +80,13 @@ def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def write_whole(path: Path, pieces: Iterable[str]) -> None:
+    """Write a text file, which replaces the earlier one only when it is complete."""
+    # always the same temporary name: what a killed run left is overwritten
+    with replacing(path, "tmp") as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
 
 
 def make_folder(path: Path) -> None:

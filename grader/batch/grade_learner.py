@@ -25,6 +25,10 @@ from grader.submission import read_submission
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
 
 
+MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
+MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
+
+
 class LearnerGrader:
     """Grades learner after learner with one judge, which keeps what it has computed for the course.
 
@@ -73,7 +77,7 @@ class LearnerGrader:
             shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
             hand_in.problem = f"None of its files was found to be for one of these lessons: {shown}."
         prints = {
-            lesson.name: fingerprint(lesson, sources[path])
+            lesson.name: fingerprint(lesson, sources[path]) | {"source": _keep_source(sources[path], len(self.lessons))}
             for lesson in self.lessons
             if (path := matches[lesson.name][0].path)
         }
@@ -143,6 +147,11 @@ def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
             break
         sources[path] = source
     return sources
+
+
+def _keep_source(source: str, lessons: int) -> str:
+    """Return what is kept of a lesson's source for pages that show it: any text, of bounded size."""
+    return source[: min(MAX_KEPT_CHARS, MAX_KEPT_OF_ALL // lessons)].encode("utf-8", "replace").decode()
 
 
 def _write_sources(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> None:

@@ -4,6 +4,7 @@ Each can be made again from the store, and replaces the earlier one only when it
 
 results.json  gradebook.csv  report.html  similar.json    the class's, for the instructor
 feedback/<name>.{json,md,html}                            a learner's, which may be given to them
+code/<name>.html  alike/<group>.html                      the instructor's, unless they are not wanted
 junit.xml  gradescope/<name>/results.json                 for those who ask for them; from then on they are kept current
 """
 
@@ -15,14 +16,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from grader.batch.code_pages import CodePages, code_file
 from grader.batch.make_record import with_overrides
-from grader.files import make_folder, replacing
+from grader.files import make_folder, write_whole
 from grader.model import SCHEMA
 from grader.model.validate import parse_json, validated
 from grader.record import Record
 from grader.store.class_store import ClassStore
 
-FILES = ("results.json", "gradebook.csv", "report.html", "junit.xml", "similar.json", "feedback", "gradescope")
+CLASS_FILES = ("results.json", "gradebook.csv", "report.html", "junit.xml", "similar.json")
+FILES = (*CLASS_FILES, "feedback", "gradescope", "code", "alike")
 SUFFIXES = (".json", ".md", ".html")  # of a learner's files in feedback/
 
 Head = Mapping[str, Any]
@@ -41,11 +44,22 @@ def read_records(store: ClassStore) -> Iterator[Record]:
 
 
 class Outputs:
-    """Writes into a results folder. With `reveal`, learners' files show the inputs of hidden checks, too."""
+    """Writes into a results folder. With `reveal`, learners' files show the inputs of hidden checks, too.
 
-    def __init__(self, out: Path, *, reveal: bool = False, gradescope: bool = False, junit: bool = False) -> None:
+    With `no_code` there are no pages that show code.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        *,
+        reveal: bool = False,
+        gradescope: bool = False,
+        junit: bool = False,
+        no_code: bool = False,
+    ) -> None:
         self.out, self.reveal = out, reveal
-        self._gradescope, self._junit = gradescope, junit
+        self._gradescope, self._junit, self._no_code = gradescope, junit, no_code
 
     @property
     def _has_gradescope(self) -> bool:
@@ -66,13 +80,14 @@ class Outputs:
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again
             head, record = {**head, "seed": None}, redact(record)
         self._make_folders(name)
+        code_file(self.out, name).unlink(missing_ok=True)  # written again with the class's files
         feedback = self.out / "feedback"
         # not indented: that takes ten times as long, which matters in a class of hundreds
-        write(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record.to_json()})])
-        write(feedback / f"{name}.md", [feedback_markdown(head, record)])
-        write(feedback / f"{name}.html", [feedback_page(head, record)])
+        write_whole(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record.to_json()})])
+        write_whole(feedback / f"{name}.md", [feedback_markdown(head, record)])
+        write_whole(feedback / f"{name}.html", [feedback_page(head, record)])
         if self._has_gradescope:
-            write(self.out / "gradescope" / name / "results.json", [_json(to_gradescope(head, record))])
+            write_whole(self.out / "gradescope" / name / "results.json", [_json(to_gradescope(head, record))])
 
     def has_learner(self, name: str) -> bool:
         """Return True if the files of a learner exist, by the name of their feedback."""
@@ -81,14 +96,14 @@ class Outputs:
     def remove_learner(self, name: str) -> None:
         """Remove the files of a learner, and nothing else beside them. Raises OSError."""
         self._make_folders(name)
-        for path in self._files_of(name):
+        for path in (*self._files_of(name), code_file(self.out, name)):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # it does not exist, or holds other files
             (self.out / "gradescope" / name).rmdir()
 
     def _make_folders(self, name: str) -> None:
         """Make the folders of a learner's files. Raises OSError where one is a link, which leads to others' files."""
-        for folder in ("feedback", *(("gradescope", f"gradescope/{name}") if self._has_gradescope else ())):
+        for folder in ("feedback", "code", *(("gradescope", f"gradescope/{name}") if self._has_gradescope else ())):
             make_folder(self.out / folder)
 
     def _files_of(self, name: str) -> list[Path]:
@@ -105,24 +120,19 @@ class Outputs:
             return read_records(store)
 
         as_json = (json.dumps(one.to_json()) for one in parsed()) if store.overrides() else store.records(str)
-        write(self.out / "results.json", _results_json(head, as_json))
-        write(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed(), head["waiting"]))
+        write_whole(self.out / "results.json", _results_json(head, as_json))
+        write_whole(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed(), head["waiting"]))
         if self._has_junit:
-            write(self.out / "junit.xml", junit_lines(head, parsed()))
-        write(self.out / "similar.json", [_json({"schema": SCHEMA, "similar": head["similar"]})])
-        write(self.out / "report.html", class_page(head, parsed()))
+            write_whole(self.out / "junit.xml", junit_lines(head, parsed()))
+        write_whole(self.out / "similar.json", [_json({"schema": SCHEMA, "similar": head["similar"]})])
+        pages = CodePages(self.out, head, store, wanted=not self._no_code)
+        write_whole(self.out / "report.html", class_page(head, pages.write_passing(parsed()), code=pages.links))
+        pages.write_groups()
 
     def has_class_files(self) -> bool:
         """Return True if all files of the class exist, and the folders that are asked for."""
         asked = {"junit.xml": self._junit, "gradescope": self._gradescope}
-        return all((self.out / name).exists() for name in FILES if asked.get(name, "." in name))
-
-
-def write(path: Path, pieces: Iterable[str]) -> None:
-    """Write a text file, which replaces the earlier one only when it is complete."""
-    # always the same temporary name: what a killed run left is overwritten
-    with replacing(path, "tmp") as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(pieces)
+        return all((self.out / name).exists() for name in (*CLASS_FILES, "gradescope") if asked.get(name, "." in name))
 
 
 def _results_json(head: Head, records: Iterable[str]) -> Iterator[str]:

@@ -69,6 +69,7 @@ class Plan:
     jobs: int | None = None
     engine: str = LOCAL
     reveal: bool = False
+    no_code: bool = False
     gradescope: bool = False
     junit: bool = False
 
@@ -100,7 +101,7 @@ class Run:
         if plan.resume or plan.regrade:
             _require_same(before, header, path, plan)
         self._executor: GradingExecutor | None = None
-        written = {"reveal": plan.reveal, "gradescope": plan.gradescope, "junit": plan.junit}
+        written = {"reveal": plan.reveal, "no_code": plan.no_code, "gradescope": plan.gradescope, "junit": plan.junit}
         outputs = None if plan.shard else Outputs(plan.out, **written)
         self._total = min(len(chosen), plan.limit or len(chosen))
         with ExitStack() as undo:

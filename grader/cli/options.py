@@ -42,6 +42,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 WRITTEN_OPTIONS = (
     click.option("--reveal", is_flag=True,
                  help="Let learners' feedback show the inputs of hidden checks, and what was expected."),
+    click.option("--no-code", is_flag=True, help="Write no pages that show learners' code beside the verdict."),
     click.option("--gradescope", is_flag=True, help="Write gradescope/ID/results.json for each learner, too."),
     click.option("--junit", is_flag=True, help="Write junit.xml, too, for continuous integration."),
 )  # fmt: skip

@@ -18,11 +18,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from grader.batch.outputs import write
 from grader.batch.results import read_results
 from grader.batch.run import Plan, Run
 from grader.course import load
 from grader.errors import GraderError, SelfattendError
+from grader.files import write_whole
 from grader.gradescope.settings import BundleSettings
 from grader.judge.processes.isolation_policy import lacking
 from grader.record import Record
@@ -44,7 +44,7 @@ def main(root: Path) -> int:
     except BaseException:  # of any kind: the instructor reads it, and the learner gets an answer
         output = f"The grader itself failed.\n{traceback.format_exc()}"
     (root / "results").mkdir(exist_ok=True)
-    write(root / "results" / "results.json", [json.dumps(result, allow_nan=False), "\n"])
+    write_whole(root / "results" / "results.json", [json.dumps(result, allow_nan=False), "\n"])
     print(output)
     return 0
 

@@ -20,7 +20,7 @@ GROUPS = {
     "What is graded": ("course", "lessons", "only", "limit", "shard", "seed"),
     "Results that are there already": ("resume", "regrade", "older"),
     "Where it is graded": ("jobs", "engine", "device", "isolation", "as_root"),
-    "What is written": ("out", "reveal", "gradescope", "junit", "as_json"),
+    "What is written": ("out", "reveal", "no_code", "gradescope", "junit", "as_json"),
 }
 
 

@@ -14,14 +14,14 @@ from typing import Any
 from grader.record import Record, count_statuses
 from grader.reports import charts, html_document
 from grader.reports.pages import class_findings, class_learners
+from grader.reports.pages.class_alike import MAX_GROUPS, group_similar
 from grader.reports.record_view import course_title
-from grader.reports.statistics.class_tally import ClassTally, Row
+from grader.reports.statistics.class_tally import NO_CODE, ClassTally, Row
 from grader.reports.statistics.item_analysis import FLAGS, MIN_TRIED, Item
 from grader.terminal.text import plural, score_text
 
 PLAIN_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"})
 MAX_LISTED = 60  # names in a list of those who are missing, or of files left out
-MAX_GROUPS = 50
 MAX_CHANGES = 100
 MAX_OPEN = 6  # checks in a list before it is folded
 
@@ -55,12 +55,15 @@ class CutList:
         return len(self.shown) + self.more
 
 
-def class_page(head: Mapping[str, Any], records: Iterable[Record], *, link: bool = True) -> Iterator[str]:
+def class_page(
+    head: Mapping[str, Any], records: Iterable[Record], *, link: bool = True, code: Mapping[str, str] = NO_CODE
+) -> Iterator[str]:
     """Return the page in pieces. `head` and `records` are what `results.json` holds; the records are read once.
 
-    With `link`, learners are linked to `feedback/<feedback>.html` beside the page.
+    With `link`, learners are linked to `feedback/<feedback>.html` beside the page. `code` has links to pages of code,
+    by the record's id, at the latest when the record is read.
     """
-    tally = ClassTally(head["lessons"], link=link)
+    tally = ClassTally(head["lessons"], link=link, code=code)
     for record in records:
         tally.add(record)
     tally.mark_namesakes()
@@ -229,40 +232,18 @@ def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
 
 
 def _alike(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
-    """List groups of records that are alike, by lesson: those with the same mistake first, then the most alike."""
     rows = {row.key: row for row in tally.rows} if head.get("similar") else {}
-    pairs = [pair for pair in head.get("similar") or () if pair["first"] in rows and pair["second"] in rows]
-    pairs.sort(key=lambda pair: (not pair.get("same_mistake"), -pair["share"]))
-    groups = _group_pairs(pairs)
+    groups = group_similar(head, rows)
     shown = [
         {
-            "who": [rows[name] for name in sorted({name for pair in own for name in (pair["first"], pair["second"])})],
-            "lesson": _title(head, own[0]["lesson"]),
-            "least": min(pair["share"] for pair in own),
-            "most": max(pair["share"] for pair in own),
-            "same_mistake": any(pair.get("same_mistake") for pair in own),
-            "lines": f"{_lines(own[0].get('first_lines'))} and {_lines(own[0].get('second_lines'))}",
-            "note": own[0].get("note") or "",
+            "who": [rows[name] for name in group.lines],
+            "lesson": _title(head, group.lesson),
+            "link": f"alike/{number}.html" if any(rows[name].code for name in group.lines) else "",
+            **group.figures(),
         }
-        for own in groups[:MAX_GROUPS]
+        for number, group in enumerate(groups[:MAX_GROUPS], 1)
     ]
     return {"alike": shown, "more_alike": len(groups) - len(shown)}
-
-
-def _group_pairs(pairs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """Join the pairs of a lesson that share a hand-in, in the order of the first pair of each group."""
-    group_of: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for pair in pairs:
-        ends = [(pair["lesson"], pair["first"]), (pair["lesson"], pair["second"])]
-        joined = list({id(group_of[end]): group_of[end] for end in ends if end in group_of}.values())
-        own = [*(one for group in joined for one in group), pair]
-        for one in own:
-            group_of[one["lesson"], one["first"]] = group_of[one["lesson"], one["second"]] = own
-    return sorted({id(own): own for own in group_of.values()}.values(), key=lambda own: pairs.index(own[0]))
-
-
-def _lines(lines: Sequence[int] | None) -> str:
-    return f"{lines[0]}–{lines[1]}" if lines else "?"
 
 
 def _changes(tally: ClassTally) -> dict[str, Any]:

@@ -22,7 +22,7 @@ MAX_LABEL_CHARS = 60  # of a learner's name or id
 MAX_TEXT_CHARS = 300  # of a sentence about a mistake
 MAX_TEXTS = 2_000  # different sentences kept of one lesson; each learner's error may have its own
 
-NOTHING: Mapping[str, str] = {}
+NO_CODE: Mapping[str, str] = {}
 _outcome_of, _earned_of, _id_of = attrgetter("outcome"), attrgetter("earned"), attrgetter("id")
 
 
@@ -35,6 +35,7 @@ class Row:
     id: str
     name: str
     link: str  # to the learner's page, or ""
+    code: str  # link to the page of code, or ""
     score: float | None
     complete: bool
     late: bool
@@ -134,8 +135,8 @@ class LessonTally:
 class ClassTally:
     """All lessons of the whole class, and a row for each hand-in."""
 
-    def __init__(self, lessons: Sequence[str], *, link: bool = True) -> None:
-        self.link = link
+    def __init__(self, lessons: Sequence[str], *, link: bool = True, code: Mapping[str, str] = NO_CODE) -> None:
+        self.link, self.code = link, code
         self.lessons = {name: LessonTally(name) for name in lessons}
         self.rows: list[Row] = []
         self.unstarted: dict[int, list[str]] = {}  # row -> lessons that are still the stub
@@ -179,6 +180,7 @@ class ClassTally:
             id=_label(record.id),
             name=_label(record.name) if record.name else "",
             link=file_link("feedback", record.feedback or record.id) if self.link else "",
+            code=self.code.get(record.id, ""),
             score=record.score,
             complete=record.complete,
             late=record.late,
@@ -187,7 +189,7 @@ class ClassTally:
             states=self._shared.setdefault(states, states),
             scores=scores,
             before=record.previous,
-            by_hand=dict(zip(record.overrides, override_texts(record), strict=True)) if record.overrides else NOTHING,
+            by_hand=dict(zip(record.overrides, override_texts(record), strict=True)) if record.overrides else NO_CODE,
         )
 
 
