@@ -116,6 +116,7 @@ def test_it_survives_what_is_graded_after_it(out, tmp_path):
     keep(out, two("ann", 4.0, digest="e"))
     listed = call(out, "override", "{out}", "--list")
     assert "place of the program's 4.0" in listed and "an earlier hand-in" in listed
+    assert "1 of them to an earlier hand-in" in call(out, "report", "{out}")
     with closing(Merge([out], tmp_path / "whole")) as merge:
         merge.join()
         merge.results.finish()

@@ -41,6 +41,7 @@ class RunSummary:
     unfinished: int = 0  # without a result, or waiting for a new one
     expected: int = 0
     overridden: int = 0  # scores of lessons that a human gave
+    of_earlier: int = 0  # of these, to another hand-in than the present one
     regraded: int = 0  # in this run
     changes: list[ScoreChange] = field(default_factory=list)  # of those regraded
 
@@ -51,6 +52,7 @@ class RunSummary:
         self.statuses[record.status] += 1
         self.states.update(record.states)
         self.overridden += len(record.overrides)
+        self.of_earlier += sum(one.digest != record.digest for one in record.overrides.values())
         if record.score is not None:
             self.scores.append(record.score)
         if why := find_trouble(record):
@@ -100,7 +102,8 @@ def overridden_line(summary: RunSummary) -> str:
     """Say how many scores a human gave; "" if none."""
     if not summary.overridden:
         return ""
-    return f"{plural(summary.overridden, 'score')} of lessons given by a human (grader override --list)."
+    earlier = f", {summary.of_earlier} of them to an earlier hand-in" if summary.of_earlier else ""
+    return f"{plural(summary.overridden, 'score')} of lessons given by a human{earlier} (grader override --list)."
 
 
 def look_at_lines(summary: RunSummary) -> list[str]:
