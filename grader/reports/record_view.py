@@ -133,7 +133,8 @@ def _override_text(lesson: str, override: Override, record: Record) -> str:
     instead = "no score" if override.instead_of is None else score_text(override.instead_of)
     earlier = "" if override.digest == record.digest else " That was said of an earlier hand-in."
     said = f"{lesson}: a human{by} gave {score_text(override.score)} in place of the program's {instead}"
-    return f"{said}: {override.says}{earlier}"
+    stop = "" if override.says.endswith((".", "!", "?")) else "."
+    return f"{said}: {override.says}{stop}{earlier}"
 
 
 def notes_of(record: Record) -> Iterator[str]:
