@@ -131,6 +131,12 @@ class Cluster:
             options = ["--nthreads", "1", "--no-nanny", "--local-directory", str(self.place / "local")]
             self.workers.append(self.start("worker", self.address, *options, **environment))
 
+    def wait_for_nodes(self) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not all("Registered to" in log.read_text() for log in self.place.glob("worker-*.log")):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
     @property
     def url(self) -> str:
         return self.address.replace("tcp://", "dask://")
@@ -269,8 +275,9 @@ def test_a_cluster_whose_last_node_dies_waits_for_another(cluster, hand_ins, tmp
 def test_a_scheduler_that_goes_away_keeps_what_is_done(cluster, hand_ins, tmp_path):
     """The error says how to go on; --resume on this machine does the rest."""
     cluster.add_workers(1)
+    cluster.wait_for_nodes()  # `patience` is also the longest that the run waits for one
     out = tmp_path / "out"
-    words = command(hand_ins, out, "--engine", cluster.url, patience=3.0)
+    words = command(hand_ins, out, "--engine", cluster.url, patience=5.0)
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
         while len(list((out / "feedback").glob("*.json"))) < 3:

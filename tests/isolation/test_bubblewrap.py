@@ -317,7 +317,7 @@ def test_its_options_are_not_for_everybody_to_see(boxed):
 def test_asking_is_cheap():
     """Whether bubblewrap works is found out once and remembered."""
     bubblewrap.why_not()
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(100):
         bubblewrap.why_not()
-    assert time.perf_counter() - started < 0.1
+    assert time.process_time() - started < 0.1

@@ -25,7 +25,7 @@ from grader.judge.processes.connection import INTERRUPT_SECONDS, Worker
 from grader.model import Submission
 
 SECONDS = 0.15  # for a call
-MARGIN = 1.5  # on a machine that does much else; a call that hangs takes for ever
+MARGIN = 5.0  # on a machine that does much else; a call that hangs takes for ever
 LIMITS = dataclasses.replace(course().limits, call_seconds=SECONDS)
 RIGHT = (ROOT / "solutions" / "core" / "softmax.py").read_text()
 
@@ -124,7 +124,7 @@ def test_where_nothing_refuses_an_out_of_band_byte_the_lesson_ends_and_the_next_
             dataclasses.replace(course(), limits=limits),
         )
 
-    assert time.monotonic() - begun < limits.total_seconds * 1.25
+    assert time.monotonic() - begun < 3 * limits.total_seconds  # a worker that is waited for sleeps ten minutes
     assert results[0].score == 1.0 and results[0].mistakes[0].id == "crashed"
     assert results[1].score == 10.0
 

@@ -52,10 +52,10 @@ def test_anything_else_is_refused(typed):
 @given(st.text(max_size=60))
 def test_no_text_does_harm(text):
     """Whatever is typed is read or refused, at once."""
-    started = time.perf_counter()
+    started = time.process_time()
     with contextlib.suppress(NotAnExpression):
         assert math.isfinite(Expression(text, POINT).evaluate(POINT))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @settings(deadline=None)
