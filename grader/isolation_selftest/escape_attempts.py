@@ -200,5 +200,8 @@ def _leave_sandbox(facts: dict[str, Any]) -> dict[str, Callable[[], object]]:
 
 def _is_a_stranger(pid: str) -> bool:
     """Return True for a process that is neither the sandbox's first one nor a child of that."""
-    with open(f"/proc/{pid}/stat") as file:
-        return int(file.read().rpartition(")")[2].split()[1]) not in (0, 1)
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1]) not in (0, 1)
+    except (FileNotFoundError, ProcessLookupError):  # it has ended since it was listed
+        return False

@@ -9,7 +9,7 @@ from support.run_in_worker import tiny
 
 from grader.cli.doctor import isolation
 from grader.errors import IsolationError
-from grader.isolation_selftest import selftest
+from grader.isolation_selftest import escape_attempts, selftest
 from grader.isolation_selftest.selftest import CombinedResult, LayerResult, Selftest
 from grader.judge.processes import isolation_policy
 from grader.judge.processes.isolation_policy import LAYERS
@@ -50,6 +50,12 @@ def test_every_attempt_succeeds_where_nothing_refuses_it(running):
         assert what in escapes["seccomp"]
     for what in ("find out that a file exists", "reach us by TCP", "see other processes"):
         assert what in escapes["namespaces"]
+
+
+@linux
+def test_a_process_that_ends_meanwhile_hides_no_other():
+    """What was listed and is gone when it is looked at is none that was seen, and no end of the looking."""
+    assert not escape_attempts._is_a_stranger("4194305")  # above any number that Linux gives
 
 
 @linux
