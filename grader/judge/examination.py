@@ -63,6 +63,8 @@ class Judge:
 
     Attributes:
         next_lessons: Lessons that may come next for a learner; None means any.
+        asks_ahead: What the checks ask is sent with the message that loads a submission, as in a batch. It is recorded
+            when a lesson is examined first, which does not pay for a single submission.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Judge:
         self.launcher, self.device = launcher, device
         self.workers = Workers(launcher)
         self.next_lessons: Collection[str] | None = None
+        self.asks_ahead = False
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
         self._fixed: dict[str, LessonChecks] = {}
@@ -81,8 +84,8 @@ class Judge:
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
         """Return the verdict on one submission of one lesson. Never raises because of what a submission does."""
-        # it does not pay for a single submission, and takes a reference that is here, on the same device
-        prefetch = self.workers.sharing and self.device == "cpu" and self.answers.release is None
+        # it takes a reference that is here, on the same device
+        prefetch = (self.asks_ahead or self.workers.sharing) and self.device == "cpu" and self.answers.release is None
         checks = self.lesson_checks(lesson, seed)
         loaded = LearnerFunctions(
             checks, submission, self.workers, self.device, prefetch=prefetch and may_be_asked_ahead(submission)

@@ -17,6 +17,7 @@ class LiveJudge:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
+        judge.asks_ahead = True
         self._is_examining = self._was_overtaken = False
 
     def __enter__(self) -> LiveJudge:
