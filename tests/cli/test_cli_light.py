@@ -213,6 +213,15 @@ def test_nobody_is_asked_in_a_pipe_or_for_the_whole(tmp_path, asking):
     assert whole.partition("Guess")[2] == piped.partition("Guess")[2]
 
 
+def test_the_end_of_a_lesson_says_where_to_write_and_what_checks_it_once(tmp_path, workspace):
+    """Where the text ends with the commands, only the file is added; else the command is, too."""
+    ours = learn("read", "softmax", cwd=tmp_path, course=ROOT).stdout
+    assert ours.endswith("  learn check softmax\n  learn quiz softmax\n\nYour own copy of the exercise:  learn start\n")
+
+    tiny = learn("read", "argmax_2d", cwd=workspace).stdout
+    assert tiny.endswith("Your file:  basics/argmax_2d.py\nCheck it:   learn check argmax_2d\n")
+
+
 def test_a_lesson_may_be_named_loosely(workspace):
     """A hyphen, a beginning, a file's name and the number in the list all find the lesson."""
     texts = {

@@ -33,7 +33,7 @@ def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) ->
     context = find_context(ctx)
     chosen = context.lesson(lesson)
     pieces = [_name(part.answer) + markdown(part.text) for part in read_parts(chosen)]
-    pieces[-1] += f"\n{_footer(context, chosen)}"
+    pieces[-1] += f"\n{_footer(context, chosen, pieces[-1])}"
     if whole or not has_reader():
         pieces = ["\n".join(pieces)]
     for number, piece in enumerate(pieces):
@@ -57,8 +57,10 @@ def _wants_the_answer() -> bool:
         return False
 
 
-def _footer(context: CourseContext, lesson: Lesson) -> str:
-    """Say where to write, and how to check it."""
+def _footer(context: CourseContext, lesson: Lesson, text: str) -> str:
+    """Say where to write, and how to check it where the text does not."""
+    check = f"learn check {lesson.name}"
+    told = "" if check in text else f"Check it:   {check}\n"
     if context.workspace is None:
-        return f"Your own copy of the exercise:  learn start\nYour work, assessed:  learn check {lesson.name}\n"
-    return f"Your file:  {short_path(context.workspace.exercise_path(lesson))}\nCheck it:   learn check {lesson.name}\n"
+        return f"Your own copy of the exercise:  learn start\n{told}"
+    return f"Your file:  {short_path(context.workspace.exercise_path(lesson))}\n{told}"
