@@ -74,30 +74,30 @@ def merge(random: Random) -> Values:
             "interleaved": "multi-head-merge-interleaved"}  # fmt: skip
     names = [f"head_{h}" for h in range(H)]
     code = [f"{name} = {head}" for name, head in zip(names, heads, strict=True)]
-    code += [f"heads = torch.tensor([[{', '.join(names)}]])   # (B, H, T, d)", f"merged = {call}",
+    code += [f"heads = torch.tensor([[{', '.join(names)}]])   # (B, H, T, d_head)", f"merged = {call}",
              f"print(merged[0, {token}].tolist())"]  # fmt: skip
     wrong = {tags[other]: str(row) for other, row in rows.items() if other != way and row != rows[way]}
     return {"code": "\n".join(code), "answer": str(rows[way]), "wrong": wrong, "why": why, "token": token}
 
 
 REFUSED = (
-    ("out.transpose(1, 2).view(B, T, H * d)", "multi-head-view-refuses"),
-    ("q.view(B, H, T * d)", "multi-head-view-refuses"),
-    ("q.view(B * H, T, d)", "multi-head-view-refuses"),
-    ("out.transpose(1, 2).view(B * T, H * d)", "multi-head-view-refuses"),
-    ("out.transpose(2, 3).view(B, H, d * T)", "multi-head-view-refuses"),
+    ("out.transpose(1, 2).view(B, T, H * d_head)", "multi-head-view-refuses"),
+    ("q.view(B, H, T * d_head)", "multi-head-view-refuses"),
+    ("q.view(B * H, T, d_head)", "multi-head-view-refuses"),
+    ("out.transpose(1, 2).view(B * T, H * d_head)", "multi-head-view-refuses"),
+    ("out.transpose(2, 3).view(B, H, d_head * T)", "multi-head-view-refuses"),
 )
 TAKEN = (
-    ("out.transpose(1, 2).reshape(B, T, H * d)", "multi-head-reshape-copies"),
-    ("out.transpose(1, 2).contiguous().view(B, T, H * d)", "multi-head-reshape-copies"),
+    ("out.transpose(1, 2).reshape(B, T, H * d_head)", "multi-head-reshape-copies"),
+    ("out.transpose(1, 2).contiguous().view(B, T, H * d_head)", "multi-head-reshape-copies"),
     ("out.transpose(1, 2).flatten(2)", "multi-head-reshape-copies"),
-    ("q.reshape(B * H, T, d)", "multi-head-reshape-copies"),
-    ("out.view(B, T, H * d)", "multi-head-error-for-contents"),
-    ("x.view(B, H, T, d)", "multi-head-error-for-contents"),
-    ("x.reshape(B, H * d, T)", "multi-head-error-for-contents"),
-    ("q.transpose(1, 2).view(B, T, H * d)", "multi-head-still-in-order"),
-    ("out.view(B * H, T, d)", "multi-head-still-in-order"),
-    ("out.view(B, H, T * d)", "multi-head-still-in-order"),
+    ("q.reshape(B * H, T, d_head)", "multi-head-reshape-copies"),
+    ("out.view(B, T, H * d_head)", "multi-head-error-for-contents"),
+    ("x.view(B, H, T, d_head)", "multi-head-error-for-contents"),
+    ("x.reshape(B, H * d_head, T)", "multi-head-error-for-contents"),
+    ("q.transpose(1, 2).view(B, T, H * d_head)", "multi-head-still-in-order"),
+    ("out.view(B * H, T, d_head)", "multi-head-still-in-order"),
+    ("out.view(B, H, T * d_head)", "multi-head-still-in-order"),
 )
 
 
@@ -131,8 +131,9 @@ Traced = tuple[str, list[str], list[tuple[int, ...]], list[tuple[str, int, list[
 def _fused(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesson's letters
     D = H * d  # noqa: N806
     code = (
-        f"B, T, H, d = {B}, {T}, {H}, {d}\nx = torch.randn(B, T, H * d)\nw = torch.randn(3 * H * d, H * d)\n"
-        "qkv = x @ w.T\ncut = qkv.view(B, T, 3, H, d)\nmoved = cut.permute(2, 0, 3, 1, 4)\nq, k, v = moved\n"
+        f"B, T, H, d_head = {B}, {T}, {H}, {d}\nx = torch.randn(B, T, H * d_head)\nw = torch.randn(3 * H * "
+        f"d_head, H * d_head)\n"
+        "qkv = x @ w.T\ncut = qkv.view(B, T, 3, H, d_head)\nmoved = cut.permute(2, 0, 3, 1, 4)\nq, k, v = moved\n"
         "scores = q @ k.transpose(-2, -1)"
     )
     wrong = [
@@ -145,7 +146,8 @@ def _fused(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesson
     ]
     why = (
         f"One matrix makes queries, keys and values at once, {3 * D} numbers for each token. permute names the old "
-        f"axes in their new order, so 3 comes first, then B, H, T, d. Unpacking takes the first axis away, and q is as "
+        f"axes in their new order, so 3 comes first, then B, H, T, d_head. Unpacking takes the first axis away, "
+        f"and q is as "
         f"after the usual split: ({B}, {H}, {T}, {d}). The scores have a number for each pair of the {T} tokens in "
         "each head."
     )
@@ -156,10 +158,11 @@ def _fused(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesson
 def _einsum(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesson's letters
     D = H * d  # noqa: N806
     code = (
-        f"B, T, H, d = {B}, {T}, {H}, {d}\nx = torch.randn(B, T, H * d)\n"
-        "w_q, w_k, w_o = torch.randn(3, H * d, H * d)\nrows = w_q.view(H, d, H * d)\n"
-        'q = torch.einsum("btm,hdm->bhtd", x, rows)\nk = torch.einsum("btm,hdm->bhtd", x, w_k.view(H, d, H * d))\n'
-        'scores = torch.einsum("bhqd,bhkd->bhqk", q, k)\nparts = w_o.view(H * d, H, d)\n'
+        f"B, T, H, d_head = {B}, {T}, {H}, {d}\nx = torch.randn(B, T, H * d_head)\n"
+        "w_q, w_k, w_o = torch.randn(3, H * d_head, H * d_head)\nrows = w_q.view(H, d_head, H * d_head)\n"
+        'q = torch.einsum("btm,hdm->bhtd", x, rows)\nk = torch.einsum("btm,hdm->bhtd", x, w_k.view(H, d_head, H '
+        "* d_head))\n"
+        'scores = torch.einsum("bhqd,bhkd->bhqk", q, k)\nparts = w_o.view(H * d_head, H, d_head)\n'
         'out = torch.einsum("bhtd,mhd->btm", q, parts)'
     )
     wrong = [
@@ -182,7 +185,7 @@ def _einsum(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesso
 def _listed(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesson's letters
     D = H * d  # noqa: N806
     code = (
-        f"B, T, H, d = {B}, {T}, {H}, {d}\nheads = [torch.randn(B, T, d) for _ in range(H)]   # H results\n"
+        f"B, T, H, d_head = {B}, {T}, {H}, {d}\nheads = [torch.randn(B, T, d_head) for _ in range(H)]   # H results\n"
         "stacked = torch.stack(heads, dim=1)\nback = stacked.transpose(1, 2)\nflat = back.flatten(2)\n"
         "joined = torch.cat(heads, dim=-1)"
     )
@@ -248,20 +251,23 @@ def _share(gap: float) -> float:
 
 BLIND = (
     # (what is wrong, which of T, H, d must be above 1 for it to show, why)
-    ("split_heads returns x.view(B, H, T, d)", "TH",
+    ("split_heads returns x.view(B, H, T, d_head)", "TH",
      "view keeps the numbers in their order, and so does the right split if there is one token only, or one head. With "
      "more of both the sequence is cut where the features should be."),
-    ("split_heads returns x.view(B, T, d, H).permute(0, 3, 1, 2)", "Hd",
-     "Head 0 gets the features 0, H, 2H, … With one head these are all of them. With d = 1 each head has one feature, "
+    ("split_heads returns x.view(B, T, d_head, H).permute(0, 3, 1, 2)", "Hd",
+     "Head 0 gets the features 0, H, 2H, … With one head these are all of them. With d_head = 1 each head has "
+     "one feature, "
      "and it is the right one."),
-    ("merge_heads returns heads.reshape(B, T, H * d)", "TH",
+    ("merge_heads returns heads.reshape(B, T, H * d_head)", "TH",
      "Without the transpose the numbers stay in their order: head by head. With one head or one token that is the "
      "right order, too."),
-    ("merge_heads returns heads.permute(0, 2, 3, 1).reshape(B, T, H * d)", "Hd",
-     "The features of the heads come interleaved. With one head there is nothing to interleave, and with d = 1 the row "
+    ("merge_heads returns heads.permute(0, 2, 3, 1).reshape(B, T, H * d_head)", "Hd",
+     "The features of the heads come interleaved. With one head there is nothing to interleave, and with d_head "
+     "= 1 the row "
      "is one number of each head in either case."),
-    ("multi_head_attention divides the scores by √D in place of √d", "TH",
-     "With one head D is d. With one token the only weight is 1, whatever its score. In all other cases the weights "
+    ("multi_head_attention divides the scores by √D in place of √d_head", "TH",
+     "With one head D is d_head. With one token the only weight is 1, whatever its score. In all other cases "
+     "the weights "
      "are too even."),
 )  # fmt: skip
 
@@ -280,17 +286,17 @@ def blind_tests(random: Random) -> Values:
     for T, H, d in dict.fromkeys(sizes):  # noqa: N806 - the lesson's letters
         shows = all({"T": T, "H": H, "d": d}[axis] > 1 for axis in needs)
         tag = "multi-head-blind-to-it" if shows else "multi-head-test-too-small"
-        options.append({"text": f"T = {T}, H = {H}, d = {d}", "right": shows, "tag": tag})
+        options.append({"text": f"T = {T}, H = {H}, d_head = {d}", "right": shows, "tag": tag})
     return {"what": what, "why": why, "options": options}
 
 
 IN_PYTHON = """\
 def split(tokens, H):
-    d = len(tokens[0]) // H
+    d_head = len(tokens[0]) // H
     heads = []
     for h in range(H):
-        begin = h * d
-        heads.append([token[begin:begin + d] for token in tokens])
+        begin = h * d_head
+        heads.append([token[begin:begin + d_head] for token in tokens])
     return heads
 
 def merge(heads):
@@ -304,25 +310,28 @@ def merge(heads):
 
 SPOILT = (
     # (line, what stands there, the line that is blamed for it, what is seen, why)
-    (2, "d = len(tokens) // H", 6, "how wide a head is depends on the number of tokens",
+    (2, "d_head = len(tokens) // H", 6, "how wide a head is depends on the number of tokens",
      "len(tokens) is the number of tokens. The width of a head is the number of features of one token, divided by H."),
-    (2, "d = len(tokens[0])", 6, "head 0 has all features, and the other heads have none",
+    (2, "d_head = len(tokens[0])", 6, "head 0 has all features, and the other heads have none",
      "That is the whole width D. A head has D // H features."),
-    (4, "for h in range(d):", 2, "6 features and H = 2 give three heads, of which the last one is empty",
-     "There are H heads, each d wide. Here the loop makes d of them."),
-    (5, "begin = h", 6, "with d = 3, heads 0 and 1 have two features in common",
-     "Head 1 would begin at feature 1. The heads before it own h groups of d features, so it begins at h * d."),
-    (5, "begin = h * H", 2, "all is well with H = d, and with H = 2 and d = 3 feature 5 is lost",
-     "Each head before this one owns d features, not H. So it begins at h * d."),
+    (4, "for h in range(d_head):", 2, "6 features and H = 2 give three heads, of which the last one is empty",
+     "There are H heads, each d_head wide. Here the loop makes d_head of them."),
+    (5, "begin = h", 6, "with d_head = 3, heads 0 and 1 have two features in common",
+     "Head 1 would begin at feature 1. The heads before it own h groups of d_head features, so it begins at h * "
+     "d_head."),
+    (5, "begin = h * H", 2, "all is well with H = d_head, and with H = 2 and d_head = 3 feature 5 is lost",
+     "Each head before this one owns d_head features, not H. So it begins at h * d_head."),
     (6, "heads.append([token[h::H] for token in tokens])", 5, "head 0 has the features 0, H, 2H and so on",
-     "A slice with the step H takes every H-th feature. A head owns neighbours, from begin to begin + d."),
-    (6, "heads.append([token[begin:begin + H] for token in tokens])", 5, "all is well with H = d; else the heads have "
-     "the wrong width", "The group of a head is d features wide: it ends before begin + d."),
+     "A slice with the step H takes every H-th feature. A head owns neighbours, from begin to begin + d_head."),
+    (6, "heads.append([token[begin:begin + H] for token in tokens])", 5, "all is well with H = d_head; else the "
+     "heads have "
+     "the wrong width", "The group of a head is d_head features wide: it ends before begin + d_head."),
     (11, "for t in range(len(heads)):", 13, "with fewer heads than tokens some tokens are lost",
      "len(heads) is the number of heads. There is a row for each token, len(heads[0]) of them."),
     (12, "token = heads[0][t]", 14, "merge changes the lists that it was given",
      "That is head 0's own list, which then grows, and head 0's features are in it twice. A new row begins empty."),
-    (13, "for head in heads[:1]:", 11, "the merged tokens are d wide", "Only head 0 is taken. All heads stand side by "
+    (13, "for head in heads[:1]:", 11, "the merged tokens are d_head wide", "Only head 0 is taken. All heads "
+     "stand side by "
      "side in the merged token."),
     (14, "token.append(head[t])", 15, "a merged token is a list of lists",
      "append puts the head's list in as one entry. extend puts its features in, one after the other."),

@@ -47,7 +47,7 @@ def _times(factor: int, name: str) -> str:
 
 
 def gated_width(random: Random) -> Values:
-    """Three matrices d × w have as many entries as two d × d_ff at w = 2/3 d_ff."""
+    """Three matrices D × w have as many entries as two D × d_ff at w = 2/3 d_ff."""
     d, factor = random.choice([96, 192, 384, 768, 1536]), random.choice([3, 4, 6])
     d_ff = factor * d
     wrong = {"gate-not-counted": d_ff, "gate-takes-half": d_ff // 2, "three-halves": 3 * d_ff // 2}

@@ -51,7 +51,7 @@ LINEAR = [
     "X ↦ X·W_V",
     "X ↦ the mean of its rows",
     "x ↦ x + x·W",
-    "K ↦ Q·Kᵀ/√d, where Q is fixed",
+    "K ↦ Q·Kᵀ/√D, where Q is fixed",
 ]
 BENT = [
     ("softmax-is-linear", "S ↦ softmax(S), for the scores S"),

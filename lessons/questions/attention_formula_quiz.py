@@ -136,7 +136,7 @@ def planted_mistake(random: Random) -> dict[str, Any]:
 
 
 def shapes(random: Random) -> dict[str, Any]:
-    """The shapes of one head's formula for n tokens of width d."""
+    """The shapes of one head's formula for T tokens of width D."""
     n, d_k, d_v = distinct_sizes(random, 3, tuple(size for size in SIZES if size > 2))
     d = random.choice([12, 16, 20, 24])
     wrong = [

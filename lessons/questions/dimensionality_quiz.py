@@ -81,7 +81,7 @@ def true_projection(random: Random) -> dict[str, Any]:
 
 
 def cosine_spread(random: Random) -> dict[str, Any]:
-    """The standard deviation of the cosine of two vectors of random signs: 1/√d."""
+    """The standard deviation of the cosine of two vectors of random signs: 1/√D."""
     root = random.choice([4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18, 20, 24, 25, 30, 32])
     d = root * root
     return {
@@ -91,7 +91,7 @@ def cosine_spread(random: Random) -> dict[str, Any]:
 
 
 def length_spread(random: Random) -> dict[str, Any]:
-    """How much squared lengths vary, in percent of their mean: 100 √(2/d)."""
+    """How much squared lengths vary, in percent of their mean: 100 √(2/D)."""
     root = random.choice([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18, 20, 24, 25])
     d = 2 * root * root
     return {
@@ -109,7 +109,7 @@ def how_wide(random: Random) -> dict[str, Any]:
 
 
 def low_rank(random: Random) -> dict[str, Any]:
-    """What a low-rank update trains: r (d + m) numbers in place of d m."""
+    """What a low-rank update trains: r (D + m) numbers in place of D m."""
     d, m = random.sample([60, 80, 100, 120, 150, 200, 300], 2)
     r = random.choice([2, 4, 5, 8])
     return {

@@ -47,7 +47,7 @@ def shapes_in_order(random: Random) -> dict[str, Any]:
 
 
 def block_matrices(random: Random) -> dict[str, Any]:
-    """The numbers in the matrices of one block: 4 d² + 2 d d_ff, whatever h is."""
+    """The numbers in the matrices of one block: 4 D² + 2 D d_ff, whatever H is."""
     d, times, h = random.choice([30, 60, 90, 120]), random.choice([3, 5, 6]), random.choice([3, 5, 6])
     d_ff, square = times * d, d * d
     ffn = 2 * d * d_ff
@@ -64,7 +64,7 @@ def block_matrices(random: Random) -> dict[str, Any]:
 
 
 def count_by_heads(random: Random) -> dict[str, Any]:
-    """What attention of one width has in parameters with different numbers of heads: 4 d² each time."""
+    """What attention of one width has in parameters with different numbers of heads: 4 D² each time."""
     d = random.choice([12, 18, 20, 24, 30, 36, 40])
     heads = sorted(random.sample([h for h in range(2, 7) if d % h == 0], 3))
     counts = [4 * d * d for _ in heads]
@@ -124,7 +124,7 @@ def _room(base: dict[str, Any]) -> dict[str, Any]:
 
 
 def embedding_share(random: Random) -> dict[str, Any]:
-    """The share of the token embeddings in V d + 12 L d² parameters, in percent."""
+    """The share of the token embeddings in V D + 12 L D² parameters, in percent."""
     while True:
         vocabulary = random.choice([8_000, 10_000, 16_000, 20_000, 30_000, 32_000, 50_000])
         d, blocks = random.choice([64, 96, 128, 192, 256, 384, 512, 768]), random.choice([3, 4, 5, 6, 8, 10, 12])
@@ -197,7 +197,7 @@ REASONS = {
 
 
 def weights_memory(random: Random) -> dict[str, Any]:
-    """The attention weights that all layers keep for the backward pass, in MiB: L B h n² numbers."""
+    """The attention weights that all layers keep for the backward pass, in MiB: L B H T² numbers."""
     n = random.choice([256, 512, 1024])
     blocks, batch, h = random.choice([(6, 4, 8), (12, 4, 8), (6, 2, 16), (12, 16, 8), (24, 8, 16), (6, 16, 8)])
     name, size = random.choice(list(FLOATS.items()))
@@ -215,7 +215,7 @@ def weights_memory(random: Random) -> dict[str, Any]:
 
 
 def same_budget(random: Random) -> dict[str, Any]:
-    """The width at which L / k² blocks have as many parameters as L blocks of width d: k d."""
+    """The width at which L / k² blocks have as many parameters as L blocks of width D: k D."""
     times = random.choice([2, 3])
     few = random.choice([2, 3, 4, 6])
     d = random.choice([120, 180, 192, 240, 300, 360])

@@ -243,10 +243,10 @@ SLIPS = {  # what stands there in place of the right line: the line, why it is w
     "dS = A * (dA - dA.sum(dim=-1, keepdim=True))": (
         4, "What is taken off is the mean of dA with the row's weights, so A * dA is summed."),
     "dS = A * (1 - A) * dA": (4, "A(1 − A) is only the diagonal of the Jacobian: a score moves other weights too."),
-    "dQ = dS @ K": (5, "The scores were divided by the root of d, so their gradient is divided by it on the way back."),
+    "dQ = dS @ K": (5, "The scores were divided by √d_k, so their gradient is divided by it on the way back."),
     "dQ = dS.T @ K / {d}**0.5": (5, "Row i of the scores belongs to query i: its gradient is row i of dS times K."),
     "dK = dS @ Q / {d}**0.5": (6, "Key j is in column j of the scores, so its gradient sums down that column: dS.T."),
-    "dK = dS.T @ Q": (6, "The scores were divided by the root of d, so their gradient is divided by it as well."),
+    "dK = dS.T @ Q": (6, "The scores were divided by √d_k, so their gradient is divided by it as well."),
 }  # fmt: skip
 
 

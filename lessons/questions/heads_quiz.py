@@ -13,7 +13,7 @@ WIDTHS = (24, 36, 48, 60, 64, 72, 80, 96)
 
 
 def parameters(random: Random) -> dict[str, Any]:
-    """Four projections d × d, with or without biases, whatever the number of heads."""
+    """Four projections D × D, with or without biases, whatever the number of heads."""
     h, d, d_k = heads_and_width(random, WIDTHS)
     biases = random.random() < 0.5
     square = d * d
@@ -31,38 +31,38 @@ def parameters(random: Random) -> dict[str, Any]:
 
 
 def full_width(random: Random) -> dict[str, Any]:
-    """How many times as much heads of full width cost: h times."""
+    """How many times as much heads of full width cost: H times."""
     h, d_k = random.choice([3, 5, 6, 8, 12]), random.choice([16, 24, 32, 64])
     wrong = {"full-width-exponential": 2**h, "full-width-squared": h * h, "heads-are-free": 1}
     return {"h": h, "d": h * d_k, "d_k": d_k, "answer": h, "wrong": wrong}
 
 
 SHARING = {  # sets of keys and values -> what is asked
-    "h": "each query head has keys and values of its own",
+    "H": "each query head has keys and values of its own",
     "1": "all query heads share one set of keys and values (multi-query attention)",
     "g": "the query heads share g sets of keys and values (grouped-query attention)",
 }
 
 
 def cost_formula(random: Random) -> dict[str, Any]:
-    """The parameters of attention with h query heads and as many sets of keys and values as are said."""
+    """The parameters of attention with H query heads and as many sets of keys and values as are said."""
     sets, biases = random.choice(sorted(SHARING)), random.random() < 0.5
     times = "" if sets == "1" else f"*{sets}"
-    queries, shared, unshared, back, square = "d*h*w", f"2*d{times}*w", "2*d*h*w", "h*w*d", "d*d"
+    queries, shared, unshared, back, square = "D*H*w", f"2*D{times}*w", "2*D*H*w", "H*w*D", "D*D"
     if biases:
-        queries, shared, unshared = f"{queries} + h*w", f"{shared} + 2{times}*w", f"{unshared} + 2*h*w"
-        back, square = f"{back} + d", f"{square} + d"
+        queries, shared, unshared = f"{queries} + H*w", f"{shared} + 2{times}*w", f"{unshared} + 2*H*w"
+        back, square = f"{back} + D", f"{square} + D"
     wrong = {"output-projection-forgotten": f"{queries} + {shared}",
              "output-projection-square": f"{queries} + {shared} + {square}"}  # fmt: skip
-    if sets == "h":
+    if sets == "H":
         wrong["heads-fill-the-width"] = f"4*({square})"
     else:
         wrong["sharing-overlooked"] = f"{queries} + {unshared} + {back}"
     return {
         "answer": f"{queries} + {shared} + {back}", "wrong": wrong, "sets": sets, "who": SHARING[sets],
-        "symbols": {"d": [2, 9], "h": [2, 9], "w": [2, 9]} | ({"g": [2, 9]} if sets == "g" else {}),
+        "symbols": {"D": [2, 9], "H": [2, 9], "w": [2, 9]} | ({"g": [2, 9]} if sets == "g" else {}),
         "biases": biases, "with": "with" if biases else "without", "queries": queries, "shared": shared, "back": back,
-        "number": {"1": "there is one set", "g": "there are g sets", "h": "there are h sets"}[sets],
+        "number": {"1": "there is one set", "g": "there are g sets", "H": "there are H sets"}[sets],
     }  # fmt: skip
 
 
@@ -73,8 +73,8 @@ def divisors(random: Random) -> dict[str, Any]:
     odd = random.choice([h for h in dividing if h & (h - 1)])  # no power of two, which some think is needed
     right = [odd, *random.sample([h for h in dividing if h != odd], 2)]
     wrong = random.sample([h for h in range(3, 25) if d % h], 2)
-    options = [{"text": f"h = {h}", "right": True, "tag": "heads-power-of-two" if h & (h - 1) else ""} for h in right]
-    options += [{"text": f"h = {h}", "right": False, "tag": "heads-need-no-divisor"} for h in wrong]
+    options = [{"text": f"H = {h}", "right": True, "tag": "heads-power-of-two" if h & (h - 1) else ""} for h in right]
+    options += [{"text": f"H = {h}", "right": False, "tag": "heads-need-no-divisor"} for h in wrong]
     return {"d": d, "options": options, "whole": ["heads-power-of-two"], "first": wrong[0], "second": wrong[1],
             "right": ", ".join(f"{d}/{h} = {d // h}" for h in sorted(right))}  # fmt: skip
 
@@ -115,7 +115,7 @@ def which_heads(random: Random) -> dict[str, Any]:
 
 
 def query_entries(random: Random) -> dict[str, Any]:
-    """How many entries of W_Q the queries of one head are made with: d_k rows of d."""
+    """How many entries of W_Q the queries of one head are made with: d_k rows of D."""
     h, d, d_k = heads_and_width(random, WIDTHS)
     wrong = {"head-gets-slice": d_k * d_k, "full-width-heads": d * d}
     return {"h": h, "d": d, "d_k": d_k, "head": random.randrange(h), "answer": d * d_k, "wrong": wrong}
@@ -160,7 +160,7 @@ def table_entries(random: Random) -> dict[str, Any]:
 
 
 def rank(random: Random) -> dict[str, Any]:
-    """The highest rank of a head's n × n table of scores: the least of n and d_k."""
+    """The highest rank of a head's T × T table of scores: the least of T and d_k."""
     h, d, d_k = heads_and_width(random, WIDTHS)
     if random.random() < 0.3:
         n = random.randrange(2, d_k)
@@ -219,13 +219,13 @@ def _signed(term: int) -> str:
 
 
 LINES = (
-    "def multi_head(x, w_q, w_k, w_v, w_o, h):",
+    "def multi_head(x, w_q, w_k, w_v, w_o, H):",
     "    B, T, D = x.shape",
-    "    d = D // h",
-    "    q = (x @ w_q.T).view(B, T, h, d).transpose(1, 2)",
-    "    k = (x @ w_k.T).view(B, T, h, d).transpose(1, 2)",
-    "    v = (x @ w_v.T).view(B, T, h, d).transpose(1, 2)",
-    "    weights = (q @ k.transpose(-2, -1) / d**0.5).softmax(dim=-1)",
+    "    d_head = D // H",
+    "    q = (x @ w_q.T).view(B, T, H, d_head).transpose(1, 2)",
+    "    k = (x @ w_k.T).view(B, T, H, d_head).transpose(1, 2)",
+    "    v = (x @ w_v.T).view(B, T, H, d_head).transpose(1, 2)",
+    "    weights = (q @ k.transpose(-2, -1) / d_head**0.5).softmax(dim=-1)",
     "    joined = (weights @ v).transpose(1, 2).reshape(B, T, D)",
     "    return joined @ w_o.T",
 )
@@ -233,16 +233,19 @@ VIEWED = (
     "The shape is right, but view never moves a number: it cuts the tokens in groups where the features should be cut."
 )
 BUGS = (  # the number of a line, what stands there, why it is wrong
-    (4, "q = (x @ w_q.T).view(B, h, T, d)", VIEWED),
-    (5, "k = (x @ w_k.T).view(B, h, T, d)", VIEWED),
-    (6, "v = (x @ w_v.T).view(B, h, T, d)", VIEWED),
-    (4, "q = (x @ w_q.T).view(B, T, d, h).permute(0, 3, 1, 2)", "Head 0 would get the features 0, h, 2h, … of the "
+    (4, "q = (x @ w_q.T).view(B, H, T, d_head)", VIEWED),
+    (5, "k = (x @ w_k.T).view(B, H, T, d_head)", VIEWED),
+    (6, "v = (x @ w_v.T).view(B, H, T, d_head)", VIEWED),
+    (4, "q = (x @ w_q.T).view(B, T, d_head, H).permute(0, 3, 1, 2)", "Head 0 would get the features 0, H, 2H, … of the "
      "projection. A head owns neighbours: the axis of the heads is the outer one of the two."),
-    (6, "v = (x @ w_k.T).view(B, T, h, d).transpose(1, 2)", "These are the keys once more. Values have a projection of "
+    (6, "v = (x @ w_k.T).view(B, T, H, d_head).transpose(1, 2)", "These are the keys once more. Values have a "
+     "projection of "
      "their own, w_v."),
-    (7, "weights = (q @ k.transpose(-2, -1) / D**0.5).softmax(dim=-1)", "Each dot product has d terms, the width of "
+    (7, "weights = (q @ k.transpose(-2, -1) / D**0.5).softmax(dim=-1)", "Each dot product has d_head terms, the "
+     "width of "
      "one head. Divided by √D the scores are too small, and all weights too flat."),
-    (7, "weights = (q @ k.transpose(-2, -1) / d**0.5).softmax(dim=1)", "Axis 1 is that of the heads, which would share "
+    (7, "weights = (q @ k.transpose(-2, -1) / d_head**0.5).softmax(dim=1)", "Axis 1 is that of the heads, which "
+     "would share "
      "out 1 among themselves. Each query of each head shares out 1 among its keys, along the last axis."),
     (8, "joined = (weights @ v).reshape(B, T, D)", "The heads are still in front of the tokens. Without the transpose "
      "parts of different tokens are put together."),

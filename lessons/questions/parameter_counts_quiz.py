@@ -13,7 +13,7 @@ MILLIONS = (125, 250, 375, 500, 625, 750, 875, 1000, 1250, 1500, 1750, 2000, 250
 
 
 def attention(random: Random) -> dict[str, Any]:
-    """Multi-head attention, with biases or without: 4 d² (+ 4 d)."""
+    """Multi-head attention, with biases or without: 4 D² (+ 4 D)."""
     d = random.choice([20, 30, 40, 50, 60, 80, 100])
     h, biased = random.choice([5, 10]), random.random() < 0.7
     biases = 4 * d if biased else 0
@@ -31,7 +31,7 @@ def attention(random: Random) -> dict[str, Any]:
 
 
 def shared_keys(random: Random) -> dict[str, Any]:
-    """Attention in which groups of heads share keys and values: 2 d² + 2 d h_kv d_k."""
+    """Attention in which groups of heads share keys and values: 2 D² + 2 D h_kv d_k."""
     h, shared = random.choice([(6, 2), (8, 2), (9, 3), (10, 2), (12, 3), (12, 4)])
     d_k = random.choice([5, 10, 20])
     d = h * d_k
@@ -44,7 +44,7 @@ def shared_keys(random: Random) -> dict[str, Any]:
 
 
 def ffn(random: Random) -> dict[str, Any]:
-    """The FFN with biases: 2 d d_ff + d_ff + d."""
+    """The FFN with biases: 2 D d_ff + d_ff + D."""
     d, d_ff = random.choice([10, 20, 30, 40, 50]), random.choice([60, 80, 100, 200])
     matrices = 2 * d * d_ff
     return {
@@ -59,7 +59,7 @@ def ffn(random: Random) -> dict[str, Any]:
 
 
 def norms(random: Random) -> dict[str, Any]:
-    """All LayerNorms of a pre-LN model: (2 L + 1) of 2 d."""
+    """All LayerNorms of a pre-LN model: (2 L + 1) of 2 D."""
     d, blocks = random.choice([50, 64, 100, 128, 200]), random.randrange(3, 13)
     return {
         "d": d, "L": blocks, "count": 2 * blocks + 1, "answer": (2 * blocks + 1) * 2 * d, "each": 2 * d,
@@ -72,7 +72,7 @@ def norms(random: Random) -> dict[str, Any]:
 
 
 def whole_model(random: Random) -> dict[str, Any]:
-    """A small language model without biases, norms left out: (V + n) d + 12 L d², the output layer tied or not."""
+    """A small language model without biases, norms left out: (V + n) D + 12 L D², the output layer tied or not."""
     while True:
         vocabulary, room = random.choice([1000, 2000, 3000, 5000]), random.choice([50, 100, 200])
         d, blocks, tied = random.choice([10, 20, 30, 40]), random.choice([2, 3, 4, 6]), random.random() < 0.6
@@ -100,7 +100,7 @@ def _counts(vocabulary: int, room: int, d: int, blocks: int, tied: bool) -> dict
 
 
 def tied(random: Random) -> dict[str, Any]:
-    """What is printed for an embedding and an output layer that share their matrix: V d, and V for a bias."""
+    """What is printed for an embedding and an output layer that share their matrix: V D, and V for a bias."""
     vocabulary, d = random.choice([50, 70, 100, 200]), random.choice([6, 8, 12, 20])
     biased = random.random() < 0.5
     table, bias = vocabulary * d, vocabulary if biased else 0
@@ -189,23 +189,23 @@ def by_size(random: Random) -> dict[str, Any]:
 
 
 COUNT = """\
-def count(V, room, d, d_ff, L):
-    tables = V * d + room * d
-    attention = 4 * d * d + 4 * d
-    ffn = 2 * d * d_ff + d_ff + d
-    norms = 2 * (d + d)
+def count(V, room, D, d_ff, L):
+    tables = V * D + room * D
+    attention = 4 * D * D + 4 * D
+    ffn = 2 * D * d_ff + d_ff + D
+    norms = 2 * (D + D)
     blocks = L * (attention + ffn + norms)
-    last_norm = d + d
+    last_norm = D + D
     return tables + blocks + last_norm"""
 BROKEN = (
-    (2, "    tables = V * d + room", "Each position has a vector of d numbers, as each token has."),
-    (3, "    attention = 3 * d * d + 3 * d", "W_O is the fourth matrix of attention, with a bias of its own."),
-    (4, "    ffn = d * d_ff + d_ff + d", "The FFN has two matrices: up to d_ff, and down again to d."),
-    (4, "    ffn = 2 * d * d_ff + d_ff + d_ff", "A layer has one bias for each output: the first d_ff, the second d."),
-    (5, "    norms = d + d", "A block has two LayerNorms, and each has d gains and d shifts."),
+    (2, "    tables = V * D + room", "Each position has a vector of D numbers, as each token has."),
+    (3, "    attention = 3 * D * D + 3 * D", "W_O is the fourth matrix of attention, with a bias of its own."),
+    (4, "    ffn = D * d_ff + d_ff + D", "The FFN has two matrices: up to d_ff, and down again to D."),
+    (4, "    ffn = 2 * D * d_ff + d_ff + d_ff", "A layer has one bias for each output: the first d_ff, the second D."),
+    (5, "    norms = D + D", "A block has two LayerNorms, and each has D gains and D shifts."),
     (6, "    blocks = attention + ffn + L * norms", "All of a block is there L times, not only its norms."),
-    (7, "    last_norm = d", "The last LayerNorm has d gains and d shifts, as every other one."),
-    (8, "    return tables + blocks + last_norm + V * d", "The output layer is the token table, counted already."),
+    (7, "    last_norm = D", "The last LayerNorm has D gains and D shifts, as every other one."),
+    (8, "    return tables + blocks + last_norm + V * D", "The output layer is the token table, counted already."),
 )  # fmt: skip
 
 

@@ -165,7 +165,7 @@ FIXED = 'self.register_buffer("places", places)'
 
 
 def parameters(random: Random) -> dict[str, Any]:
-    """A learned table has n · D parameters, a table of sines in a buffer has none."""
+    """A learned table has T · D parameters, a table of sines in a buffer has none."""
     vocabulary, n, width = random.choice([20, 30, 40, 50]), random.choice([11, 12, 15, 25]), random.choice([4, 6, 8])
     learned = random.random() < 0.5
     sizes = {"V": vocabulary, "n": n, "D": width}
@@ -305,7 +305,7 @@ def order_blind(random: Random) -> dict[str, Any]:
 
 
 def rope_score(random: Random) -> dict[str, Any]:
-    """Quarter turns for positions: only m − n counts. m is 2 more than a multiple of 4 and n odd, so that turning the
+    """Quarter turns for positions: only m − T counts. m is 2 more than a multiple of 4 and T odd, so that turning the
     query only, turning the other way and not turning at all give other numbers."""
     while True:
         n = random.randrange(1, 60, 2)

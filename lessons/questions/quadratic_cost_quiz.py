@@ -10,7 +10,7 @@ MIB = 2**20
 
 
 def pairs(random: Random) -> Values:
-    """QKᵀ and AV of all heads: 2 n² h d_k multiply-adds."""
+    """QKᵀ and AV of all heads: 2 T² H d_k multiply-adds."""
     n, heads, d_k = random.choice([20, 30, 50]), random.choice([3, 5, 8]), random.choice([8, 12, 16])
     scores = n * n * heads * d_k
     wrong = {
@@ -43,7 +43,7 @@ def growth(random: Random) -> Values:
 
 
 def crossover(random: Random) -> Values:
-    """2 n² d = (4 + 2m) n d² at n = (2 + m) d, where the FFN is m times as wide as the model."""
+    """2 T² D = (4 + 2m) T D² at T = (2 + m) D, where the FFN is m times as wide as the model."""
     d, m = random.choice([64, 96, 128, 192, 256, 320, 512, 768]), random.choice([3, 4, 5, 6, 8])
     wrong = {
         "projections-alone": 2 * d,
@@ -56,7 +56,7 @@ def crossover(random: Random) -> Values:
 
 
 def score_memory(random: Random) -> Values:
-    """B·h·n² numbers, in MiB."""
+    """B·H·T² numbers, in MiB."""
     n, heads = random.choice([512, 1024, 1536, 2048, 3072, 4096]), random.choice([6, 8, 12, 16])
     batch, size = random.choice([1, 3, 5]), random.choice([2, 4])
     answer = batch * heads * n * n * size // MIB
@@ -74,7 +74,7 @@ def score_memory(random: Random) -> Values:
 
 
 def more_heads(random: Random) -> Values:
-    """With h times more heads at the same width: as many multiply-adds, h times as many weights to store."""
+    """With H times more heads at the same width: as many multiply-adds, H times as many weights to store."""
     while True:
         heads, factor, width = random.choice([2, 3, 4, 6, 8]), random.choice([2, 3, 4]), random.choice([16, 24, 32])
         more = heads * factor
@@ -115,7 +115,7 @@ for K_b, V_b in blocks:
     top = new
 out = out / total"""
 SLIPS = {  # what stands there in place of the right line: the line, why it is wrong
-    "    s = K_b @ q / {d}": (3, "The scores are divided by the root of d, as in any attention."),
+    "    s = K_b @ q / {d}": (3, "The scores are divided by √d_k, as in any attention."),
     "    shrink = torch.exp(new - top)": (
         6, "What was summed up relative to the old maximum has to shrink, by exp(top − new), when the maximum grows."),
     "    total = total + p.sum()": (
@@ -144,7 +144,7 @@ def streaming(random: Random) -> Values:
 
 
 def window(random: Random) -> Values:
-    """A causal window of w allows n·w − w(w − 1)/2 scores."""
+    """A causal window of w allows T·w − w(w − 1)/2 scores."""
     while True:
         n, w = random.randrange(8, 21), random.randrange(3, 8)
         full = n * (n + 1) // 2
@@ -163,7 +163,7 @@ def window(random: Random) -> Values:
 
 
 def kv_cache(random: Random) -> Values:
-    """2·L·n·h_kv·d_k numbers, in MiB."""
+    """2·L·T·h_kv·d_k numbers, in MiB."""
     layers, n = random.choice([4, 6, 8, 12, 24]), random.choice([2048, 4096, 8192])
     heads, group = random.choice([8, 12, 16, 24]), random.choice([2, 4])
     d_k, size = random.choice([64, 128]), 2
@@ -187,31 +187,31 @@ def one_more_token(random: Random) -> Values:
 
 
 WORK = [  # what is computed, the formula, wrong formulas, why
-    ("A text of n tokens is read in one pass, and every token reads all n.", "2*n^2*d*L",
-     {"one-product-of-two": "n^2*d*L", "linear-in-length": "2*n*d*L"},
-     "n² pairs, d multiply-adds for each score and d more for its part of the output, in L layers."),
-    ("One more token is written. The keys and values of all others are in a cache; with its own there are n.",
-     "2*n*d*L",
-     {"one-product-of-two": "n*d*L", "cache-does-not-help": "2*n^2*d*L", "decoding-free-of-length": "2*d*L"},
-     "One query meets n keys and n values: d multiply-adds for each of both, in L layers."),
-    ("A text of n tokens is read with a sliding window: every token reads exactly w tokens.", "2*n*w*d*L",
-     {"one-product-of-two": "n*w*d*L", "window-forgotten": "2*n^2*d*L", "window-squared": "2*w^2*d*L"},
-     "n·w pairs in place of n², with 2d multiply-adds each, in L layers."),
-    ("Cross-attention: the n tokens of a decoder read the m tokens of an encoder, in each of L layers.", "2*n*m*d*L",
-     {"one-product-of-two": "n*m*d*L", "queries-are-the-keys": "2*n^2*d*L", "lengths-added": "2*(n+m)^2*d*L"},
-     "n queries meet m keys: n·m pairs, with 2d multiply-adds each, in L layers."),
-    ("A text of n tokens is read in one pass, every token reading all n. A key-value head serves g query heads (GQA).",
-     "2*n^2*d*L",
-     {"one-product-of-two": "n^2*d*L", "gqa-cuts-work": "2*n^2*d*L/g", "linear-in-length": "2*n*d*L"},
-     "Every query head still meets every key: n² pairs and d multiply-adds over all heads, twice, in L layers."),
+    ("A text of T tokens is read in one pass, and every token reads all T.", "2*T^2*D*L",
+     {"one-product-of-two": "T^2*D*L", "linear-in-length": "2*T*D*L"},
+     "T² pairs, D multiply-adds for each score and D more for its part of the output, in L layers."),
+    ("One more token is written. The keys and values of all others are in a cache; with its own there are T.",
+     "2*T*D*L",
+     {"one-product-of-two": "T*D*L", "cache-does-not-help": "2*T^2*D*L", "decoding-free-of-length": "2*D*L"},
+     "One query meets T keys and T values: D multiply-adds for each of both, in L layers."),
+    ("A text of T tokens is read with a sliding window: every token reads exactly w tokens.", "2*T*w*D*L",
+     {"one-product-of-two": "T*w*D*L", "window-forgotten": "2*T^2*D*L", "window-squared": "2*w^2*D*L"},
+     "T·w pairs in place of T², with 2D multiply-adds each, in L layers."),
+    ("Cross-attention: the T tokens of a decoder read the S tokens of an encoder, in each of L layers.", "2*T*S*D*L",
+     {"one-product-of-two": "T*S*D*L", "queries-are-the-keys": "2*T^2*D*L", "lengths-added": "2*(T+S)^2*D*L"},
+     "T queries meet S keys: T·S pairs, with 2D multiply-adds each, in L layers."),
+    ("A text of T tokens is read in one pass, every token reading all T. A key-value head serves g query heads (GQA).",
+     "2*T^2*D*L",
+     {"one-product-of-two": "T^2*D*L", "gqa-cuts-work": "2*T^2*D*L/g", "linear-in-length": "2*T*D*L"},
+     "Every query head still meets every key: T² pairs and D multiply-adds over all heads, twice, in L layers."),
 ]  # fmt: skip
 
 
 def attention_work(random: Random) -> Values:
     """Multiply-adds of QKᵀ and AV in five situations, as a formula."""
     situation, answer, wrong, why = random.choice(WORK)
-    symbols = {name: (2, 50) for name in ("n", "d", "L")}
-    symbols |= {name: (2, 50) for name in "wmg" if f" {name} " in situation or f" {name}." in situation}
+    symbols = {name: (2, 50) for name in ("T", "D", "L")}
+    symbols |= {name: (2, 50) for name in "wSg" if f" {name} " in situation or f" {name}." in situation}
     known = ", ".join(symbols)
     return {"situation": situation, "known": known, "answer": answer, "wrong": wrong, "why": why, "symbols": symbols}
 

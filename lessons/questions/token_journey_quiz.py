@@ -92,7 +92,7 @@ APART = {
 
 
 def mixers(random: Random) -> dict[str, Any]:
-    """Operations on (B, n, d), some of which carry information along the positions."""
+    """Operations on (B, T, D), some of which carry information along the positions."""
     b, n, d = distinct_sizes(random, 3, (3, 4, 5, 6, 7, 9, 10))
     sizes = {"b": b, "n": n, "d": d, "d_ff": 4 * d}
     first = random.choice(sorted(APART)[:2])
@@ -281,7 +281,7 @@ def _scaled(signs: list[Any], gain: list[int], shift: list[int]) -> list[Any]:
 
 
 def table_parameters(random: Random) -> dict[str, Any]:
-    """A table of V embeddings and one of n_max learned positions, d numbers a row."""
+    """A table of V embeddings and one of n_max learned positions, D numbers a row."""
     vocabulary, longest = random.choice([1000, 2000, 3000, 5000]), random.choice([50, 64, 100, 128, 200])
     d, n = random.choice([16, 24, 32, 40, 48]), random.choice([7, 11, 12, 18])
     answer = (vocabulary + longest) * d
@@ -292,7 +292,7 @@ def table_parameters(random: Random) -> dict[str, Any]:
 
 
 def ffn_parameters(random: Random) -> dict[str, Any]:
-    """Two linear layers with biases, d -> d_ff -> d, the same for all positions."""
+    """Two linear layers with biases, D -> d_ff -> D, the same for all positions."""
     d, n = random.choice([5, 6, 8, 10, 12, 20]), random.choice([7, 9, 11, 15])
     d_ff = 4 * d
     weights = 2 * d * d_ff

@@ -44,7 +44,7 @@ def linear_maps(question):
         "X ↦ X·W_V": lambda x: x @ fixed,
         "X ↦ the mean of its rows": lambda x: x.mean(0),
         "x ↦ x + x·W": lambda x: x + x @ fixed,
-        "K ↦ Q·Kᵀ/√d, where Q is fixed": lambda k: other @ k.T / 2,
+        "K ↦ Q·Kᵀ/√D, where Q is fixed": lambda k: other @ k.T / 2,
         "S ↦ softmax(S), for the scores S": lambda s: s.softmax(-1),
         "X ↦ softmax(X·Xᵀ)·X": lambda x: (x @ x.T).softmax(-1) @ x,
         "X ↦ softmax(X·Xᵀ)·V, where V is fixed": lambda x: (x @ x.T).softmax(-1) @ other,

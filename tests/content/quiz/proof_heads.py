@@ -35,10 +35,10 @@ def cost_formula(question):
     values = question.values
     formula = Expression(question.answer, question.details["symbols"])
     for d, h, w, g in ((6, 4, 3, 2), (5, 6, 2, 3), (7, 2, 4, 1)):
-        sets = {"h": h, "1": 1, "g": g}[values["sets"]]
+        sets = {"H": h, "1": 1, "g": g}[values["sets"]]
         widths = ((d, h * w), (d, sets * w), (d, sets * w), (h * w, d))
         layers = [nn.Linear(wide, out, bias=values["biases"], device="meta") for wide, out in widths]
-        if formula.evaluate({"d": d, "h": h, "w": w, "g": g}) != count(*layers):
+        if formula.evaluate({"D": d, "H": h, "w": w, "g": g}) != count(*layers):
             return f"not {question.answer}"
     return question.answer
 
@@ -48,7 +48,7 @@ def divisors(question):
     right = []
     for place, option in enumerate(question.options):
         try:
-            nn.MultiheadAttention(question.values["d"], int(option.text.removeprefix("h = ")), device="meta")
+            nn.MultiheadAttention(question.values["d"], int(option.text.removeprefix("H = ")), device="meta")
         except AssertionError:
             continue
         right.append(place)

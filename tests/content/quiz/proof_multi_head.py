@@ -56,7 +56,7 @@ def _right_merge(heads):
 def _shows(what, T, H, d):  # noqa: N803 - the lesson's letters
     """Whether random numbers of these sizes tell the mistake from the right result."""
     B, x, heads = 2, torch.randn(2, T, H * d), torch.randn(2, H, T, d)  # noqa: N806
-    names = {"B": B, "T": T, "H": H, "d": d, "x": x, "heads": heads}
+    names = {"B": B, "T": T, "H": H, "d_head": d, "x": x, "heads": heads}
     call = re.search(r"returns (.*)", what)
     if call is None:
         scores = heads @ heads.transpose(-2, -1)

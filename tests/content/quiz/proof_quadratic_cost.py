@@ -173,7 +173,7 @@ def attention_work(question):
     if last:
         count = _grouped
     for n, heads, d_k, layers, more in ((5, 4, 3, 2, 2), (9, 6, 2, 3, 3), (12, 8, 4, 5, 4)):
-        sizes = {"n": n, "d": heads * d_k, "L": layers, "w": more, "m": more + 3, "g": 2}
+        sizes = {"T": n, "D": heads * d_k, "L": layers, "w": more, "S": more + 3, "g": 2}
         wanted = layers * count(n, heads, d_k, sizes)
         if Expression(question.answer, sizes).evaluate(sizes) != wanted:
             return f"{wanted} at {sizes}"
@@ -187,12 +187,12 @@ def _grouped(n, heads, d_k, sizes):
 
 
 COUNTS = {
-    "A text of n tokens is read in one pass": lambda n, heads, d_k, sizes: products(heads, n, n, d_k),
+    "A text of T tokens is read in one pass": lambda n, heads, d_k, sizes: products(heads, n, n, d_k),
     "One more token": lambda n, heads, d_k, sizes: products(heads, 1, n, d_k),
-    "A text of n tokens is read with a sliding window": lambda n, heads, d_k, sizes: products(
+    "A text of T tokens is read with a sliding window": lambda n, heads, d_k, sizes: products(
         heads * n, 1, sizes["w"], d_k
     ),
-    "Cross-attention": lambda n, heads, d_k, sizes: products(heads, n, sizes["m"], d_k),
+    "Cross-attention": lambda n, heads, d_k, sizes: products(heads, n, sizes["S"], d_k),
 }
 
 
