@@ -175,8 +175,8 @@ def _einsum(B: int, T: int, H: int, d: int) -> Traced:  # noqa: N803 - the lesso
     ]
     why = (
         f"The {D} rows of w_q are {H} groups of {d}, each row {D} long. A letter that is missing behind the arrow is "
-        f"summed over: m in the projections, d in the scores, h and d together in the last line, where every head "
-        f"writes to all {D} features and the parts are added up."
+        f"summed over: m in the projections, features in the scores, heads and features in the last line, where each "
+        f"head writes to all {D} features and the parts are added up."
     )
     answer = [(H, d, D), (B, H, T, d), (B, H, T, T), (B, T, D)]
     return code, ["rows", "q", "scores", "out"], answer, wrong, why

@@ -105,3 +105,16 @@ def test_powers_of_two_are_named_only_where_they_explain_the_answer(family):
             if any(tag.endswith("heads-power-of-two") for tag in mark.tags):
                 named.add(tuple(numbers[place] for place in taken))
         assert all(number & (number - 1) == 0 for taken in named for number in taken), named
+
+
+def test_one_notation():
+    """D is the model's width and d_head that of a head: no question has a bare d, which was once the one and once the
+    other."""
+    for topic in BANK.topics():
+        for family in topic.families:
+            question = make_variant(BANK, family, "letters", 1)
+            options = " ".join(option.text for option in question.options)
+            shown = (
+                f"{question.text} {question.code} {question.explain} {options} {' '.join(question.feedback.values())}"
+            )
+            assert not re.search(r"(?<![\w'’·-])\d*d(?![\w'’])", shown), family.id
