@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from random import Random
 
 from grader.errors import CourseError
 from grader.judge.checks.check import Check
@@ -17,8 +18,10 @@ from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.prefetch import PrefetchedModule
 from grader.judge.transcript.replay import Player
 from grader.judge.transcript.transcript import Recorder, Transcript
-from grader.judge.values.random_inputs import Rand
+from grader.judge.values.random_inputs import Rand, derive
 from grader.model import Lesson
+
+SHARE_ASKED_TWICE = 0.1  # of the checks: what answers otherwise the second time keeps something, or draws it
 
 
 class LessonChecks:
@@ -45,6 +48,13 @@ class LessonChecks:
             if not reference.parted:
                 return error
         return self._run(check, submission, self.answers.reference(self.lesson, check.item.name, self.seed))
+
+    @cached_property
+    def asked_twice(self) -> frozenset[str]:
+        """The checks that are run twice where they pass: of each function that of most points, and some drawn ones."""
+        heaviest = {each.function_in(self.lesson): each.name for each in sorted(self.checks, key=lambda c: c.points)}
+        draws = Random(derive(self.seed, self.lesson.name, "asked twice"))
+        return frozenset(heaviest.values()) | {each.name for each in self.checks if draws.random() < SHARE_ASKED_TWICE}
 
     def find_form_faults(self, check: Check, submission: CallableModule) -> frozenset[str]:
         """Return the faults of form that are all that a check has to find; empty if something else is wrong too."""

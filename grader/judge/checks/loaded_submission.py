@@ -49,6 +49,10 @@ class LoadedSubmission:
         assert self.subject is not None
         return self.subject
 
+    def may_keep_state(self) -> bool:
+        """Return True unless it was seen that the functions answer the same when asked the same again."""
+        return False
+
     def load_watched(self) -> CallableModule | None:
         """Load the functions so that their expressions can be watched, after all else; None where that cannot be."""
         return None
@@ -95,6 +99,7 @@ class LearnerFunctions(LoadedSubmission):
         self.worker: Worker | None = None
         # their requests are sent when the submission is loaded
         self._transcripts = list(checks.transcripts.values()) if prefetch else []
+        self._again = [checks.transcripts[name] for name in checks.asked_twice] if prefetch else []
         self._timed_out = False
 
     @property
@@ -105,7 +110,7 @@ class LearnerFunctions(LoadedSubmission):
         worker, reply = self._load_in_worker()
         if self._transcripts:
             self.subject = PrefetchedModule(worker, self.kinds, lambda: self._load_plainly()[0])
-            self.subject.keep(self._transcripts, reply.get("replies"))
+            self.subject.keep([*self._transcripts, *self._again], reply.get("replies"))
         else:
             self.subject = self.make_subject(worker)
         return self.subject
@@ -130,6 +135,9 @@ class LearnerFunctions(LoadedSubmission):
         """Return what checks call, for a worker that has loaded the submission."""
         return RemoteModule(worker, self.kinds, self.device)
 
+    def may_keep_state(self) -> bool:
+        return not isinstance(self.subject, PrefetchedModule) or self.subject.differed
+
     def note_error(self, error: LearnerError) -> bool:
         self._timed_out |= error.kind == "timed-out"
         return self.worker is not None and not self.worker.alive
@@ -150,7 +158,7 @@ class LearnerFunctions(LoadedSubmission):
 
     def _load_plainly(self) -> tuple[Worker, dict[str, Any]]:
         """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in."""
-        self._transcripts = []
+        self._transcripts, self._again = [], []
         if self.worker is not None:
             self.worker.close()  # not given back: it would be taken again, and a warning is printed once in a process
             self.worker = None
@@ -189,6 +197,6 @@ class LearnerFunctions(LoadedSubmission):
             self.submission,
             self.device,
             shared=self.workers.sharing,
-            sequences=requests_of(self._transcripts),
+            sequences=requests_of([*self._transcripts, *self._again]),
             seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
         )

@@ -20,6 +20,7 @@ from grader.source.forbidden_calls import ForbiddenCall, find_forbidden_calls
 from grader.worker.call_monitor import matches
 
 MAX_DEATHS = 2  # of workers on one function; its other checks are not run then
+ASKED_AGAIN = "Asked the same once more, it is not right: something is kept between calls, or drawn at random."
 NO_TIME_LEFT = "Not run: the time for this lesson was used up."
 
 
@@ -69,6 +70,7 @@ class _Run:
             )
         self.outcomes: dict[str, Outcome] = {}
         self._deaths: Counter[str] = Counter()  # of workers, by function
+        self._fickle: set[str] = set()  # functions that passed a check, and not when it was run once more
         self._told: set[tuple[str, str]] = set()  # functions and their faults of form
         sources = (submission.source, *(source for _, source in submission.siblings.values()))
         self._may_draw = not submission.source or any("dropout" in source.lower() for source in sources)
@@ -78,12 +80,12 @@ class _Run:
         not_run = self._not_run(check)
         if not_run is not None:
             return not_run
-        try:
-            error = self.lesson_checks.run(check, self.loaded.live_subject())
-        except LearnerError as learner_error:  # the submission cannot be loaded again
-            error = learner_error
+        error = self._ask(check)
         if error is None:
-            return Outcome(check, "passed", output=self.loaded.take_output())
+            output = self.loaded.take_output()
+            error = self._ask_again(check)
+            if error is None:
+                return Outcome(check, "passed", output=output)
         kind = self._kind_of(check, error)
         call, value = getattr(self.loaded.subject, "last_call", None), getattr(self.loaded.subject, "last_value", None)
         output = self.loaded.take_output()
@@ -93,6 +95,28 @@ class _Run:
             return Outcome(check, "passed", output=output, mended=mended)
         self._told |= told
         return Outcome(check, kind, error=error, call=call, value=value, output=output, mended=mended)
+
+    def _ask(self, check: Check) -> BaseException | None:
+        try:
+            return self.lesson_checks.run(check, self.loaded.live_subject())
+        except LearnerError as error:  # the submission cannot be loaded again
+            return error
+
+    def _ask_again(self, check: Check) -> BaseException | None:
+        """Run some checks that passed once more, and all of a function that answered otherwise the second time."""
+        function = check.function_in(self.lesson)
+        if not self.loaded.may_keep_state() or (
+            check.name not in self.lesson_checks.asked_twice and function not in self._fickle
+        ):
+            return None
+        error = self._ask(check)
+        self.loaded.drop_output()
+        if error is not None:
+            self._fickle.add(function)
+        if isinstance(error, CheckFailed):
+            form = f"{ASKED_AGAIN} {error.form}".strip()
+            return CheckFailed(f"{ASKED_AGAIN} {error}", form, error.hint, error.of_values)
+        return error
 
     def _find_form_faults(self, check: Check, error: BaseException) -> frozenset[str]:
         """Return the faults of form that are all that is wrong; values that differ are looked at no further."""

@@ -50,6 +50,9 @@ class PrefetchedModule(RemoteModule):
 
     Args:
         revive: Gives another worker in place of one that died.
+
+    Attributes:
+        differed: What was asked twice was answered otherwise the second time. Then no reply is kept.
     """
 
     def __init__(self, worker: Worker, kinds: Mapping[str, str], revive: Callable[[], Worker]) -> None:
@@ -57,13 +60,17 @@ class PrefetchedModule(RemoteModule):
         self._revive = revive
         self._replies: dict[Transcript, bytes] = {}
         self._died = False
+        self.differed = False
 
     def keep(self, transcripts: Sequence[Transcript], replies: Any) -> None:
         """Keep what a worker replied to these transcripts: a frame for each; an empty one stands for none."""
         frames = replies if isinstance(replies, list) else []
         for transcript, frame in zip(transcripts, frames, strict=False):
             if isinstance(frame, Array) and frame.data:
-                self._replies[transcript] = bytes(frame.data)
+                data = bytes(frame.data)
+                self.differed |= self._replies.setdefault(transcript, data) != data
+        if self.differed:
+            self._replies.clear()
 
     def fetch(self, transcripts: Sequence[Transcript]) -> None:
         """Send the requests of these transcripts now. Raises LearnerError if no worker is left."""

@@ -1,0 +1,81 @@
+"""No lesson is passed by code that keeps something between calls."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import pytest
+from support.factories import course, run_judge
+
+from grader.judge.course_files import load_file
+from grader.judge.examination import Judge
+from grader.judge.transcript.prefetch import may_be_asked_ahead
+from grader.model import Submission
+
+# Appended to a reference: right at the first call with some inputs, wrong at the second.
+ONCE = """
+
+def first_time(name, args, kwargs):
+    if not hasattr(first_time, "{store}"):
+        first_time.{store} = {{}}
+    key = name + repr([each.tolist() if hasattr(each, "tolist") else repr(each) for each in [*args, *kwargs.values()]])
+    first = key not in first_time.{store}
+    first_time.{store}[key] = name
+    return first
+"""
+FUNCTION = """
+
+right_{name} = {name}
+
+
+def {name}(*args, **kwargs):
+    value = right_{name}(*args, **kwargs)
+    return value if first_time("{name}", args, kwargs) else None
+"""
+CLASS = """
+
+right_{name} = {name}
+
+
+class {name}(right_{name}):
+    pass
+"""
+METHOD = """
+    def {method}(self, *args, **kwargs):
+        value = super().{method}(*args, **kwargs)
+        return value if first_time("{method}", args, kwargs) else None
+"""
+STORES = ("kept", "data")  # the second is not seen to be state: a tensor has one
+
+
+def spoiled(lesson, store):
+    parts = [lesson.solution_path.read_text(), ONCE.format(store=store)]
+    namespace = vars(load_file(lesson.solution_path))
+    for name, kind in lesson.kinds.items():
+        parts.append((CLASS if kind == "class" else FUNCTION).format(name=name))
+        if kind == "class":
+            parts += [METHOD.format(method=each) for each in vars(namespace[name]) if not each.startswith("_")]
+    return "".join(parts)
+
+
+SLOW = ("attention", "multi_head", "block", "training")  # to look for names of what is wrong
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.soak if name in SLOW else ()) for name in course().lessons]
+)
+def test_code_that_is_right_once_does_not_pass(name, launcher):
+    """Asked alone or ahead, each function fails, and the reference scores 10.0."""
+    lesson = course().lessons[name]
+
+    assert "class" in lesson.kinds.values() or may_be_asked_ahead(Submission(name, "", spoiled(lesson, STORES[1])))
+
+    def drive(judge: Judge) -> None:
+        right, own, borrowed = lesson.solution_path.read_text(), *(spoiled(lesson, store) for store in STORES)
+        for source, wrong in (right, set()), (own, set(lesson.kinds)), (borrowed, set(lesson.kinds)):
+            with judge.workers.one_learner() if source != own else nullcontext():
+                result = judge.examine(lesson, Submission(name, f"{name}.py", source), 7)
+            assert {check.function for check in result.checks if not check.passed} == wrong
+            assert result.score == 10.0 if not wrong else result.score < 6.0
+
+    run_judge(launcher, name, drive)
