@@ -96,15 +96,18 @@ def test_sizes_known_by_heart_do_not_pass(name, launcher):
 @pytest.mark.soak
 @pytest.mark.parametrize("name", course().lessons)
 def test_verdicts_hold_on_every_seed(name, launcher):
-    """On other seeds the reference and every alternative score 10.0, and every known mistake is rejected and named."""
+    """On other seeds the reference and every alternative score 10.0, and every known mistake is rejected and named.
+
+    `grader audit` does so on its own seeds; only with SOAK=2 and more are the mistakes put to others too.
+    """
     lesson = course().lessons[name]
 
     def drive(judge: Judge) -> None:
         base = vars(load_file(lesson.solution_path))
-        for seed in range(100, 100 + 2 * SOAK):
+        for seed in range(100, 100 + SOAK):
             assert judge.examine_own(lesson, base, seed).score == 10.0
             for mistake_set in load_mistake_sets(lesson):
-                for known in (*mistake_set.alternatives, *(mistake_set.mistakes if seed < 100 + SOAK else ())):
+                for known in (*mistake_set.alternatives, *(mistake_set.mistakes if seed > 100 else ())):
                     version = mistake_set.build(known.changes, known.version)
                     result = judge.examine_own(lesson, {**base, mistake_set.function: version}, seed)
                     expected = [known.id] if isinstance(known, Mistake) else []

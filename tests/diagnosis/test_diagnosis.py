@@ -43,7 +43,7 @@ def diagnostician_of(name: str, function: str) -> Diagnostician:
 @pytest.mark.parametrize(
     "lesson, mistake_set", CASES, ids=lambda value: value if isinstance(value, str) else value.function
 )
-@repeat(usual=12, soak=40)
+@repeat(usual=12, soak=24)
 def test_known_mistakes_are_named_as_themselves(lesson, mistake_set, times):
     """Put to the probes, a known mistake is explained by its own id and no other. `grader audit` tries all of them."""
     diagnostician = diagnostician_of(lesson, mistake_set.function)
