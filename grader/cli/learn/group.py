@@ -25,6 +25,7 @@ COMMANDS = {
     "review": "grader.cli.quiz.repeat:review",
     "report": "grader.cli.learn.report",
     "progress": "grader.cli.learn.progress",
+    "hand-in": "grader.cli.learn.hand_in",
     "demo": "grader.cli.learn.demo",
     "doctor": "grader.cli.doctor.doctor",
 }

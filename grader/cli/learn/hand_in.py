@@ -1,0 +1,89 @@
+"""`learn hand-in`: one zip with the right names, of what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import click
+
+from grader.cli.context import CourseContext, find_context, short_path
+from grader.cli.lesson_parameters import choose_lessons, lessons_option
+from grader.cli.options import course_option
+from grader.cli.output import refuse_existing
+from grader.errors import UsageError
+from grader.files import replacing
+from grader.terminal.console import paint, put, signs, warn
+
+if TYPE_CHECKING:
+    from grader.model import Lesson
+
+OUT = "hand-in.zip"
+
+
+@click.command("hand-in")
+@lessons_option
+@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, metavar="FILE", help="The zip.")
+@click.option("--force", is_flag=True, help="Replace the file at --out.")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lessons: str | None, out: Path, force: bool) -> None:
+    """Pack what you have written into one zip to hand in.
+
+    Files keep the names by which they are found when they are graded, and your own modules that they import come with
+    them. An exercise that is still empty is left out.
+
+    \b
+    Example:
+      learn hand-in
+      learn hand-in --lessons softmax,attention --out hw1.zip
+    """
+    context = find_context(ctx)
+    workspace = context.require_workspace()
+    chosen = choose_lessons(context.course, lessons)
+    refuse_existing(out, force)
+    written = [lesson for lesson in chosen if context.edited_at(lesson)]
+    if not written:
+        raise UsageError("nothing is written yet", where=str(workspace.root), next_step="learn check")
+    files = _read_files(context, written)
+    try:
+        with replacing(out) as temporary, ZipFile(temporary, "w", ZIP_DEFLATED) as archive:
+            for name, source in files.items():
+                archive.writestr(ZipInfo(name), source.encode(), ZIP_DEFLATED)
+    except OSError as error:
+        what = f"the zip cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
+    _tell(context, chosen, written, files)
+    put(paint(f"Written to {short_path(out.absolute())}. Hand in this one file.", "strong"))
+
+
+def _read_files(context: CourseContext, lessons: list[Lesson]) -> dict[str, str]:
+    """Return the files of the lessons and what they import, by their path in the workspace. Raises SubmissionError."""
+    from grader.submission import read_submission
+
+    root = context.require_workspace().root
+    files: dict[str, str] = {}
+    for lesson in lessons:
+        path = context.require_workspace().exercise_path(lesson)
+        submission = read_submission(path, lesson, context.course, root)
+        for note in submission.notes:
+            warn(note)
+        for place, source in ((submission.path, submission.source), *submission.siblings.values()):
+            files[Path(place).absolute().relative_to(root.absolute()).as_posix()] = source
+    return files
+
+
+def _tell(context: CourseContext, chosen: list[Lesson], written: list[Lesson], files: dict[str, str]) -> None:
+    """Say what is in it, and what is known of each lesson."""
+    progress = context.progress()
+    for lesson in written:
+        state = "solved" if progress[lesson.name].solved else f"not solved yet: learn check {lesson.name}"
+        sign = signs().passed if progress[lesson.name].solved else signs().skipped
+        put(f"{sign} {lesson.track}/{lesson.name}.py  {state}")
+    own = {f"{lesson.track}/{lesson.name}.py" for lesson in written}
+    for name in files.keys() - own:
+        put(f"  {name}")
+    empty = [lesson.name for lesson in chosen if lesson not in written]
+    if empty:
+        put(f"Not written, so left out: {', '.join(empty)}.")

@@ -1,0 +1,43 @@
+"""`learn hand-in`: the zip that it writes is found, lesson by lesson, by what grades it."""
+
+from __future__ import annotations
+
+import zipfile
+
+from support.learn_command import TINY, answer, learn, start_workspace
+
+from grader.course import load
+from grader.intake.discover import discover
+from grader.intake.hand_in import read_hand_in
+from grader.intake.match_lessons import LessonMatcher
+
+HELPED = "from helper import total\n\n\ndef moving_average(x, window):\n    return total(x, window)\n"
+
+
+def test_what_is_written_is_packed_under_the_names_that_are_found(tmp_path):
+    """Written lessons and the modules they import; what is empty is left out and named; nothing is replaced unasked."""
+    work = start_workspace(tmp_path / "work")
+    empty = learn("hand-in", cwd=work)
+    assert empty.returncode == 2 and "nothing is written yet" in empty.stderr
+    answer(work, "moving_average", HELPED)
+    (work / "basics/helper.py").write_text("def total(x, window):\n    return x\n")
+    (work / "basics/private.py").write_text("password = 1\n")
+    (tmp_path / "in").mkdir()
+    out = tmp_path / "in/ann.zip"
+    done = learn("hand-in", "--out", str(out), cwd=work)
+
+    assert done.returncode == 0, done.stderr
+    assert "not solved yet" in done.stdout and "left out: " in done.stdout and "argmax_2d" in done.stdout
+    with zipfile.ZipFile(out) as archive:
+        assert sorted(archive.namelist()) == ["basics/helper.py", "basics/moving_average.py"]
+    (found,) = discover(tmp_path / "in").learners
+    sources = {path: text.decode() for path, text in read_hand_in(found).files.items()}
+    course = load(TINY)
+    assert LessonMatcher(course, sources).match(course.lessons["moving_average"]) == ("basics/moving_average.py", "")
+
+    again = learn("hand-in", "--out", str(out), cwd=work)
+    assert again.returncode == 2 and "--force" in again.stderr
+    answer(work, "argmax_2d")
+    assert learn("hand-in", "--out", str(out), "--force", "--lessons", "argmax_2d", cwd=work).returncode == 0
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == ["basics/argmax_2d.py"]
