@@ -126,7 +126,7 @@ class Run:
         states = self.results.states
         self.otherwise = sum(states[name].settings != self.results.key for name in waiting & states.keys())
         listed = {name for name, state in states.items() if state.listed}
-        self.changed = sorted(listed & {learner.id for learner in mine} - stays - waiting)
+        self.changed = sorted(listed & {learner.id for learner in mine} - stays - waiting - {*self.older})
         if self.changed:
             self.results.grade_again(self.changed)
         stays |= {*self.changed, *self.older}
