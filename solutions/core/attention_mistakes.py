@@ -275,7 +275,7 @@ ALL_KEYS = "Block only what `mask` blocks; with mask=None every query may attend
 PAST = f"({SCORE}).masked_fill(torch.ones(q.size(-2), k.size(-2)).triu(1) == 1, -INF)"
 ITSELF = f"({SCORE}).masked_fill(torch.eye(q.size(-2), k.size(-2)) == 0, {{}})"
 mistake("at-always-causal", "You hide the future from every query, whether a mask asks for it or not.", ALL_KEYS,
-        alone=True, score=PAST)
+        coding="whatever the mask", alone=True, score=PAST)
 mistake("at-always-causal", "Without a mask you hide the future; with mask=None every query may attend to every key.",
         coding="unless a mask is given", alone=True, score=f"{PAST} if mask is None else {SCORE}")
 # with fewer keys than queries the last queries see none, and weigh all evenly after a finite fill

@@ -241,14 +241,25 @@ class MistakeSet:
             self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, **dict[str, Any](row.changes))
 
     def include(
-        self, known: str | MistakeSet, *, without: Sequence[str] = (), says: str = "", **own: tuple[str, str]
+        self,
+        known: str | MistakeSet,
+        *,
+        only: Sequence[str] = (),
+        without: Sequence[str] = (),
+        says: str = "",
+        words: Mapping[str, str] | None = None,
+        alone: bool = False,
+        **own: tuple[str, str],
     ) -> None:
         """Register the mistakes of another mistake set that have their steps and probes here, too.
 
         Args:
             known: It, or the name of the lesson whose first it is; `track/lesson` in another track.
+            only: Ids or labels to take; empty means all.
             without: Ids or labels to leave out.
             says: What its sentences begin with here, as "Inside attention,".
+            words: What stands here in place of words of its sentences, as {"d_k": "d_head"}.
+            alone: None is looked for beside other mistakes.
             own: By id, with `_` for `-`, what is said and suggested in place of its words.
         """
         other = known
@@ -258,11 +269,22 @@ class MistakeSet:
         self.source.names = {**other.source.names, **self.source.names}
         probes = {probe.name for probe in self.probes}
         for row in other.mistakes:
+            names, taken = {row.id, row.label}, not only or row.id in only or row.label in only
             here = row.changes and row.changes.keys() <= self.steps.keys() and probes.issuperset(row.only)
-            if here and not {row.id, row.label} & {*without}:
+            if here and taken and not names & {*without}:
                 said = f"{says} {row.says[0].lower()}{row.says[1:]}" if says else row.says
                 said, suggests = own.get(row.id.replace("-", "_"), (said, row.suggests))
-                self.mistake(row.id, said, suggests, coding=row.coding, only=row.only, alone=row.alone, **row.changes)
+                for word, here_so in (words or {}).items():
+                    said, suggests = said.replace(word, here_so), suggests.replace(word, here_so)
+                self.mistake(
+                    row.id,
+                    said,
+                    suggests,
+                    coding=row.coding,
+                    only=row.only,
+                    alone=alone or row.alone,
+                    **row.changes,
+                )
 
     def example(self, *args: Any, **kwargs: Any) -> None:
         """Register arguments small enough to retype; smallest first."""
