@@ -79,18 +79,18 @@ ask("on heads without a mask", *drawn((2, 3, 5, 12), (2, 3, 5, 12), (2, 3, 5, 6)
 ask("with all sizes equal", *drawn((3, 3, 3), (3, 3, 3), (3, 3, 3)))
 ask("large scores", *drawn((2, 4, 5), (2, 4, 5), scale=12.0), draw(2, 4, 6), stage="on large scores", atol=1e-3)
 ask("with a square mask", *SQUARES, mask=ONE_SEES_ALL, see=tamed)
-ask("with a mask that is wider than high", *drawn((2, 3, 4, 12), (2, 3, 5, 12), (2, 3, 5, 6)),
-    mask=mixed_mask(2, 3)[..., 1:, :], see=tamed)
+ask("with a mask that is wider than high", *drawn((2, 3, 4, 12), (2, 3, 5, 12), (2, 3, 5, 6)), mask=mixed_mask(2,
+    3)[..., 1:, :], see=tamed)
 ask("with a padding mask", *drawn((2, 4, 5), (2, 4, 5), (2, 4, 6)), mask=torch.tensor([[True, True, False, True]]),
     see=tamed_padding, nan_tells_nothing=True)
 ask("with a padding mask for heads", *drawn((2, 3, 5, 12), (2, 3, 7, 12), (2, 3, 7, 6)), mask=PADDING,
     see=tamed_padding, nan_tells_nothing=True)
 ask("where allowed scores are very low", LOW_Q, LOW_K, draw(4, 6), mask=FIRST_AND_THIRD, see=tamed_zeros, atol=1e-3,
     nan_tells_nothing=True)
-ask("in leaving its inputs alone", *SQUARES, mask=mixed_mask(2), by="observe",
-    see=lambda seen: [*seen.args, seen.kwargs["mask"]])
-ask("two calls", *drawn((2, 3, 7, 5), (2, 3, 7, 5), (2, 3, 7, 6)), stage="in answering twice alike",
-    by=lambda attend, *given: same(attend(*given), attend(*given), 0.0))
+ask("in leaving its inputs alone", *SQUARES, mask=mixed_mask(2), by="observe", see=lambda seen: [*seen.args,
+    seen.kwargs["mask"]])
+ask("two calls", *drawn((2, 3, 7, 5), (2, 3, 7, 5), (2, 3, 7, 6)), stage="in answering twice alike", by=lambda attend,
+    *given: same(attend(*given), attend(*given), 0.0))
 ask("in its gradients", *BATCH, by="gradients", wrt=[0, 1, 2], weights=draw(2, 3, 6))
 ask("in keeping the dtype", *drawn((3, 5), (4, 5), (4, 6), dtype=torch.float64))
 # aside: what only rare faults show, which hide no other
@@ -120,11 +120,11 @@ attention.example(TWO.view(1, 2, 1, 2), TWO.expand(1, 2, 2, 2), TWO.expand(1, 2,
 # --- the scores
 SCORE = "q @ k.transpose(-2, -1)"
 mistake("at-qk-swapped", "Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries "
-        "no error warns you, but row i is then not the answer to query i.", "Scores are (queries × keys): put q on "
-        "the left and the transposed k on the right.", score="k @ q.transpose(-2, -1)")
-mistake("at-qk-swapped", "You transpose the weights before they meet the values: row i answers not for query i but "
-        "for key i.", "Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).",
-        coding="weights transposed", alone=True, blend="weights.transpose(-2, -1) @ v")
+        "no error warns you, but row i is then not the answer to query i.", "Scores are (queries × keys): put q on the "
+        "left and the transposed k on the right.", score="k @ q.transpose(-2, -1)")
+mistake("at-qk-swapped", "You transpose the weights before they meet the values: row i answers not for query i but for "
+        "key i.", "Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).", coding="weights transposed",
+        alone=True, blend="weights.transpose(-2, -1) @ v")
 mistake("at-k-reshaped", "You reshape k where it must be transposed: `view` and `reshape` keep the numbers in their "
         "order and only cut the rows elsewhere, so queries meet scrambled keys.", "Exchange the last two axes with "
         "`k.transpose(-2, -1)`.", score="q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))")
@@ -247,8 +247,8 @@ mistake("at-zero-score-hidden", "You hide every score that is 0, to find those t
         "-inf)`.", only=("allowed scores of 0",), hide="(scores * mask).masked_fill(scores * mask == 0, -INF)")
 mistake("at-mask-one-axis", "A mask of shape (S,), one for all queries, is an error: you count on two axes or more.",
         AS_IT_COMES, only=("a mask with one axis",), hide="scores.masked_fill(~mask.mT.mT, -INF)")
-mistake("at-half", "It is an error for float16, whose lowest number is -65504: your fill does not fit.", "Fill with "
-        "`float('-inf')`, which every float type has, or with `torch.finfo(scores.dtype).min`.", only=HALF,
+mistake("at-half", "It is an error for float16, whose lowest number is -65504: your fill does not fit.",
+        "Fill with `float('-inf')`, which every float type has, or with `torch.finfo(scores.dtype).min`.", only=HALF,
         hide="scores.masked_fill(~mask, -1e9)")
 mistake("at-half", "It is an error in half precision: what you make of the mask is float32, and so the weights no "
         "longer fit the values.", "Convert to the scores' own type (`mask.to(scores.dtype)`), or use `masked_fill`.",
@@ -311,8 +311,8 @@ mistake("at-detached", "The weights are cut off from autograd (`.detach()`, `.da
         blend="weights.detach() @ v")
 mistake("at-detached", "The result is cut off from autograd (`.detach()`, `.data`, `no_grad`, numpy): nothing can "
         "learn from it.", alone=True, result="value.detach()")
-mistake("at-dtype", "The answer's dtype is float32 whatever the inputs' is.",
-        "Take out `.float()`; make new tensors with `dtype=q.dtype`.", alone=True, result="value.float()")
+mistake("at-dtype", "The answer's dtype is float32 whatever the inputs' is.", "Take out `.float()`; make new tensors "
+        "with `dtype=q.dtype`.", alone=True, result="value.float()")
 
 # --- just as right
 right("a fill of -10,000", hide="scores.masked_fill(~mask, -1e4)")
@@ -333,8 +333,8 @@ right("−∞ added", hide="scores + torch.zeros_like(mask, dtype=scores.dtype).
 right("the logarithm of the mask added", hide="scores + mask.to(scores.dtype).log()")
 right("torch.where", hide="torch.where(mask, scores, -INF)")
 right("assignment where blocked", hide="scores = scores.clone()\nscores[~mask.expand_as(scores)] = -INF")
-right("softmax by hand", weigh="scores = (scores - scores.amax(-1, keepdim=True)).exp()\n"
-      "weights = scores / scores.sum(-1, keepdim=True)")
+right("softmax by hand",
+      weigh="scores = (scores - scores.amax(-1, keepdim=True)).exp()\nweights = scores / scores.sum(-1, keepdim=True)")
 right("softmax through logsumexp", weigh="torch.exp(scores - scores.logsumexp(-1, keepdim=True))")
 right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)",
       blend="torch.einsum('...ts,...sv->...tv', weights, v)")

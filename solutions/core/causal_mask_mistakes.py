@@ -38,17 +38,10 @@ for tokens in (1, 2, 3, 4, 5):
     causal_mask.example(tokens)
 
 
-def places(subject, part):
-    """The entries of the mask for six tokens where `part(how far the key lies behind the query)` holds, as a row."""
-    positions = torch.arange(6)
-    mask = torch.as_tensor(subject.causal_mask(6))
-    return read(mask[part(positions.unsqueeze(1) - positions)])
-
-
-def kind_of_length(subject):
+def kind_of_length(causal):
     """How the mask's size goes with the number of tokens, in words."""
     lengths = (3, 6, 601)
-    sizes = [tuple(subject.causal_mask(seq_len).shape[-2:]) for seq_len in lengths]
+    sizes = [tuple(causal(seq_len).shape[-2:]) for seq_len in lengths]
     if sizes == [(seq_len, seq_len) for seq_len in lengths]:
         return "as asked"
     if len(set(sizes)) == 1:
@@ -56,10 +49,10 @@ def kind_of_length(subject):
     return "cut off" if sizes[:2] == [(3, 3), (6, 6)] and max(sizes[2]) < 601 else "otherwise"
 
 
-def device_of(subject):
+def device_of(causal):
     """Where the mask lies: "cpu" or "elsewhere". A device that is not there raises, and says which in many ways."""
     try:
-        observed = subject.causal_mask.observe(5)
+        observed = causal.observe(5)
     except LearnerError as error:
         if error.type_name in FAILURES and any(sign in error.text for sign in DEVICE_ERROR_WORDS):
             return "elsewhere"
@@ -68,57 +61,23 @@ def device_of(subject):
     return "cpu" if tuple(devices) == ("cpu",) else "elsewhere"
 
 
-# --- probes: equal on all of these is equal ---------------------------------------------------------------------------
-
-
-@causal_mask.probe("nine tokens", stage="with nine tokens")
-def _(subject, rand):
-    return read(subject.causal_mask(9))
-
-
-@causal_mask.probe("the diagonal", stage="on the diagonal")
-def _(subject, rand):
-    return places(subject, lambda behind: behind == 0)
-
-
-@causal_mask.probe("below the diagonal", stage="below the diagonal")
-def _(subject, rand):
-    return places(subject, lambda behind: behind > 0)
-
-
-@causal_mask.probe("above the diagonal", stage="above the diagonal")
-def _(subject, rand):
-    return places(subject, lambda behind: behind < 0)
-
-
-@causal_mask.probe("one token", stage="with one token")
-def _(subject, rand):
-    return read(subject.causal_mask(1))
-
-
-@causal_mask.probe("two tokens", stage="with two tokens")
-def _(subject, rand):
-    return read(subject.causal_mask(2))
-
-
-@causal_mask.probe("the length", stage="in its size")
-def _(subject, rand):
-    return kind_of_length(subject)
-
-
-@causal_mask.probe("the device")
-def _(subject, rand):
-    return device_of(subject)
-
+# --- probes: equal on all of these is equal
+BEHIND = torch.arange(6).unsqueeze(1) - torch.arange(6)  # how far the key lies behind the query
+for stage, part in (("on", BEHIND == 0), ("below", BEHIND > 0), ("above", BEHIND < 0)):
+    causal_mask.ask(f"{stage} the diagonal", 6, see=lambda mask, part=part: read(torch.as_tensor(mask)[part]))
+for words, tokens in (("nine tokens", 9), ("one token", 1), ("two tokens", 2)):
+    causal_mask.ask(f"with {words}", tokens, see=read)
+causal_mask.ask("in its size", by=kind_of_length)
+causal_mask.ask("the device", by=device_of, stage="")
 
 # fmt: off
 # --- the pattern
 mistake("cm-transposed", "Your mask is transposed: it hides the past and shows the future. Token 0 sees every token, "
-    "the last token only itself.", "Keep the triangle on and below the diagonal (`tril`): row i is a query, and it may "
-    "see columns 0 to i.", orient="value.T")
+        "the last token only itself.", "Keep the triangle on and below the diagonal (`tril`): row i is a query, and it "
+        "may see columns 0 to i.", orient="value.T")
 mistake("cm-inverted", "Your mask is inverted: it says which keys are blocked, while here True = may attend. The last "
-    "query is left without a single key.", "Turn it around with `~` (or compare the other way), so that True = may "
-    "attend.", meaning="~value")
+        "query is left without a single key.", "Turn it around with `~` (or compare the other way), so that True = may "
+        "attend.", meaning="~value")
 for id, allow, says, suggests in (
     ("cm-no-self", "keys < queries",
     "Your diagonal is False: no token may attend to itself. Query 0 then has no key at "
@@ -139,8 +98,8 @@ for id, allow, says, suggests in (
     mistake(id, says, suggests, allow=allow)
 for width, reach in ((1, "the one token"), (2, "the 2 tokens"), (3, "the 3 tokens")):
     mistake("cm-band", f"Each token sees itself and only {reach} just before it: your mask is a band along the "
-        "diagonal.", "Let each token see all earlier ones: the whole triangle below the diagonal.",
-        coding=f"itself and {width} before", allow=f"(keys <= queries) & (keys >= queries - {width})")
+            "diagonal.", "Let each token see all earlier ones: the whole triangle below the diagonal.",
+            coding=f"itself and {width} before", allow=f"(keys <= queries) & (keys >= queries - {width})")
 mistake("cm-band", "Each token sees only the one token just before it, and not itself. Query 0 is left without a key.",
         "Let each token see itself and all earlier ones: the diagonal and the whole triangle below it.",
         coding="one before, without itself", allow="keys == queries - 1")
@@ -151,25 +110,25 @@ mistake("cm-only-first", "Each token sees the first one and itself, and nothing 
 
 # --- the form
 mistake("cm-float", "Your mask holds the numbers 0 and 1, not False and True. `~` and `masked_fill` want a bool "
-    "tensor, and torch's attention would add these numbers to the scores.", "Return a bool tensor: `dtype=torch.bool` "
-    "at the start, or `.bool()` at the end.", write="value.float()")
+        "tensor, and torch's attention would add these numbers to the scores.", "Return a bool tensor: "
+        "`dtype=torch.bool` at the start, or `.bool()` at the end.", write="value.float()")
 mistake("cm-additive", "This is the additive form: 0 where a query may attend, and minus infinity (or a huge negative "
         "number) where it may not. That form is added to the scores; the mask of this course is Boolean.",
         "Return `mask == 0`, which is True exactly where the additive form allows.",
         write="torch.zeros(value.shape).masked_fill(~value, -torch.inf)")
 mistake("cm-nan-product", "You multiply zeros and ones by minus infinity. 0 · ∞ has no value, so the places that "
-    "should be 0 are NaN.", "Return the Boolean triangle itself; where an additive mask is wanted, use `masked_fill`, "
-    "not a product.", write="(~value).float() * -torch.inf")
+        "should be 0 are NaN.", "Return the Boolean triangle itself; where an additive mask is wanted, use "
+        "`masked_fill`, not a product.", write="(~value).float() * -torch.inf")
 for frame, shape in (("value[None]", "(1, T, T)"), ("value[None, None]", "(1, 1, T, T)")):
     mistake("cm-extra-dims", f"Your mask has shape {shape}: there are extra axes of size 1 in front of (T, T).",
             "Return (T, T); broadcasting adds the axes for batch and heads by itself.", coding=shape, frame=frame)
 
 # --- size and device
 mistake("cm-fixed-size", "Your mask has the same size whatever `seq_len` is.", "Build it from `seq_len`: shape "
-    "(seq_len, seq_len).", only=("the length",), length="torch.arange(5)")
+        "(seq_len, seq_len).", only=("in its size",), length="torch.arange(5)")
 mistake("cm-fixed-size", "Your mask is cut from a table of fixed size: for a longer sequence it comes out too small.",
         "Build it from `seq_len` at every call, so that there is no longest length.", coding="up to a largest length",
-        only=("the length",), length="torch.arange(min(seq_len, 64))")
+        only=("in its size",), length="torch.arange(min(seq_len, 64))")
 # the judge need not start CUDA for this (a second, and memory): to the probe an error says the same
 mistake("cm-device", 'You put the mask on a device by name (`.cuda()`, `device="cuda"`, `"mps"`). The function then '
         "fails on every machine that has no such device, and where it does not fail, on tensors that lie elsewhere.",

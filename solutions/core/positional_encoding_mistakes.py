@@ -4,9 +4,9 @@ Two mistakes of the subject are not here: an odd width, which the statement excl
 batch axis, which takes embeddings to be seen.
 """
 
-import math
+import math  # noqa: F401  expressions below use it
 
-import numpy as np
+import numpy as np  # noqa: F401
 import torch
 
 from grader.api.checks import LearnerError, MistakeSet
@@ -30,12 +30,7 @@ def read(value):
     return value if value.dtype.is_floating_point else value.long()
 
 
-def part(subject, rows, taken):
-    """Some rows and columns of the table for four positions and six columns."""
-    return read(torch.as_tensor(subject.sinusoidal_positional_encoding(4, 6))[rows, taken])
-
-
-def precision(subject):
+def precision(encode):
     """How exact 128 rows of 32 columns are: "exact", "rounded" or "wrong", whatever their dtype.
 
     Rounded angles lie close to the right ones, with an error that leaps from row to row. A wrong frequency lies as
@@ -45,7 +40,7 @@ def precision(subject):
     positions = torch.arange(seq_len, dtype=torch.float64).unsqueeze(1)
     pairs = torch.arange(0, d_model, 2, dtype=torch.float64)
     angles = positions * 10000.0 ** -(pairs / d_model)  # (128, 16), one for each pair
-    table = torch.as_tensor(subject.sinusoidal_positional_encoding(seq_len, d_model)).cpu().detach().double()
+    table = torch.as_tensor(encode(seq_len, d_model)).cpu().detach().double()
     sines, cosines = table[:, 0::2], table[:, 1::2]
     distance = torch.maximum((sines - angles.sin()).abs(), (cosines - angles.cos()).abs()).max()
     if distance <= ATOL:
@@ -57,18 +52,15 @@ def precision(subject):
     return "rounded" if close and (error - even_part).abs().max() > 5 * ATOL else "wrong"
 
 
-def kind_of_length(subject):
+def kind_of_length(encode):
     """How the number of rows goes with the number of positions, in words."""
-    lengths = (3, 6, 130)
-    rows = [subject.sinusoidal_positional_encoding(seq_len, 4).numel() // 4 for seq_len in lengths]
-    if rows == list(lengths):
-        return "as asked"
-    return "always the same" if len(set(rows)) == 1 else "otherwise"
+    lengths = [3, 6, 130]
+    rows = [encode(seq_len, 4).numel() // 4 for seq_len in lengths]
+    return "as asked" if rows == lengths else "always the same" if len(set(rows)) == 1 else "otherwise"
 
 
-def asks_for_gradient(subject):
+def asks_for_gradient(encode):
     """Whether the table is a parameter, or asks for a gradient in another way."""
-    encode = subject.sinusoidal_positional_encoding
     encode(3, 4)  # what fails here is no matter of gradients
     try:
         return encode.gradients(3, 4, wrt=[], weights=torch.ones(3, 4)) is not None
@@ -79,90 +71,36 @@ def asks_for_gradient(subject):
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
 # Small on purpose: where frequencies grow in place of falling, an angle of 2000 has only three decimals in float32.
 
-
-@encoding.probe("four positions, six columns", atol=ATOL, stage="with six columns")
-def _(subject, rand):
-    return read(subject.sinusoidal_positional_encoding(4, 6))
-
-
-@encoding.probe("even columns", atol=ATOL, stage="in the even columns")
-def _(subject, rand):
-    return part(subject, slice(None), slice(0, None, 2))
-
-
-@encoding.probe("odd columns", atol=ATOL, stage="in the odd columns")
-def _(subject, rand):
-    return part(subject, slice(None), slice(1, None, 2))
-
-
-@encoding.probe("position 0", atol=ATOL, stage="for position 0")
-def _(subject, rand):
-    return part(subject, slice(0, 1), slice(None))
-
-
-@encoding.probe("the first pair", atol=ATOL, stage="in the first two columns")
-def _(subject, rand):
-    return part(subject, slice(None), slice(0, 2))
-
-
-@encoding.probe("ten positions, four columns", atol=ATOL)
-def _(subject, rand):
-    return read(subject.sinusoidal_positional_encoding(10, 4))
-
-
-@encoding.probe("four positions, eight columns", atol=ATOL)
-def _(subject, rand):
-    return read(subject.sinusoidal_positional_encoding(4, 8))
-
-
-@encoding.probe("130 positions, four columns", atol=20 * ATOL)  # tells an angle that stands still from a slow one
-def _(subject, rand):
-    return read(subject.sinusoidal_positional_encoding(130, 4))
-
-
-@encoding.probe("one position", atol=ATOL, stage="with one position")
-def _(subject, rand):
-    return read(subject.sinusoidal_positional_encoding(1, 8))
-
-
-@encoding.probe("far from the start", stage="far from the start")
-def _(subject, rand):
-    return precision(subject)
-
-
-@encoding.probe("the length")
-def _(subject, rand):
-    return kind_of_length(subject)
-
-
-@encoding.probe("the gradient")
-def _(subject, rand):
-    return asks_for_gradient(subject)
-
-
-@encoding.probe("5001 positions", aside=True)
-def _(subject, rand):
-    return subject.sinusoidal_positional_encoding(5001, 2).size(0) == 5001
-
-
-SEVERAL_POSITIONS = tuple(probe.name for probe in encoding.probes if probe.name != "one position" and not probe.aside)
-
-# --- examples small enough to retype ----------------------------------------------------------------------------------
-
+# fmt: off
+for stage, rows, columns in (
+    ("with six columns", slice(None), slice(None)), ("in the even columns", slice(None), slice(0, None, 2)),
+    ("in the odd columns", slice(None), slice(1, None, 2)), ("for position 0", slice(0, 1), slice(None)),
+    ("in the first two columns", slice(None), slice(0, 2)),
+):
+    encoding.ask(stage, 4, 6, atol=ATOL, see=lambda table, at=(rows, columns): read(torch.as_tensor(table)[at]))
+encoding.ask("ten positions, four columns", 10, 4, atol=ATOL, see=read, stage="")
+encoding.ask("four positions, eight columns", 4, 8, atol=ATOL, see=read, stage="")
+# tells an angle that stands still from a slow one
+encoding.ask("130 positions, four columns", 130, 4, atol=20 * ATOL, see=read, stage="")
+encoding.ask("with one position", 1, 8, atol=ATOL, see=read)
+encoding.ask("far from the start", by=precision)
+encoding.ask("the length", by=kind_of_length, stage="")
+encoding.ask("the gradient", by=asks_for_gradient, stage="")
+encoding.ask("5001 positions", 5001, 2, see=lambda table: table.size(0) == 5001, aside=True)
+SEVERAL_POSITIONS = tuple(each.name for each in encoding.probes if each.name != "with one position" and not each.aside)
 for size in ((1, 2), (2, 2), (1, 4), (2, 4), (3, 4), (4, 6)):
     encoding.example(*size)
 
-# fmt: off
 # --- the order of columns
 mistake("pe-halves", "Your values are right, but in another order: all sines come first, then all cosines. Here they "
-    "alternate.", "Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last axis "
-    "and flatten).", lay="torch.cat((value[:, 0::2], value[:, 1::2]), dim=1)")
+        "alternate.", "Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last "
+        "axis and flatten).", lay="torch.cat((value[:, 0::2], value[:, 1::2]), dim=1)")
 mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.",
         "Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
         waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
 mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines too. Half of what tells positions apart "
-    "is missing, and a step is no longer a rotation.", "Take the cosine of the angle for the odd columns.",
-    waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
+        "is missing, and a step is no longer a rotation.", "Take the cosine of the angle for the odd columns.",
+        waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
 
 # --- the exponent
 for coding, sine, cosine in (("2j/D", "2 * even", "2 * even + 2"), ("j/D", "even", "even + 1"),
@@ -173,23 +111,23 @@ for coding, sine, cosine in (("2j/D", "2 * even", "2 * even + 2"), ("j/D", "even
         "2i/d_model; the pair of column j is j // 2.", coding=coding, exponents=f"torch.stack(({sine}, {cosine}), "
         "dim=-1).flatten() / d_model", waves="torch.stack((angles[:, 0::2].sin(), angles[:, 1::2].cos()), dim=-1)")
 mistake("pe-exponent-doubled", "Your exponents grow twice as fast as they should, as if the base were 10000². Counting "
-    "0, 2, 4, ... already gives 2i, so another factor of 2 is one too many.", "Take the factor 2 once: "
-    "`torch.arange(0, d_model, 2) / d_model`.", exponents="2 * even / d_model")
+        "0, 2, 4, ... already gives 2i, so another factor of 2 is one too many.", "Take the factor 2 once: "
+        "`torch.arange(0, d_model, 2) / d_model`.", exponents="2 * even / d_model")
 mistake("pe-exponent-halved", "Your exponents grow half as fast as they should, as if the base were 100: you use "
         "i/d_model, with i the number of the pair.", "Use 2i/d_model for pair i.", exponents="even / 2 / d_model")
 mistake("pe-endpoint", "Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula "
-    "they stop one step before 1, at (d_model - 2)/d_model.", "Divide by d_model, and not by d_model - 2 (or by "
-    "d_model/2, and not by d_model/2 - 1).", exponents="even / (d_model - 2)")
+        "they stop one step before 1, at (d_model - 2)/d_model.", "Divide by d_model, and not by d_model - 2 (or by "
+        "d_model/2, and not by d_model/2 - 1).", exponents="even / (d_model - 2)")
 mistake("pe-integer-division", "All your columns turn at the same speed, because every exponent is 0: an integer "
-    "division rounded it down.", "Divide with `/`, and not with `//`.", exponents="even // d_model")
+        "division rounded it down.", "Divide with `/`, and not with `//`.", exponents="even // d_model")
 mistake("pe-integer-division", "Your angles are whole numbers: the division of the position by 10000^(2i/d_model) "
-    "rounds down, so slow columns stand still.", "Divide with `/`, and not with `//`, and keep the angles in float32.",
-    coding="of the position", turn="torch.floor(positions.unsqueeze(1) * rates)")
+        "rounds down, so slow columns stand still.", "Divide with `/`, and not with `//`, and keep the angles in "
+        "float32.", coding="of the position", turn="torch.floor(positions.unsqueeze(1) * rates)")
 for coding, index in (("2i", "even"), ("i", "even / 2")):
     mistake("pe-floor-precedence", "`//` rounds down your whole factor: -log(10000) / d_model // 2 is a whole number "
-        "(-1 from width 6 on), so the divisors are powers of e, whatever the width.",
-        "Use brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.", coding=coding,
-        exponents=f"{index} * (-math.log(10000.0) / d_model // 2)", rate="torch.exp(exponents)")
+            "(-1 from width 6 on), so the divisors are powers of e, whatever the width.",
+            "Use brackets, -log(10000) / (d_model // 2), or do without `//`: -log(10000) * 2i / d_model.",
+            coding=coding, exponents=f"{index} * (-math.log(10000.0) / d_model // 2)", rate="torch.exp(exponents)")
 
 # --- the frequency
 # Bases 100 and 10000² are not here: they are the exponent halved and doubled, and no probe could tell the two apart.
@@ -200,10 +138,10 @@ mistake("pe-base", "Your base is e⁴ (about 54.6): log10(10000) is 4, but the e
         "logarithm.", "Use `math.log(10000.0)`, the natural logarithm.", coding="e⁴, from log10",
         rate="torch.exp(-4.0 * exponents)")
 mistake("pe-frequency-inverted", "Your frequencies grow from pair to pair: you multiply the position by "
-    "10000^(2i/d_model) where the formula divides. With the exponential function, a minus sign is missing.",
-    "Divide by 10000^(2i/d_model), or use exp(-...): later columns must turn slower.", rate="10000.0**exponents")
+        "10000^(2i/d_model) where the formula divides. With the exponential function, a minus sign is missing.",
+        "Divide by 10000^(2i/d_model), or use exp(-...): later columns must turn slower.", rate="10000.0**exponents")
 mistake("pe-power-exchanged", "Base and exponent are exchanged: (2i/d_model) to the power of 1/10000 is about 1 for "
-    "every pair (and 0 for the first).", "Raise 10000 to the power of -2i/d_model.", rate="exponents**1e-4")
+        "every pair (and 0 for the first).", "Raise 10000 to the power of -2i/d_model.", rate="exponents**1e-4")
 
 # --- the position
 mistake("pe-position-from-1", "Your positions start at 1: row p holds what belongs in row p + 1.",
@@ -212,29 +150,29 @@ mistake("pe-position-normalised", "You divide the position by the length of the 
         "another row in every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.",
         number="torch.arange(seq_len) / seq_len")
 mistake("pe-position-normalised", "You scale the positions to run from 0 to 1. The same position then has another row "
-    "in every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.", coding="from 0 to 1",
-    only=SEVERAL_POSITIONS, number="torch.arange(seq_len) / max(seq_len - 1, 1)")
+        "in every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.", coding="from 0 to 1",
+        only=SEVERAL_POSITIONS, number="torch.arange(seq_len) / max(seq_len - 1, 1)")
 mistake("pe-position-2pi", "Your angles have a factor of 2π too many. At whole positions the first pair is then always "
-    "0, 1.", "Take out the 2π: the angle is p / 10000^(2i/d_model) in radians.", number="2 * math.pi * "
-    "torch.arange(seq_len, dtype=torch.float32)")
+        "0, 1.", "Take out the 2π: the angle is p / 10000^(2i/d_model) in radians.",
+        number="2 * math.pi * torch.arange(seq_len, dtype=torch.float32)")
 
 # --- the form
 mistake("pe-transposed", "Your table is transposed: positions run along the columns, shape (d_model, seq_len).",
         "Give positions the rows: shape (seq_len, d_model).", frame="value.T")
 for coding, axis in (("(1, T, D)", 0), ("(T, 1, D)", 1)):
     mistake("pe-extra-axis", f"Your table has shape {coding}: there is an axis of size 1 too many.",
-        "Return (seq_len, d_model), without `unsqueeze`; broadcasting adds the batch axis by itself.", coding=coding,
-        frame=f"value.unsqueeze({axis})")
+            "Return (seq_len, d_model), without `unsqueeze`; broadcasting adds the batch axis by itself.",
+            coding=coding, frame=f"value.unsqueeze({axis})")
 for coding, keep in (("", "value.long()"), ("float again", "value.long().float()")):
     mistake("pe-integer-output", "Your table holds only -1, 0 and 1: it was made of integers, and writing sines into "
-        "it cuts off their decimals.", "Make the table of floats: `torch.zeros(seq_len, d_model)`, without an integer "
-        "dtype.", coding=coding, keep=keep)
+            "it cuts off their decimals.", "Make the table of floats: `torch.zeros(seq_len, d_model)`, without an "
+            "integer dtype.", coding=coding, keep=keep)
 mistake("pe-is-parameter", "Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer "
-    "would change it. This encoding is fixed.", "Return a plain tensor; a module keeps it as a buffer, with "
-    "`register_buffer`.", hold="torch.nn.Parameter(value)")
+        "would change it. This encoding is fixed.", "Return a plain tensor; a module keeps it as a buffer, with "
+        "`register_buffer`.", hold="torch.nn.Parameter(value)")
 mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_len` is.",
-    "Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.", only=("the length", ),
-    take_seq_len="5000")
+        "Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.", only=("the length",
+        ), take_seq_len="5000")
 
 mistake("pe-fixed-size", "Your table is cut from one of fixed length: for a longer sequence it comes out too short.",
         "Build it for `seq_len` positions at every call, so that there is no longest length.",
@@ -243,17 +181,17 @@ mistake("pe-row-zero", "Row 0 of your table is 0: position 0 has a row like any 
         "Take out what zeroes the row. (It is done to embeddings of padding, and this is none.)",
         hold="torch.cat((0.0 * value[:1], value[1:]))")
 mistake("pe-scaled", "Your whole table is multiplied by √d_model. That factor is for embeddings, which are added to "
-    "it.", "Return plain sines and cosines, between -1 and 1.", hold="value * value.size(-1) ** 0.5")
+        "it.", "Return plain sines and cosines, between -1 and 1.", hold="value * value.size(-1) ** 0.5")
 mistake("pe-row-parity", "Sine and cosine go by the row: even positions have sines only, odd ones cosines only.",
         "They go by the column: sines into `[:, 0::2]`, cosines into `[:, 1::2]`.",
         waves="torch.where((torch.arange(seq_len) % 2 == 0)[:, None, None], angles.sin().unsqueeze(-1), "
               "angles.cos().unsqueeze(-1)).expand(-1, -1, 2)")
 mistake("pe-exponent-by-length", "Your exponents are 2i divided by the number of positions, so a position has another "
-    "row in every sentence length.", "Divide by the width: 2i/d_model.", exponents="even / seq_len")
+        "row in every sentence length.", "Divide by the width: 2i/d_model.", exponents="even / seq_len")
 mistake("pe-divided-outside", "You divide the sines and cosines by 10000^(2i/d_model), not the position inside them: "
-    "all columns turn at the same speed.", "Put the division inside: sin(p / 10000^(2i/d_model)).",
-    turn="positions.unsqueeze(1).expand(-1, d_model // 2)", waves="torch.stack((angles.sin() * rates, angles.cos() * "
-    "rates), dim=-1)")
+        "all columns turn at the same speed.", "Put the division inside: sin(p / 10000^(2i/d_model)).",
+        turn="positions.unsqueeze(1).expand(-1, d_model // 2)",
+        waves="torch.stack((angles.sin() * rates, angles.cos() * rates), dim=-1)")
 mistake("pe-one-frequency", "All your pairs turn at one speed, 10000^(-2/d_model): the number of the pair is missing.",
         "Give pair i the exponent 2i/d_model, with i = 0, 1, 2, ...", exponents="torch.full_like(even, 2.0) / d_model")
 
@@ -261,93 +199,40 @@ mistake("pe-one-frequency", "All your pairs turn at one speed, 10000^(-2/d_model
 # What rounding does depends on the order of operations, so these are known by its kind and not by their numbers.
 for name in ("float16", "bfloat16"):
     mistake("pe-low-precision", "Your numbers are rounded too coarsely, as in half precision (float16 or bfloat16). "
-        "The further from the start, the worse: near 100 float16 knows an angle to 1/16 only.",
-        "Compute the angles in float32; where half precision is wanted, convert the finished table.",
-        coding=f"angles in {name}", only=("far from the start",), turn=f"(positions.unsqueeze(1).to(torch.{name}) * "
-        f"rates.to(torch.{name})).double()")
+            "The further from the start, the worse: near 100 float16 knows an angle to 1/16 only.",
+            "Compute the angles in float32; where half precision is wanted, convert the finished table.",
+            coding=f"angles in {name}", only=("far from the start",),
+            turn=f"(positions.unsqueeze(1).to(torch.{name}) * rates.to(torch.{name})).double()")
 mistake("pe-low-precision", "Your table is float16: three decimals are left of every value.", "Return float32.",
         coding="a float16 table", keep="value.half()")
-# fmt: on
 
-# --- just as right ----------------------------------------------------------------------------------------------------
-
-
-def filled(seq_len, d_model, divisors):
-    """The usual way: zeros, then sines into even columns and cosines into odd ones."""
-    table = torch.zeros(seq_len, d_model)
-    angles = torch.arange(seq_len).unsqueeze(1) / divisors
-    table[:, 0::2], table[:, 1::2] = torch.sin(angles), torch.cos(angles)
-    return table
-
-
-def by_exponential(seq_len, d_model):
-    positions = torch.arange(0, seq_len, dtype=torch.float).unsqueeze(1)
-    factors = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model))
-    table = torch.zeros(seq_len, d_model)
-    table[:, 0::2] = torch.sin(positions * factors)
-    table[:, 1::2] = torch.cos(positions * factors)
-    return table
-
-
-def by_power(seq_len, d_model):
-    return filled(seq_len, d_model, torch.pow(10000, torch.arange(0, d_model, 2) / d_model))
-
-
-def by_loops(seq_len, d_model):
-    table = torch.zeros(seq_len, d_model)
-    for p in range(seq_len):
-        for i in range(d_model // 2):
-            angle = p / 10000 ** (2 * i / d_model)
-            table[p, 2 * i], table[p, 2 * i + 1] = math.sin(angle), math.cos(angle)
-    return table
-
-
-def by_outer(seq_len, d_model):
-    inverse = 1.0 / (10000.0 ** (torch.arange(0, d_model, 2).float() / d_model))
-    angles = torch.outer(torch.arange(seq_len).float(), inverse)
-    return torch.stack((angles.sin(), angles.cos()), dim=2).flatten(1)
-
-
-def by_concatenation(seq_len, d_model):
-    angles = torch.einsum("t,i->ti", torch.arange(seq_len).float(), 10000.0 ** (-torch.arange(0, d_model, 2) / d_model))
-    return torch.cat((angles.sin()[..., None], angles.cos()[..., None]), dim=-1).view(seq_len, d_model)
-
-
-def by_choice(seq_len, d_model):
-    column = torch.arange(d_model)
-    angles = torch.arange(seq_len)[:, None] / 10000.0 ** (2 * (column // 2) / d_model)
-    return torch.where(column % 2 == 0, angles.sin(), angles.cos())
-
-
-def by_shifted_sine(seq_len, d_model):
-    column = torch.arange(d_model)
-    angles = torch.arange(seq_len)[:, None] / 10000.0 ** ((column - column % 2) / d_model)
-    return torch.sin(angles + (column % 2) * (math.pi / 2))
-
-
-def by_numpy(seq_len, d_model):
-    angles = np.arange(seq_len)[:, None] / np.power(10000, 2 * (np.arange(d_model) // 2) / d_model)
-    angles[:, 0::2], angles[:, 1::2] = np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])
-    return torch.from_numpy(angles).float()
-
-
-def by_rotation(seq_len, d_model):
-    angles = torch.arange(seq_len)[:, None] / 10000.0 ** (torch.arange(0, d_model, 2) / d_model)
-    turned = torch.view_as_real(torch.polar(torch.ones_like(angles), angles))  # cosine first
-    return turned.flip(-1).reshape(seq_len, d_model)
-
-
-for name, version in {
-    "zeros and the exponential": by_exponential,
-    "zeros and a power": by_power,
-    "loops over positions and pairs": by_loops,
-    "an outer product, stacked and flattened": by_outer,
-    "einsum, concatenated": by_concatenation,
-    "where the column is even": by_choice,
-    "a sine shifted by a quarter turn": by_shifted_sine,
-    "numpy in float64": by_numpy,
-    "complex rotations": by_rotation,
-    "cut from a table that is long enough": lambda seq_len, d_model: by_power(max(5000, seq_len), d_model)[:seq_len],
-}.items():
-    right(name, version=version)
+# --- just as right
+FILL = """table = torch.zeros(seq_len, d_model)
+table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
+return table"""
+COLUMNS = """column = torch.arange(d_model)
+angles = positions.unsqueeze(1) / 10000.0 ** (2 * (column // 2) / d_model)
+return """
+right("zeros and the exponential", exponents="even * (-math.log(10000.0) / d_model)", rate="torch.exp(exponents)",
+      waves=FILL)
+right("zeros and a power", turn="positions.unsqueeze(1) / torch.pow(10000, torch.arange(0, d_model, 2) / d_model)",
+      waves=FILL)
+right("loops over positions and pairs", waves="""table = torch.zeros(seq_len, d_model)
+for p in range(seq_len):
+    for i in range(d_model // 2):
+        angle = p / 10000 ** (2 * i / d_model)
+        table[p, 2 * i], table[p, 2 * i + 1] = math.sin(angle), math.cos(angle)
+return table""")
+right("an outer product, stacked and flattened", rate="1.0 / 10000.0**exponents", turn="torch.outer(positions, rates)")
+right("einsum, concatenated", turn="torch.einsum('t,i->ti', positions, rates)",
+      waves="torch.cat((angles.sin()[..., None], angles.cos()[..., None]), dim=-1)")
+right("where the column is even", waves=f"{COLUMNS}torch.where(column % 2 == 0, angles.sin(), angles.cos())")
+right("a sine shifted by a quarter turn", waves=f"{COLUMNS}torch.sin(angles + (column % 2) * (math.pi / 2))")
+right("numpy in float64", waves="""angles = np.arange(seq_len)[:, None]
+angles = angles / 10000 ** (np.arange(d_model) // 2 * 2 / d_model)
+angles[:, 0::2], angles[:, 1::2] = np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])
+return torch.from_numpy(angles).float()""")
+right("complex rotations", waves="torch.view_as_real(torch.polar(torch.ones_like(angles), angles)).flip(-1)")
+right("cut from a table that is long enough", number="torch.arange(max(5000.0, seq_len))[:seq_len]")
 right("rounded to float16 and back", keep="value.half().float()")
+# fmt: on

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F  # noqa: F401, N812  expressions below use it, by the field's name
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, draw
 
 INF = float("inf")
 
@@ -23,39 +23,28 @@ softmax.example(torch.tensor([0.0, 100.0, 200.0]))
 
 # where a lost axis does no harm, overflow shows
 softmax.ask("on a wide row alone", torch.tensor([[0.0, 100.0, 200.0]]))
-
-
-@softmax.probe("a slice of a larger tensor", aside=True)
-def _(subject, rand):
-    return subject.softmax.on_slices(rand(3, 4, 5))
-
-
-@softmax.probe("minus infinity", aside=True)
-def _(subject, rand):
-    return bool((subject.softmax(torch.tensor([[0.5, -INF, 1.5]]))[:, 1] == 0).all())
-
-
-@softmax.probe("float16", aside=True)
-def _(subject, rand):
-    return str(subject.softmax(torch.tensor([[0.5, -INF, 1.5]], dtype=torch.float16)).dtype)
-
+# aside: what only rare faults show, which hide no other
+BLOCKED = torch.tensor([[0.5, -INF, 1.5]])
+softmax.ask("a slice of a larger tensor", draw(3, 4, 5), by="on_slices", aside=True)
+softmax.ask("minus infinity", BLOCKED, see=lambda found: bool((found[:, 1] == 0).all()), aside=True)
+softmax.ask("float16", BLOCKED.half(), see=lambda found: str(found.dtype), aside=True)
 
 # fmt: off
 # --- the axis
 mistake("sm-dim-ignored", "You ignore `dim`: both the maximum and the sum run over the last axis, whatever axis was "
-    "asked for.", "Pass `dim` to the maximum and to the sum.", shift="x - x.amax(-1, keepdim=True)",
-    total="powers.sum(-1, keepdim=True)")
+        "asked for.", "Pass `dim` to the maximum and to the sum.", shift="x - x.amax(-1, keepdim=True)",
+        total="powers.sum(-1, keepdim=True)")
 mistake("sm-dim-ignored", "You ignore `dim` in the sum: it runs over the last axis, whatever axis was asked for.",
         "Pass `dim` to the sum, as to the maximum.", coding="the sum", total="powers.sum(-1, keepdim=True)")
 for axis in (0, 1):
     mistake("sm-dim-hard-coded", f"What sums to 1 in your answer runs over axis {axis}, not over the `dim` that was "
-        "asked for.", f"Replace the constant {axis} by `dim`.", coding=f"dim={axis}",
-        shift=f"x - x.amax({axis}, keepdim=True)", total=f"powers.sum({axis}, keepdim=True)")
+            "asked for.", f"Replace the constant {axis} by `dim`.", coding=f"dim={axis}",
+            shift=f"x - x.amax({axis}, keepdim=True)", total=f"powers.sum({axis}, keepdim=True)")
 mistake("sm-columns", "You normalise over the axis before the last: columns sum to 1 where rows should.",
-        "Normalise over `dim`; with dim=-1 each row sums to 1.",
-        shift="x - x.amax(-2, keepdim=True)", total="powers.sum(-2, keepdim=True)")
+        "Normalise over `dim`; with dim=-1 each row sums to 1.", shift="x - x.amax(-2, keepdim=True)",
+        total="powers.sum(-2, keepdim=True)")
 mistake("sm-max-over-last", "The maximum runs over the last axis and the sum over `dim`, so the shift no longer "
-    "cancels.", "Take the maximum over the same `dim` as the sum.", shift="x - x.amax(-1, keepdim=True)")
+        "cancels.", "Take the maximum over the same `dim` as the sum.", shift="x - x.amax(-1, keepdim=True)")
 mistake("sm-sum-all", "You divide by one total for the whole tensor; each slice along `dim` needs its own.",
         "Use `sum(dim=dim, keepdim=True)`.", total="powers.sum()")
 LOST = "lost its axis, so it is broadcast along the wrong one: an error on most shapes, silently wrong on a square."
@@ -66,19 +55,19 @@ mistake("sm-no-keepdim", f"The maximum {LOST}", "Add `keepdim=True` to the maxim
 mistake("sm-no-keepdim", "The maximum and the sum lost their axis, so they are broadcast along the wrong one.",
         "Add `keepdim=True` to both.", coding="maximum and sum", shift="x - x.amax(dim)", total="powers.sum(dim)")
 mistake("sm-no-keepdim", "The maximum and the sum lost their axis, and you put it back as the last one "
-        "(`unsqueeze(-1)`): right for dim=-1 only.",
-        "Use `keepdim=True`, or `unsqueeze(dim)`, which puts the axis back where it was.", coding="put back at the end",
-        shift="x - x.amax(dim).unsqueeze(-1)", total="powers.sum(dim).unsqueeze(-1)")
+        "(`unsqueeze(-1)`): right for dim=-1 only.", "Use `keepdim=True`, or `unsqueeze(dim)`, which puts the axis "
+        "back where it was.", coding="put back at the end", shift="x - x.amax(dim).unsqueeze(-1)",
+        total="powers.sum(dim).unsqueeze(-1)")
 
 # --- the shift
 OVERFLOW = "You exponentiate the scores as they are: exp(1000) overflows to inf, and inf/inf is NaN."
 mistake("sm-overflow", OVERFLOW, "Subtract the maximum over `dim` first; it cancels in the fraction.", shift="x")
 mistake("sm-overflow", f"{OVERFLOW} The tiny number below does not help: where exp(-1000) is 0 it gives weights of 0 "
-    "that sum to 0.", "Subtract the maximum over `dim` first; it cancels in the fraction, and no tiny number is "
-    "needed.", coding="a tiny number below", shift="x", total="powers.sum(dim, keepdim=True) + 1e-8")
+        "that sum to 0.", "Subtract the maximum over `dim` first; it cancels in the fraction, and no tiny number is "
+        "needed.", coding="a tiny number below", shift="x", total="powers.sum(dim, keepdim=True) + 1e-8")
 mistake("sm-overflow", f"{OVERFLOW} Replacing NaN by 0 hides that: such weights no longer sum to 1.",
-        "Subtract the maximum over `dim` first; then there is no NaN to replace.",
-        coding="NaN replaced", shift="x", give="torch.nan_to_num(powers / total)")
+        "Subtract the maximum over `dim` first; then there is no NaN to replace.", coding="NaN replaced", shift="x",
+        give="torch.nan_to_num(powers / total)")
 mistake("sm-global-max", "You subtract the maximum of the whole tensor: a slice far below it underflows to 0/0.",
         "Subtract each slice's own maximum: `x.amax(dim=dim, keepdim=True)`.", shift="x - x.max()")
 for what, shift in (("mean", "x.mean(dim, keepdim=True)"), ("minimum", "x.amin(dim, keepdim=True)")):
@@ -90,12 +79,12 @@ mistake("sm-shift-numerator-only", "The shift is in the numerator only, so slice
 mistake("sm-clamp", "You clamp the scores before exponentiating, which makes all large scores equal.",
         "Subtract the maximum instead of clamping: that changes nothing in the answer.", shift="x.clamp(-50.0, 50.0)")
 mistake("sm-clamp", "You cut large scores off before exponentiating, which makes them all equal, and very low ones "
-    "become 0/0.", "Subtract the maximum instead of clamping: that changes nothing in the answer.", coding="from above",
-    shift="x.clamp(max=50.0)")
+        "become 0/0.", "Subtract the maximum instead of clamping: that changes nothing in the answer.",
+        coding="from above", shift="x.clamp(max=50.0)")
 mistake("sm-sign", "The smallest score gets the largest weight: the sign of the scores is flipped.",
         "Exponentiate +x: the largest score must get the largest weight.", coding="negated", take_x="-x")
-mistake("sm-sign", "The sign of the scores is ignored: -2 gets as much weight as 2.",
-    "Take out the `abs`: negative scores must get less weight than positive ones.", coding="absolute", take_x="x.abs()")
+mistake("sm-sign", "The sign of the scores is ignored: -2 gets as much weight as 2.", "Take out the `abs`: negative "
+        "scores must get less weight than positive ones.", coding="absolute", take_x="x.abs()")
 
 # --- the powers and their total
 mistake("sm-no-exp", "You divide the scores by their sum without exponentiating: weights come out negative or above 1.",
@@ -122,8 +111,8 @@ for coding, correction, eps in (
     ("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, with eps", 1, 1e-8), ("n, with eps", 0, 1e-8),
 ):
     mistake("sm-z-scores", "You divide the scores by their standard deviation: how far apart they are no longer "
-        "counts.", "Subtract the maximum, and divide by nothing before `exp`.", coding=coding, alone=True,
-        shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={correction}) + {eps})")
+            "counts.", "Subtract the maximum, and divide by nothing before `exp`.", coding=coding, alone=True,
+            shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={correction}) + {eps})")
 for decimals in (4, 3, 2):
     mistake("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
             "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
@@ -132,8 +121,8 @@ mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, 
         "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
         only=("minus infinity",), power="torch.exp(shifted) + 1e-7")
 mistake("sm-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of a slice or "
-    "of a transposed tensor.", "Use `reshape` (or `flatten`) in place of `view`.", only=("a slice of a larger tensor",),
-    take_x="x.view(-1).view(x.shape)")
+        "of a transposed tensor.", "Use `reshape` (or `flatten`) in place of `view`.",
+        only=("a slice of a larger tensor",), take_x="x.view(-1).view(x.shape)")
 mistake("sm-half", "It is an error for float16, whose largest number is 65504: a number of yours does not fit.",
         "Write `float('-inf')`, which every float type has, or `torch.finfo(x.dtype).min`.", only=("float16",),
         take_x="x.masked_fill(x == -INF, -1e9)")
@@ -142,23 +131,23 @@ softmax.common("sm", "detached", "numpy", "float32", "float64", "integer")
 
 # --- in place
 mistake("sm-in-place", "You change the caller's tensor (`x -= ...`).", "Make a new tensor: `x = x - ...`.",
-    coding="shift", shift="x.sub_(x.amax(dim, keepdim=True))")
+        coding="shift", shift="x.sub_(x.amax(dim, keepdim=True))")
 mistake("sm-in-place", "You change the caller's tensor (`x.exp_()`, `x /= ...`), and nothing keeps exp from "
-    "overflowing.", "Make new tensors: `torch.exp(x - ...)`.", coding="all of it", alone=True, shift="x",
-    power="shifted.exp_()", give="powers.div_(total)")
+        "overflowing.", "Make new tensors: `torch.exp(x - ...)`.", coding="all of it", alone=True, shift="x",
+        power="shifted.exp_()", give="powers.div_(total)")
 mistake("sm-in-place", "You change the caller's tensor: every step (`x -= ...`, `x.exp_()`, `x /= ...`) writes into "
-    "it.", "Make new tensors: `z = x - ...`, then `torch.exp(z)`.", coding="shift and all of it", alone=True,
-    shift="x.sub_(x.amax(dim, keepdim=True))", power="shifted.exp_()", give="powers.div_(total)")
+        "it.", "Make new tensors: `z = x - ...`, then `torch.exp(z)`.", coding="shift and all of it", alone=True,
+        shift="x.sub_(x.amax(dim, keepdim=True))", power="shifted.exp_()", give="powers.div_(total)")
 mistake("sm-in-place", "You change a tensor of your own in place (`y -= y.amax(...)`, `e /= ...`), but the gradient "
-    "needs it as it was: the values are right, and the backward pass is an error.",
-    "Make new tensors: `y = y - y.amax(...)`, `e / e.sum(...)`.", coding="the exponentials", alone=True,
-    power="shifted.exp_()", give="powers.div_(total)")
+        "needs it as it was: the values are right, and the backward pass is an error.",
+        "Make new tensors: `y = y - y.amax(...)`, `e / e.sum(...)`.", coding="the exponentials", alone=True,
+        power="shifted.exp_()", give="powers.div_(total)")
 
 # --- just as right
 right("through logsumexp", give="torch.exp(x - torch.logsumexp(x, dim, keepdim=True))")
 right("a tiny number added below", give="powers / (total + 1e-9)")
 right("the maximum detached", shift="x - x.detach().amax(dim, keepdim=True)")
 right("max().values and unsqueeze", shift="x - x.max(dim).values.unsqueeze(dim)",
-        total="powers.sum(dim).unsqueeze(dim)")
+      total="powers.sum(dim).unsqueeze(dim)")
 right("a power of e", power="torch.e**shifted")
 # fmt: on
