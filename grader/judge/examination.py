@@ -92,10 +92,16 @@ class Judge:
         )
         return self._examine(checks, submission, loaded, hints_used)
 
-    def examine_own(self, lesson: Lesson, namespace: Mapping[str, Any], seed: int) -> LessonResult:
-        """Return the verdict on the course's own functions (a known mistake, an alternative), run in this process."""
+    def examine_own(
+        self, lesson: Lesson, namespace: Mapping[str, Any], seed: int, may_draw: bool = True
+    ) -> LessonResult:
+        """Return the verdict on the course's own functions (a known mistake, an alternative), run in this process.
+
+        Args:
+            may_draw: Dropout may be on: then checks that fail are run once more without it.
+        """
         checks = self.lesson_checks(lesson, seed)
-        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace))
+        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace, may_draw))
 
     def checks_of(self, lesson: Lesson) -> list[Check]:
         """Return the checks of a lesson, in their order."""

@@ -136,9 +136,7 @@ for how, unit in (("", "{0} / {0}.norm(dim=-1, keepdim=True)"), (", with eps", "
         mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out "
                 "far.", "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d_k.", alone=True,
                 coding=f"{coding}{how}", score=f"({unit.format('q')}) @ ({unit.format('k')}).mT", **changes)
-mistake("at-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of a slice, nor "
-        "of heads that were cut out of one tensor.", "Use `reshape` in place of `view`, or no reshaping at all: `@` "
-        "takes any leading axes.", only=("a slice of a larger tensor",), take_q="q.view(-1).view(q.shape)")
+attention.common("at", "view")
 for axes, lead in (("(T, d_k)", ""), ("(B, T, d_k)", "b"), ("(B, H, T, d_k)", "bh")):
     mistake("at-one-rank-only", f"It works for q of shape {axes} only; any other number of leading axes ends in an "
             "error.", "Count axes from the back (`q.size(-1)`, `transpose(-2, -1)`, `dim=-1`) and unpack no shape.",

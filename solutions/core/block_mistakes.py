@@ -503,9 +503,7 @@ DROPPED = "x + F.dropout(heard, 0.1, self.training)"
 alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.",
       "Take the dropout out, or set its probability to 0.", only=("in training mode, pre-LN",
       "in training mode, post-LN"), pre_sum1=DROPPED, post_sum1=DROPPED)
-alone("bl-view", "It works only on inputs without gaps in their memory: `view` cannot join the axes of a slice.",
-      "Use `reshape` or `flatten` in place of `view`.", only=("a slice of a larger tensor",),
-      take_x="x.view(-1).view(x.shape)")
+block.common("bl", "view")
 alone("bl-detached", "The result is cut off from autograd, so nothing before it can learn.",
       "Take out `torch.no_grad()`, `.detach()` and `.data`.", end="out.detach()")
 

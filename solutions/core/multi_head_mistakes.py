@@ -83,9 +83,7 @@ for each, axes, where in ((split, "four", "one head, one token or"), (merge, "th
                      "a new tensor of another dtype.", "Only move axes; if you make a new tensor, use "
                      "`x.new_zeros(...)`, which takes dtype and device from x.", coding=name,
                      take_x=f"x.to(torch.{name})")
-    each.mistake("hd-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of a "
-                 "slice.", "Use `reshape` in place of `view`.", only=("a slice of a larger tensor",),
-                 take_x="x.view(-1).view(x.shape)")
+    each.common("hd", "view")
     each.mistake("hd-squeezed", f"`squeeze` takes away every axis of size 1: with {where} one sequence an axis is "
                  "missing.", f"Take out the `squeeze`: the answer always has {axes} axes.", result="value.squeeze()")
 mistake("hd-in-place", "You reshape the caller's tensor itself (`resize_`, or assigning to its `data`).",

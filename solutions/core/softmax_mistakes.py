@@ -120,14 +120,7 @@ for decimals in (4, 3, 2):
 mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added to the powers): "
         "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
         only=("minus infinity",), power="torch.exp(shifted) + 1e-7")
-mistake("sm-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of a slice or "
-        "of a transposed tensor.", "Use `reshape` (or `flatten`) in place of `view`.",
-        only=("a slice of a larger tensor",), take_x="x.view(-1).view(x.shape)")
-mistake("sm-half", "It is an error for float16, whose largest number is 65504: a number of yours does not fit.",
-        "Write `float('-inf')`, which every float type has, or `torch.finfo(x.dtype).min`.", only=("float16",),
-        take_x="x.masked_fill(x == -INF, -1e9)")
-
-softmax.common("sm", "detached", "numpy", "float32", "float64", "integer")
+softmax.common("sm", "detached", "numpy", "float32", "float64", "integer", "view", "no_float16")
 
 # --- in place
 mistake("sm-in-place", "You change the caller's tensor (`x -= ...`).", "Make a new tensor: `x = x - ...`.",

@@ -38,6 +38,11 @@ ANSWERS = {  # to X - 2 Y
     "reversed": (X - 2 * Y)[[2, 1, 0]],
     "shifted": (X - 2 * Y)[[2, 0, 1]],
     "first_only": (X - 2 * Y)[[0, 0, 0]],
+    "batch_of_one": (X - 2 * Y)[:1],
+    "size_2": X - 2 * Y,
+    "rank_2": X - 2 * Y,
+    "view": X - 2 * Y,
+    "no_float16": X - 2 * Y,
     "integer": (X - 2 * Y).long(),
     "detached": X - 2 * Y,
 }
@@ -54,6 +59,43 @@ def test_each_does_what_its_sentence_says(tmp_path, name):
 
     assert torch.equal(value.detach(), ANSWERS[name])
     assert value.requires_grad == (name not in ("integer", "detached"))
+
+
+@pytest.mark.parametrize(
+    "name, right, wrong",
+    [
+        ("square", torch.ones(2, 2), torch.ones(3, 2)),
+        ("rank_3", torch.ones(3, 2, 2), torch.ones(3, 2)),
+        ("size_5", torch.ones(2, 5), torch.ones(2, 4)),
+        ("view", torch.ones(3, 2), torch.ones(2, 3).T),
+        ("no_float16", torch.ones(3, 2), torch.ones(3, 2).half()),
+    ],
+)
+def test_what_is_right_somewhere_is_an_error_elsewhere(tmp_path, name, right, wrong):
+    """Its sentence says where, with the number that was asked for."""
+    (tmp_path / "more.py").write_text("def more(x):\n    return x + 1\n")
+    known = MistakeSet("more", {"__file__": str(tmp_path / "more_mistakes.py")})
+    for probe in ("a slice of a larger tensor", "float16"):
+        known.ask(probe, right)
+    known.common("mo", name)
+    (mistake,) = known.mistakes
+    function = known.build(mistake.changes)
+
+    assert torch.equal(function(right), right + 1)
+    with pytest.raises((RuntimeError, IndexError)):
+        function(wrong)
+    assert name.split("_")[-1] in mistake.says or not name[-1].isdigit()
+
+
+def test_the_callers_tensor_is_changed_and_the_answer_is_right(tmp_path):
+    """Only a look at the argument afterwards shows it."""
+    (tmp_path / "more.py").write_text("def more(x):\n    return x + 1\n")
+    known = MistakeSet("more", {"__file__": str(tmp_path / "more_mistakes.py")})
+    known.common("mo", "in_place")
+    x = torch.zeros(3)
+
+    assert known.build(known.mistakes[0].changes)(x).tolist() == [1.0] * 3
+    assert x.tolist() != [0.0] * 3
 
 
 def test_half_precision_gives_the_dtype_back_and_not_the_digits(tmp_path):

@@ -189,10 +189,11 @@ class Proof:
     def _prove_mistake(self, diagnostician: Diagnostician, mistake: Mistake) -> None:
         namespace = self._with(diagnostician.mistake_set, mistake.changes, mistake.version)
         first, *others = self.on_seed
-        result = self.judge.examine_own(self.lesson, namespace, first)
+        may_draw = mistake.version is not None or "dropout" in str(mistake.changes)
+        result = self.judge.examine_own(self.lesson, namespace, first, may_draw)
         caught = self._note_failed(result)
         self.report.matrix[diagnostician.mistake_set.function][mistake.label] = caught
-        passed = [seed for seed in (first, *others) if not self._is_rejected(namespace, seed, caught)]
+        passed = [seed for seed in (first, *others) if not self._is_rejected(namespace, seed, caught, may_draw)]
         ids = [found.id for found in result.mistakes]
         self.report.rejected = _add_to(self.report.rejected, not passed)
         self.report.named = _add_to(self.report.named, ids == [mistake.id])
@@ -224,7 +225,7 @@ class Proof:
     def _add_mistake(self, what: str, mistake: Mistake) -> None:
         self.report.add(what, self.lesson.mistakes_path, mistake.line)
 
-    def _is_rejected(self, namespace: Mapping[str, Any], seed: int, caught: Sequence[str]) -> bool:
+    def _is_rejected(self, namespace: Mapping[str, Any], seed: int, caught: Sequence[str], may_draw: bool) -> bool:
         """Return True if a check fails a wrong version: those that `caught` it on the first seed are asked first."""
         if seed == min(self.on_seed):
             return bool(caught)
@@ -232,7 +233,7 @@ class Proof:
         return any(
             outcome.kind not in NOT_FAILED
             for checks in (likely, None)
-            for outcome in self._run(namespace, seed, checks)
+            for outcome in self._run(namespace, seed, checks, may_draw)
         )
 
     def _note_failed(self, result: LessonResult) -> list[str]:
@@ -254,9 +255,11 @@ class Proof:
     def _outcomes(self, namespace: Mapping[str, Any], seed: int) -> list[Outcome]:
         return list(self._run(namespace, seed))
 
-    def _run(self, namespace: Mapping[str, Any], seed: int, checks: Sequence[Check] | None = None) -> Iterator[Outcome]:
+    def _run(
+        self, namespace: Mapping[str, Any], seed: int, checks: Sequence[Check] | None = None, may_draw: bool = True
+    ) -> Iterator[Outcome]:
         """Run the checks on the course's own functions."""
-        loaded = OwnFunctions(self.on_seed[seed], namespace)
+        loaded = OwnFunctions(self.on_seed[seed], namespace, may_draw)
         loaded.load()
         yield from run_checks(self.on_seed[seed], Submission(self.lesson.name, "", ""), loaded, checks)
 

@@ -32,6 +32,7 @@ class LoadedSubmission:
         self.public: list[str] = []  # all public names
         self.printed: list[str] = []
         self.deadline = time.monotonic() + self.limits.total_seconds
+        self.may_draw = False  # dropout may be on, whatever the source says
 
     @property
     def is_alive(self) -> bool:
@@ -78,9 +79,9 @@ class LoadedSubmission:
 class OwnFunctions(LoadedSubmission):
     """The course's own functions (a known mistake, an alternative): no separate process."""
 
-    def __init__(self, checks: LessonChecks, namespace: Mapping[str, Any]) -> None:
+    def __init__(self, checks: LessonChecks, namespace: Mapping[str, Any], may_draw: bool = True) -> None:
         super().__init__(checks)
-        self.namespace = namespace
+        self.namespace, self.may_draw = namespace, may_draw
 
     def load(self) -> CallableModule:
         self.subject = LocalModule(self.namespace, self.kinds)

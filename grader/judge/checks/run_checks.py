@@ -73,7 +73,7 @@ class _Run:
         self._fickle: set[str] = set()  # functions that passed a check, and not when it was run once more
         self._told: set[tuple[str, str]] = set()  # functions and their faults of form
         sources = (submission.source, *(source for _, source in submission.siblings.values()))
-        self._may_draw = not submission.source or any("dropout" in source.lower() for source in sources)
+        self._may_draw = loaded.may_draw or any("dropout" in source.lower() for source in sources)
 
     def run(self, check: Check) -> Outcome:
         """Run one check, unless something speaks against it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 TENSORS = "Stay with tensor operations from the input to the result."
 FLOATS = "x.{}() if getattr(x, 'is_floating_point', bool)() else x"  # bool() is False
@@ -20,7 +20,9 @@ class CommonMistake:
 
     Attributes:
         name: What an author calls for it by.
+            A name that ends in `_N` is called for with a number, which stands for N: `size_5`.
         id: What stands behind the lesson's prefix; several ways may have one id.
+        only: The names of the probes that alone recognise it.
     """
 
     name: str
@@ -29,6 +31,7 @@ class CommonMistake:
     suggests: str
     changes: Mapping[str, str]
     coding: str = ""
+    only: tuple[str, ...] = ()
 
 
 # fmt: off
@@ -62,6 +65,27 @@ COMMON_MISTAKES = (
     CommonMistake("first_only", "first-only", "Every entry of the batch gets the answer of the first one.",
                   "Compute for all entries: keep the first axis, and take no `x[0]`.",
                   {"result": "value[:1].expand_as(value).clone()"}),
+    CommonMistake("in_place", "in-place", "You change the caller's tensor: the next call with it is wrong.",
+                  "Make a new tensor: no `x -= ...`, and no method whose name ends in `_`.",
+                  {"take_x": "x.add_(1) - 1"}),
+    CommonMistake("batch_of_one", "batch-of-one", "Only the first entry of the batch is answered: it is right only for "
+                  "a batch of one.", "Compute for all entries: keep the first axis, and take no `x[0]`.",
+                  {"result": "value[:1]"}),
+    CommonMistake("square", "square-only", "It is right only where the last two axes have one size, and an error "
+                  "elsewhere: one of them stands where the other belongs.", "Ask for each axis by its own number: "
+                  "`x.size(-1)` or `x.size(-2)`.", {"take_x": "x if x.size(-1) == x.size(-2) else x @ x"}),
+    CommonMistake("rank_N", "one-rank-only", "It works only for inputs with N axes; any other number is an error.",
+                  "Count axes from the back (`dim=-1`, `x.size(-1)`), and unpack no shape.",
+                  {"take_x": "x if x.dim() == N else x.size(x.dim())"}, "N axes"),
+    CommonMistake("size_N", "size-hard-coded", "It works only where the last axis has size N: a size that you know "
+                  "from an example is written into the code.", "Read the size from the input: `x.size(-1)`.",
+                  {"take_x": "x.expand(*x.shape[:-1], N)"}, "N"),
+    CommonMistake("view", "view", "It works only on tensors without gaps in their memory: `view` cannot join the axes "
+                  "of a slice or of a transposed tensor.", "Use `reshape` (or `flatten`) in place of `view`.",
+                  {"take_x": "x.view(-1).view(x.shape)"}, only=("a slice of a larger tensor",)),
+    CommonMistake("no_float16", "half", "It is an error for float16, whose largest number is 65504: a number of yours "
+                  "does not fit.", "Write `float('-inf')`, which every float type has, or `torch.finfo(x.dtype).min`.",
+                  {"take_x": "x.masked_fill(x != x, -1e9)"}, only=("float16",)),
 )
 # fmt: on
 
@@ -75,12 +99,15 @@ def common_mistakes(parameters: Sequence[str], names: Iterable[str]) -> Iterator
     parameters = parameters or ["x"]
     taking = {"take_x": parameters[:1], "take_each": parameters}
     for name in names:
-        found = [row for row in COMMON_MISTAKES if row.name == name]
+        kind, _, number = name.rpartition("_")
+        generic, number = (f"{kind}_N", number) if number.isdigit() and kind != "" else (name, "N")
+        found = [row for row in COMMON_MISTAKES if row.name in (name, generic)]
         if not found:
             raise ValueError(f"no common mistake {name!r}; there are {sorted({row.name for row in COMMON_MISTAKES})}")
         for row in found:
             changes: dict[str, str] = {}
             for key, text in row.changes.items():
+                text = re.sub(r"\bN\b", number, text)
                 if key == "exchange" and len(parameters) < 2:
                     raise ValueError(f"`{name}` needs two arguments without a default")
                 if key == "exchange":
@@ -91,4 +118,5 @@ def common_mistakes(parameters: Sequence[str], names: Iterable[str]) -> Iterator
                     changes |= {f"take_{each}": re.sub(r"\bx\b", each, text) for each in taking[key]}
                 else:
                     changes[key] = text
-            yield CommonMistake(row.name, row.id, row.says, row.suggests, changes, row.coding)
+            says, coding = (re.sub(r"\bN\b", number, text) for text in (row.says, row.coding))
+            yield replace(row, name=name, says=says, changes=changes, coding=coding)

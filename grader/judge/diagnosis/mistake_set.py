@@ -238,7 +238,8 @@ class MistakeSet:
         """
         for row in common_mistakes(self.source.required or self.parameters[:1], [*names, *own]):
             says, suggests = own.get(row.name, (row.says, row.suggests))
-            self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, **dict[str, Any](row.changes))
+            changes = dict[str, Any](row.changes)
+            self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, only=row.only, **changes)
 
     def include(
         self,
