@@ -112,9 +112,10 @@ class _Connector:
         operands += [index for test in place.tests for index in self.last.get(test, ())]
         index = len(self.steps)
         self.steps.append(Step(place, number, part, made, value, tuple(dict.fromkeys(operands)), given, passed_on))
-        if part <= 0:
-            self.last[number] = []
-        self.last[number].append(index)
+        before = self.last.get(number)
+        if not before or part <= max(0, self.steps[before[-1]].part):  # a new pass; its first parts may be None
+            before = self.last[number] = []
+        before.append(index)
         if made and (not is_name or maker is None):
             self.makers[made] = index
         for name in place.names:
