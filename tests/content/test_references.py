@@ -132,10 +132,32 @@ def swiglu(draw: Draw) -> Comparison:
     return load("solutions/inside/activations.py").swiglu, theirs, [draw.normal(*draw.shape(3), width), *weights]
 
 
+def gradient_clipping(draw: Draw) -> Comparison:
+    """torch's clip_grad_norm_, in place on copies; the gradients and the norm in one row."""
+    shapes, most = [draw.shape(2) for _ in range(draw.size(high=4))], draw.one_of(0.1, 1.0, 50.0)
+    none = draw.size(0, len(shapes))
+
+    def ours(*grads: torch.Tensor) -> torch.Tensor:
+        given_ = [*grads[:none], None, *grads[none:]]
+        clipped, norm = load("solutions/training/gradient_clipping.py").clip_gradients(given_, most)
+        assert clipped.pop(none) is None
+        return torch.cat([*(each.flatten() for each in clipped), norm.view(1)]).detach()
+
+    def theirs(*grads: torch.Tensor) -> torch.Tensor:
+        parameters = [torch.nn.Parameter(torch.zeros_like(each)) for each in grads]
+        for parameter, grad in zip(parameters, grads, strict=True):
+            parameter.grad = grad.detach().clone()
+        norm = torch.nn.utils.clip_grad_norm_(parameters, most)
+        return torch.cat([*(each.grad.flatten() for each in parameters), norm.view(1)])
+
+    return ours, theirs, [draw.normal(*shape) for shape in shapes]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
     "residual": residual,
+    "gradient_clipping": gradient_clipping,
     "gelu": gelu,
     "swiglu": swiglu,
     "feed_forward": feed_forward,

@@ -1,0 +1,10 @@
+# wrong: cl-no-root
+import math
+
+import torch
+
+
+def clip_gradients(grads, max_norm):
+    norm = sum((g * g).sum() for g in grads if g is not None)
+    scale = max_norm / norm if norm > max_norm else 1.0
+    return [g if g is None else g * scale for g in grads], norm
