@@ -373,7 +373,8 @@ def test_nothing_heavy_is_imported(workspace, command):
 def test_prediction_answer_certainty_mark(every_kind):
     """In this order: the prediction, the question, the certainty, the mark; the answer is kept before the mark."""
     with in_terminal(every_kind, "every", "--length", "full") as terminal:
-        terminal.until("What will you score, from 0 to 10? (Enter skips) ")
+        told = " ".join(terminal.until("What will you score, from 0 to 10? (Enter skips) ").split())
+        assert "0 is" in told and "10 is" in told  # on the scale of the score, corrected for guessing
         terminal.type("eleven\r")
         terminal.until("Type a number from 0 to 10")
         terminal.type("7,5\r")
@@ -390,6 +391,7 @@ def test_prediction_answer_certainty_mark(every_kind):
         family, attempt = planned.plan[0]
         terminal.type(right_answer(make_variant(every_kind.bank, every_kind.bank.family(family), salt, attempt)) + "\r")
         terminal.until(SURE)
+        assert "f fairly 70%, s sure 95%" in " ".join(terminal.until("(Enter").split())
         assert every_kind.log() == []
         terminal.type("perhaps\r")
         terminal.until("Type g, f, s or c, or Enter alone.")
