@@ -149,7 +149,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path) -> Iterator[Cluster]:
-    pytest.importorskip(LIBRARY)
+    pytest.importorskip(LIBRARY, reason="needs distributed: pip install -e .[cluster]")
     made = Cluster(tmp_path)
     yield made
     made.close()

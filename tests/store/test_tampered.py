@@ -178,7 +178,7 @@ READERS = {  # what reads a file, and the file
 }
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much memory is in use")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: it alone says how much memory is in use")
 @pytest.mark.parametrize("kind", ["pipe", "device", "large", "deep"])
 @pytest.mark.parametrize("reader", READERS)
 def test_no_reader_waits_or_reads_without_end(learner, tmp_path, reader, kind):
