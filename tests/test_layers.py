@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,7 @@ ONLY_IN = {
 FILES = sorted((ROOT / "grader").rglob("*.py"))
 
 
+@cache
 def imports_of(path: Path) -> list[str]:
     """Every module that a file imports, anywhere in it, as a dotted name."""
     found = []
