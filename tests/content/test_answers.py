@@ -217,7 +217,7 @@ def test_the_line_of_the_mistake_is_named(lesson: str, verdict_on: Verdicts) -> 
 @pytest.mark.parametrize("lesson", [lesson for lesson in course().lessons if lesson not in LINES])
 def test_a_line_that_is_named_is_one_of_the_answer(lesson: str, launcher: Launcher) -> None:
     """In lessons whose lines are not labelled too, looking for one is no fault, and right code is given none."""
-    paths = answers_to(lesson)[:: max(1, 3 // SOAK)]
+    paths = answers_to(lesson)[:: max(1, 6 // SOAK)]
     for path, result in run_judge(launcher, lesson, lambda judge: judge_answers(judge, paths)).items():
         lines = [line.line for line in result.lines]
         assert result.state != "grader-error", complaint(result)
