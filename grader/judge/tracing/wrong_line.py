@@ -163,7 +163,8 @@ class LineFinder:
         if alike:
             return alike[-1]
         if not first.right.is_conditional:
-            return first
+            # what mends by less than can be told from the reference's says nothing of this line
+            return None if is_equal(self.trace.steps[first.index].value, first.right.value) else first
         using = self._first_using_what_is_new(first, rest)
         return using or replace(first, index=self._call_of(first.index) or first.index)
 
@@ -199,7 +200,8 @@ class LineFinder:
         return self.trace.steps[trial.index].place.kind
 
     def _is_right(self, trial: Trial) -> bool:
-        return self.matcher.equal(trial.index) is not None and is_array(self.trace.steps[trial.index].value)
+        match, value = self.matcher.equal(trial.index), self.trace.steps[trial.index].value
+        return match is not None and (is_array(value) or (type(value) is float and not match.right.is_derived))
 
     def _mending(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         """Yield the trials with which the answer is right, in the order of time."""
