@@ -118,8 +118,9 @@ mistake("pe-exponent-halved", "Your exponents grow half as fast as they should, 
 mistake("pe-endpoint", "Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula "
         "they stop one step before 1, at (d_model - 2)/d_model.", "Divide by d_model, and not by d_model - 2 (or by "
         "d_model/2, and not by d_model/2 - 1).", exponents="even / (d_model - 2)")
-mistake("pe-integer-division", "All your columns turn at the same speed, because every exponent is 0: an integer "
-        "division rounded it down.", "Divide with `/`, and not with `//`.", exponents="even // d_model")
+mistake("pe-integer-division", "All your columns turn at the same speed, as where an integer division rounds every "
+        "exponent down to 0.", "Give each pair an exponent of its own, 2i/d_model, and divide with `/`.",
+        exponents="even // d_model")
 mistake("pe-integer-division", "Your angles are whole numbers: the division of the position by 10000^(2i/d_model) "
         "rounds down, so slow columns stand still.", "Divide with `/`, and not with `//`, and keep the angles in "
         "float32.", coding="of the position", turn="torch.floor(positions.unsqueeze(1) * rates)")
