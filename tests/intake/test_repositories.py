@@ -6,6 +6,7 @@ import functools
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -287,6 +288,22 @@ def test_git_is_given_a_limited_time(repository, monkeypatch):
     monkeypatch.setattr("grader.intake.formats.git.SECONDS", 1.0)
 
     assert "takes longer than" in read(repository).problem
+
+
+def test_a_bomb_of_folders_is_left_early(repository):
+    """Forty objects that stand for a million million empty folders are looked at only so far as files are."""
+    tree = git(repository, "hash-object", "-t", "tree", "-w", "--stdin")
+    for _ in range(40):
+        entries = "".join(f"040000 tree {tree}\t{name}\n" for name in "ab")
+        (repository / "list").write_text(entries)
+        with (repository / "list").open() as listed:
+            done = subprocess.run(["git", "mktree"], cwd=repository, stdin=listed, capture_output=True, check=True)
+        tree = done.stdout.decode().strip()
+    git(repository, "update-ref", "HEAD", git(repository, "commit-tree", "-m", "bomb", tree))
+    begun = time.monotonic()
+    hand_in = read(repository)
+
+    assert any("Only the first" in note for note in hand_in.notes) and time.monotonic() - begun < 20
 
 
 @pytest.mark.parametrize("damage", ["objects", "HEAD", "config", "index"])

@@ -82,8 +82,8 @@ class Git:
                 yield name, int(date), parents
 
     def tree(self, commit: str) -> Iterator[Listing]:
-        """Yield everything in a commit, in git's order. Raises GitError."""
-        with self._run(("ls-tree", "-r", "-l", "-z", "--full-tree", commit)) as output:
+        """Yield everything in a commit, in git's order, its folders too. Raises GitError."""
+        with self._run(("ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit)) as output:
             while line := output.line(b"\0"):
                 about, _, path = line.partition(b"\t")
                 fields = about.decode("ascii", "replace").split()
@@ -142,9 +142,11 @@ class _Output:
 
     def line(self, end: bytes = b"\n") -> bytes:
         """Return the next line without its end; at the end of the output the rest, or nothing."""
-        while (index := self._read.find(end)) < 0 and self._more():
+        while (index := self._read.find(end)) < 0:
             if len(self._read) > MAX_LINE_BYTES:
                 raise GitError(DAMAGED)
+            if not self._more():
+                break
         return self._take(index if index >= 0 else len(self._read), len(end))
 
     def exactly(self, size: int) -> bytes:
