@@ -124,6 +124,12 @@ def _find_stores(paths: Sequence[Path], target: Path) -> list[Path]:
     """Return the stores at some paths, each once, without the target."""
     found: dict[Path, Path] = {}
     for path in paths:
+        if (path / FOLDER).is_symlink():
+            what, next_step = (
+                f"{FOLDER} is a link out of the results",
+                "name the folder that it leads to, if you trust it",
+            )
+            raise UsageError(what, where=str(path), next_step=next_step)
         shards = sorted((path / FOLDER).glob("*.sqlite")) if path.is_dir() else []
         for store in shards or ([store_path(path)] if path.is_dir() else [path]):
             found.setdefault(store.resolve(), store)

@@ -365,6 +365,13 @@ def test_nothing_is_put_aside_or_divided_through_a_link(stolen, tmp_path, folder
     assert not list(mine.iterdir()) and stolen.exists()
 
 
+def test_no_part_is_read_through_a_link(stolen, tmp_path):
+    """Somebody's results cannot join the parts of another class, to which a link in their place leads."""
+    (stolen.parent / "shards").symlink_to(tmp_path)
+
+    assert "shards is a link" in call(grader, "merge", stolen.parent, "--out", tmp_path / "joined")
+
+
 def test_no_link_leads_a_file_of_the_results_elsewhere(stolen, tmp_path):
     """What a file is written to before it takes its name is always a new one."""
     mine = tmp_path / "mine"
