@@ -61,8 +61,8 @@ class Workspace:
         stub = read_file(lesson.exercise_path).encode()
         with _explain_os_errors(path):
             work = read_whole(path) if path.exists() else stub
+            make_folder(path.parent)  # refuses a link, which would lead the copy elsewhere
             backup = _write_backup(path, work) if work != stub else None
-            make_folder(path.parent)
             _write(path, stub)
         return backup
 

@@ -227,12 +227,14 @@ def test_no_link_leads_out_of_a_workspace(workspace, tmp_path, folder):
     mine = tmp_path / "mine"
     mine.mkdir()
     shutil.copytree(workspace / ".selfattend", mine, dirs_exist_ok=True)
+    (mine / "argmax_2d.py").write_text("work")
     shutil.rmtree(workspace / folder)
     (workspace / folder).symlink_to(mine)
 
     done = [learn(*words, cwd=workspace) for words in (("hint", "argmax_2d"), ("reset", "argmax_2d"), ("start",))]
 
-    assert [path.name for path in mine.iterdir()] == ["workspace.toml"]
+    assert {path.name for path in mine.iterdir()} == {"workspace.toml", "argmax_2d.py"}
+    assert (mine / "argmax_2d.py").read_text() == "work"
     assert done[-1].returncode == 2 and f"{folder} is a link" in done[-1].stderr
 
 
