@@ -62,7 +62,8 @@ def clean(text: str) -> str:
 
 
 def _is_harmless(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cs") and char not in _REVERSERS
+    is_noncharacter = ord(char) & 0xFFFE == 0xFFFE or "\ufdd0" <= char <= "\ufdef"  # XML and HTML refuse some of these
+    return unicodedata.category(char) not in ("Cc", "Cs") and char not in _REVERSERS and not is_noncharacter
 
 
 def bar(share: float, cells: int, signs: Signs) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import pickle
 import re
@@ -92,6 +93,14 @@ def test_no_cell_of_the_gradebook_is_a_formula(course, name):
     row = next(csv.reader([line]))
 
     assert row[0] == row[-1] == f"'{name}"
+
+
+def test_a_carriage_return_ends_no_line_of_the_gradebook():
+    """A row has its cells whatever a learner's name or a problem holds."""
+    one = replace(make_record(learner("ann"), [result(5.0)], digest="d"), name="a\rb", problem="x\r=1")
+    (head, line) = csv.reader(io.StringIO("".join(gradebook_lines(["moving_average"], [one])), newline=""))
+
+    assert len(head) == len(line) and line[1] == "a b"
 
 
 # --- the results folder -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.model import CheckResult, Counterexample, LessonResult, Named, Suggestion
@@ -335,10 +335,14 @@ def test_json_of_several_lessons():
 # ---- pieces ---------------------------------------------------------------------------------------------------------
 
 
+@example("a\ufffeb\uffff\ufdd0\U0001fffe")
 @given(st.text())
 def test_clean_text_has_no_control_characters(text):
     """Whatever comes in, only newlines and printable characters come out."""
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]", clean(text))
+    assert not re.search(
+        r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff\U0001fffe]",
+        clean(text),
+    )
 
 
 @given(st.text(alphabet=st.characters(categories=("L", "N", "P", "Zs"))))

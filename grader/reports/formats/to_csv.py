@@ -57,7 +57,9 @@ def _score(score: float | None) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(map(_as_text, cells))
+    # the writer does not quote a carriage return, and readers end a line there
+    one_line = (cell.replace("\r", " ") for cell in cells)
+    csv.writer(line, lineterminator="\n").writerow(map(_as_text, one_line))
     return line.getvalue()
 
 
