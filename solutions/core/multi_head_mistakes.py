@@ -309,10 +309,10 @@ mistake("hd-embedding-sliced", "You cut x into slices before projecting, and mul
         coding="by the whole weight", only=("a head's slice by a whole weight",), project="x, x, x",
         split="q, k, v = (split_heads(x, num_heads) @ w.T for w in (w_q, w_k, w_v))")
 for coding, changes in {
-    "slices of x": {"project": "d = x.size(-1) // num_heads\nq, k, v = x, x, x",
-                    "split": "q, k, v = (split_heads(x, num_heads) @ w[:d, :d].T for w in (w_q, w_k, w_v))"},
-    "all of x": {"project": "d = x.size(-1) // num_heads\n"
-                            "q, k, v = ((x @ w[:d].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"},
+    "slices of x": {"project": "n = x.size(-1) // num_heads\nq, k, v = x, x, x",
+                    "split": "q, k, v = (split_heads(x, num_heads) @ w[:n, :n].T for w in (w_q, w_k, w_v))"},
+    "all of x": {"project": "n = x.size(-1) // num_heads\n"
+                            "q, k, v = ((x @ w[:n].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"},
 }.items():
     mistake("hd-projection-per-head-shared", "All heads share one small projection, (d_head, d_head) or (d_head, D): "
             "of each weight you use the rows of head 0 only, so heads differ in nothing that is learned.",
