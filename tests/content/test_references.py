@@ -153,10 +153,30 @@ def gradient_clipping(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*shape) for shape in shapes]
 
 
+def learning_rate(draw: Draw) -> Comparison:
+    """torch's linear and cosine schedulers, one behind the other."""
+    warmup, length, low = draw.size(0), draw.size(), draw.one_of(0.0, 0.1, 1.0)
+    lr_at = load("solutions/training/learning_rate.py").lr_at
+
+    def theirs() -> torch.Tensor:
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+        fall = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, length, eta_min=low)
+        rates = []
+        for _ in range(length):
+            optimizer.step()
+            fall.step()
+            rates.append(optimizer.param_groups[0]["lr"])
+        return torch.tensor([*((step + 1) / warmup for step in range(warmup)), *rates, low])
+
+    steps = range(1, warmup + length + 2)
+    return lambda: torch.tensor([lr_at(step, 1.0, low, warmup, warmup + length) for step in steps]), theirs, []
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
     "residual": residual,
+    "learning_rate": learning_rate,
     "gradient_clipping": gradient_clipping,
     "gelu": gelu,
     "swiglu": swiglu,

@@ -1,0 +1,11 @@
+# wrong: ?
+import math
+
+
+def lr_at(step, max_lr, min_lr, warmup, total):
+    if step <= warmup:
+        return max_lr * step / warmup
+    if step >= total:
+        return min_lr
+    s = (step - warmup) / (total - warmup)
+    return min_lr + (max_lr - min_lr) * math.exp(-5 * s)
