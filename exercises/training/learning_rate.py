@@ -28,9 +28,10 @@ def lr_at(step, max_lr, min_lr, warmup, total):
 
     Allowed: everything but torch's own schedulers.
 
-    >>> [round(lr_at(step, 1e-3, 1e-4, 10, 110), 7) for step in (1, 5, 10)]
-    [0.0001, 0.0005, 0.001]
-    >>> [round(lr_at(step, 1e-3, 1e-4, 10, 110), 7) for step in (35, 60, 200)]
-    [0.0008682, 0.00055, 0.0001]
+    >>> rates = [lr_at(t, 1e-3, 1e-4, 10, 110) for t in (1, 5, 10, 35, 60)]
+    >>> [round(rate, 7) for rate in rates]
+    [0.0001, 0.0005, 0.001, 0.0008682, 0.00055]
+    >>> lr_at(200, 1e-3, 1e-4, 10, 110)
+    0.0001
     """
     raise NotImplementedError("lr_at: not written yet")
