@@ -127,7 +127,7 @@ def test_a_wrong_answer_is_told_with_values_and_without_a_name(workspace):
     assert done.returncode == 1
     assert re.search(r"\d\.\d / 10 on the public checks .*\n?.*2 of 5 checks passed", done.stdout)
     assert "5 public checks; your instructor's run has 11 more, so this score is not your" in done.stdout
-    assert "15 of 15 values differ. First at [0, 0]: got" in done.stdout
+    assert "15 of 15 values differ. First at [0, 0]: got" in " ".join(done.stdout.split())
     assert "[sm-" not in done.stdout
 
 

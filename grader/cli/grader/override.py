@@ -41,7 +41,7 @@ HEADINGS = "name its columns in the first line: id,lesson,score,say,by"
 def command(
     results: Path, hand_in: str | None, table: Path | None, undo: bool, list_only: bool, as_json: bool, **said: str
 ) -> None:
-    """Give a lesson a score in place of the program's, in the results in DIR.
+    """Give lessons in DIR scores in place of the program's.
 
     ID is that of the hand-in, as gradebook.csv has it. The program's score is kept, and shown beside yours to the
     learner, in the report and by `grader export`. --resume and --regrade leave yours in force, and say so if the work

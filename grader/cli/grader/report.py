@@ -17,7 +17,7 @@ from grader.cli.options import json_option, written_options
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, out: Path, as_json: bool, **written: bool) -> None:
-    """Write all files of a run anew from its results, which are in DIR. Nothing is graded.
+    """Write all files of the run in DIR anew. Nothing is graded.
 
     For results of a run that was killed, files that were deleted or changed by hand, and for feedback with or without
     what hidden checks asked.

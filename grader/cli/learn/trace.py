@@ -35,7 +35,7 @@ MARGIN = 34  # columns that are kept for the shapes
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, file: Path | None, as_json: bool) -> None:
-    """Show the shape of everything that your code makes, beside the line that makes it.
+    """Show beside each line of your code the shapes that it makes.
 
     Your function is watched on one call of its checks: on one that goes wrong, if there is one. A value that the
     reference has too is marked as right. From the line on where none is, right has ended.
