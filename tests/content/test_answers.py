@@ -203,7 +203,7 @@ LINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lesson", LINES)
+@pytest.mark.parametrize("lesson", LINES, ids=lambda lesson: f"{lesson}/lines")  # in the group of its answers
 def test_the_line_of_the_mistake_is_named(lesson: str, verdict_on: Verdicts) -> None:
     """At least four of five are named, and no wrong line is."""
     wanted = {ANSWERS / lesson / f"wrong_{name}.py": lines for name, lines in LINES[lesson].items()}
