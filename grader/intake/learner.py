@@ -167,7 +167,9 @@ def shorten(text: str) -> str:
 
 
 def printable(name: str) -> str:
-    """Return *name* as one line that any terminal, CSV and JSON can hold: no control characters, no invalid bytes."""
+    """Return *name* as one line that any terminal, CSV and JSON can show: no control characters, no invalid bytes."""
+    if name.isspace():
+        return "?"  # of blanks alone nobody could tell whose it is
     if name.isprintable():
         return name
     name = name.encode("utf-8", "replace").decode("utf-8")

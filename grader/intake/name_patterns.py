@@ -169,7 +169,7 @@ def _read_expression(text: str, names: Sequence[str], has_file: bool) -> list[En
 
 def _read_groups(name: str, groups: dict[str, str], has_file: bool) -> Entry | None:
     """Return what the groups say; attempts that are no numbers are ordered as times, else as text."""
-    if not groups.get("id"):
+    if not (groups.get("id") or "").strip():
         return None
     attempt, when = groups.get("attempt") or "", groups.get("when") or ""
     submitted = parse_time(when or attempt)

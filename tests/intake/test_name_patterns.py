@@ -242,6 +242,15 @@ def test_an_expression_that_cannot_be_used_is_explained(text, says):
     assert "(?P<id>[^_]+)_(?P<file>.+)" in error.value.next_step
 
 
+def test_nobody_is_called_by_blanks(folder):
+    """An id of blanks is none, as an empty one is, and a folder's name of blanks is shown as a question mark."""
+    write(folder, {"  _1/moving_average.py": SUMS, "ann_1/moving_average.py": SUMS, "  /moving_average.py": SUMS})
+    found = discover(folder, names=NamePattern.parse(r"(?P<id>[^_]*)_(?P<attempt>\d+)"))
+
+    assert [one.id for one in found.learners] == ["ann"] and sorted(found.ignored) == ["  _1", "?"]
+    assert [one.id for one in discover(folder).learners] == ["?", "  _1", "ann_1"]
+
+
 def test_an_expression_that_takes_for_ever_is_given_up(monkeypatch):
     """A name made to keep an expression busy costs a limited time, and the message says which it is."""
     monkeypatch.setattr("grader.intake.name_patterns.MATCH_SECONDS", 2.0)
