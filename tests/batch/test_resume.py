@@ -122,7 +122,9 @@ def test_kills_lose_nothing_and_do_nothing_twice(hand_ins, tmp_path, times):
     random.seed(SEED)
     calm = Room(hand_ins, tmp_path / "calm")
     begun = time.monotonic()
-    assert calm.start().wait(SECONDS) == 0  # a process like those that are killed
+    process = calm.start()  # like those that are killed
+    _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, said
     duration = time.monotonic() - begun
     expected = calm.results()
     kills, rounds = 0, 0
