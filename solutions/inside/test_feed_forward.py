@@ -41,7 +41,7 @@ def compare(submission, reference, rand, shape, d_ff=F, bend=BEND, atol=ATOL):
     assert_matches(actual, theirs(x), atol)
 
 
-@pytest.mark.check(skill="shape", points=1, public=True)
+@pytest.mark.check(skill="shape", points=0.35, public=True)
 def test_names(submission, rand):
     """Has the four names of the statement in its state dict, and no other."""
     made = submission.FeedForward(D, F, state=numbers(rand))
@@ -51,7 +51,7 @@ def test_names(submission, rand):
         fail("The state dict must have w1.weight, w1.bias, w2.weight and w2.bias, and no other name.")
 
 
-@pytest.mark.check(skill="training", points=1, needs="test_names", public=True)
+@pytest.mark.check(skill="training", points=0.35, needs="test_names", public=True)
 def test_parameters(submission):
     """Makes all four of them parameters, so that an optimizer finds them."""
     if sorted(submission.FeedForward(D, F).state()["parameters"]) != sorted(
@@ -113,7 +113,7 @@ def test_gradient(submission, reference, rand):
     assert_gradients_match(*both, x, wrt=[0], weights=weights, atol=BOTH_FORMS)
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.35, needs="test_names")
 def test_manners(submission, rand):
     """Leaves x alone, gives the same twice, and works on the device where its input is."""
     made, x = submission.FeedForward(D, F, state=numbers(rand)).eval(), rand(2, 5, D)

@@ -103,7 +103,7 @@ def test_gradient(submission, reference, rand, norm_first, item):
     assert_matches(mine["argument 0"], theirs["argument 0"], hint="This is the gradient of x.")
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_list")
+@pytest.mark.check(skill="hygiene", points=0.5, needs="test_list")
 @PLACEMENTS
 def test_input_unchanged(submission, rand, norm_first):
     """Leaves x alone."""

@@ -35,7 +35,7 @@ def compare(submission, reference, rand, ids, vocab_size=V, d_model=D):
     assert_matches(actual, theirs(ids))
 
 
-@pytest.mark.check(skill="shape", points=1, public=True)
+@pytest.mark.check(skill="shape", points=0.4, public=True)
 def test_names(submission, rand):
     """Has `weight` in its state dict, and no other name."""
     table = built(submission, rand)
@@ -44,7 +44,7 @@ def test_names(submission, rand):
         fail(f"The state dict must have exactly one name, `weight`. Yours lacks it or has more: {has}.")
 
 
-@pytest.mark.check(skill="training", points=1, needs="test_names", public=True)
+@pytest.mark.check(skill="training", points=0.4, needs="test_names", public=True)
 def test_is_a_parameter(submission):
     """Makes the table a parameter, so that an optimizer finds it."""
     if submission.Embedding(V, D).state()["parameters"] != ["weight"]:
@@ -98,7 +98,7 @@ def test_gradient(submission, reference, rand, shape):
     assert_gradients_match(*pair(submission, reference, rand), ids, wrt=[], weights=weights)
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.4, needs="test_names")
 def test_manners(submission, rand):
     """Leaves the ids alone, gives the same twice, and works on the device where the table is."""
     table, ids = built(submission, rand), rand.integers(0, V, 2, 5)

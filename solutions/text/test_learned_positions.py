@@ -33,7 +33,7 @@ def compare(submission, reference, rand, shape, max_len=LONGEST):
     assert_matches(actual, theirs(x))
 
 
-@pytest.mark.check(skill="shape", points=1, public=True)
+@pytest.mark.check(skill="shape", points=0.4, public=True)
 def test_names(submission, rand):
     """Has `weight` in its state dict, and no other name."""
     made = built(submission, rand)
@@ -42,7 +42,7 @@ def test_names(submission, rand):
         fail(f"The state dict must have exactly one name, `weight`. Yours lacks it or has more: {has}.")
 
 
-@pytest.mark.check(skill="training", points=1, needs="test_names", public=True)
+@pytest.mark.check(skill="training", points=0.4, needs="test_names", public=True)
 def test_is_a_parameter(submission):
     """Makes the table a parameter, so that an optimizer finds it."""
     if submission.LearnedPositionalEmbedding(LONGEST, D).state()["parameters"] != ["weight"]:
@@ -123,7 +123,7 @@ def test_gradient(submission, reference, rand):
     assert_gradients_match(*both, x, wrt=[0], weights=weights)
 
 
-@pytest.mark.check(skill="hygiene", points=1, needs="test_names")
+@pytest.mark.check(skill="hygiene", points=0.4, needs="test_names")
 def test_manners(submission, rand):
     """Leaves its input alone, gives the same twice, and works on the device where its input is."""
     made, x = built(submission, rand), rand(2, 5, D)

@@ -14,6 +14,7 @@ from grader.judge.processes.remote_module import LocalModule
 from grader.worker.arrays import map_leaves
 
 MAX_WEIGHT = 0.2  # of the ten points of a score
+WITHOUT_REPORTS = {"char_tokenizer", "learning_rate"}  # no array goes in or comes out
 
 
 class Tattler(LocalModule):
@@ -50,4 +51,5 @@ def test_no_report_weighs_more_than_a_fifth_of_a_point(name, launcher):
         return {check.name: 9 * check.points / total for check in checks.checks if checks.run(check, tattler)}
 
     resting = run_judge(launcher, name, drive)
-    assert resting and max(resting.values()) <= MAX_WEIGHT, resting
+    assert bool(resting) is (name not in WITHOUT_REPORTS)
+    assert max(resting.values(), default=0.0) <= MAX_WEIGHT, resting
