@@ -78,6 +78,8 @@ def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:
                 if statement:
                     yield statement
                 statement = []
+            elif token.type == tokenize.ERRORTOKEN:
+                break  # Python 3.11 would go on sign by sign, and look from each to the end of the line
             elif token.type not in _LAYOUT:
                 statement.append(token)
     except (tokenize.TokenError, SyntaxError, ValueError):  # an open bracket, for example: what came before counts

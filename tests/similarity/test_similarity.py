@@ -377,6 +377,15 @@ def test_any_text_has_a_fingerprint(text: str) -> None:
     assert json.loads(json.dumps(made_of_it)) == made_of_it
 
 
+@pytest.mark.parametrize("line", ["S = '" + "\\'" * 32_000, "x = 1" + " " * 65_000 + "$"], ids=["quotes", "blanks"])
+def test_a_long_line_that_is_no_python_is_read_once(line: str) -> None:
+    """Where Python's tokenizer goes on sign by sign, each time to the end of the line, the reading ends."""
+    started = time.process_time()
+    fingerprint(course().lessons["softmax"], f"import torch\n{line}\n")
+
+    assert time.process_time() - started < 2.0  # 0.03 s; from each sign it took 19 s
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_names_layout_comments_and_imports_leave_no_print(lesson: str) -> None:
     """Every answer of the corpus has the same prints under other names, with comments and blank lines in it."""
