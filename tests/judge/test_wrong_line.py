@@ -57,6 +57,33 @@ def test_a_loop_names_the_first_pass_that_differs(launcher: Launcher) -> None:
     assert "(in pass 2 of " in lines[0].says
 
 
+SAYS_WHAT_IT_SAW = """import builtins
+
+import torch
+
+SEEN = builtins.__dict__.setdefault("seen", set())
+
+
+def sinusoidal_positional_encoding(seq_len, d_model):
+    SEEN.add(seq_len * d_model)
+    positions = torch.arange(seq_len, dtype=torch.float32)
+    even = torch.arange(0, d_model, 2, dtype=torch.float32)
+    angles = positions.unsqueeze(1) * 10000.0 ** -(even / d_model)
+    pairs = globals()[f"waves_{sum(SEEN) % 400}"](angles)
+    return pairs.flatten(start_dim=1)
+
+
+""" + "".join(f"def waves_{n}(a): return torch.stack((a.sin(), (a + 0.25).cos()), dim=-1)\n" for n in range(400))
+
+
+def test_the_line_depends_on_no_hidden_input(launcher: Launcher) -> None:
+    """What keeps the inputs that it saw, and goes wrong on a line that says which, is watched where it saw none."""
+    both = [judge_source(launcher, "positional_encoding", SAYS_WHAT_IT_SAW, seed=seed) for seed in (5, 99)]
+    (first,), (second,) = (result.lines for result in both)
+
+    assert first.line == second.line > 17
+
+
 @pytest.mark.parametrize("file", ["attention/right_plain.py", "attention/wrong_no_grad_weights.py"])
 def test_nothing_is_said_where_no_value_is_wrong(launcher: Launcher, file: str) -> None:
     """Right code, and code whose values are right, has no line where right ends."""

@@ -119,18 +119,13 @@ class LearnerFunctions(LoadedSubmission):
     def load_watched(self) -> CallableModule | None:
         if self.worker is None or not self.worker.alive or self.device != "cpu":
             return None
-        reply = self._request_watched(self.worker)
-        if reply.get("unclean") is True:
-            self.worker.close()
-            self.worker = self.workers.take()
-            reply = self._request_watched(self.worker)
-        return RemoteModule(self.worker, self.kinds) if "found" in reply else None
-
-    def _request_watched(self, worker: Worker) -> dict[str, Any]:
+        self.worker.close()  # it has seen hidden inputs, and could choose by them which line goes wrong
+        worker = self.worker = self.workers.take()
         worker.patience = min(self.limits.call_seconds, SECONDS_TO_WATCH)
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson
-        return load_submission(worker, lesson, self.submission, self.device, shared=sharing, watched=True)
+        reply = load_submission(worker, lesson, self.submission, self.device, shared=sharing, watched=True)
+        return RemoteModule(worker, self.kinds) if "found" in reply else None
 
     def make_subject(self, worker: Worker) -> CallableModule:
         """Return what checks call, for a worker that has loaded the submission."""
