@@ -101,6 +101,14 @@ def test_the_command_puts_them_beside_the_source(tmp_path) -> None:
     assert json.loads(as_json.output)["calls"][0]["letters"]["T"] == 5
 
 
+def test_the_shapes_stand_beside_the_lines_that_python_counts(tmp_path) -> None:
+    """A form feed in a text ends no line, so each shape stands beside the line that makes it."""
+    (tmp_path / "softmax.py").write_text("TITLE = '\f'\n" + RAISES)
+    done = CliRunner().invoke(command, ["softmax", "--file", str(tmp_path / "softmax.py")], env={"COLUMNS": "100"})
+
+    assert [line.split()[:2] for line in done.output.splitlines() if "e (" in line] == [["6", "e"]]
+
+
 def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
     """Python that cannot be read, and code that does not load, end in a sentence."""
     for source in ("def softmax(x:\n", "1 / 0\n"):

@@ -49,6 +49,16 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
     assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
 
 
+def test_lines_are_counted_as_python_counts_them(launcher: Launcher) -> None:
+    """What ends a line elsewhere, and may stand in a text, does not move what is quoted."""
+    title = "TITLE = '\f \x1c \x85 \u2028'\n\n"
+    source = title + OVER_THE_QUERIES
+
+    assert "in place of `torch.softmax(att, 1)`" in judge_source(launcher, "attention", source).lines[0].says
+    raises = title + "def softmax(x, dim=-1):\n    raise ValueError('no')\n"
+    assert "raise ValueError('no')" in judge_source(launcher, "softmax", raises).weaknesses[0]
+
+
 def test_a_loop_names_the_first_pass_that_differs(launcher: Launcher) -> None:
     """Of a line that runs several times the first wrong pass is told."""
     lines = judge_source(launcher, "multi_head", ONE_HEAD_TOO_MANY).lines
@@ -110,6 +120,7 @@ def test_what_is_concealed_shows_the_line_alone(launcher: Launcher) -> None:
         {"value": [], "events": [[0, 0, -1]]},
         {"value": [], "events": [[True, 0, -1, 1]]},
         {"value": [], "events": [["0", 0, -1, 1]]},
+        {"value": [], "events": [[0, 0, -2, 1]]},
         {"value": [], "events": [[0, 0, -1, "a text"]]},
         {"value": [], "events": [[0, 0, -1, Handle(1)]]},
         {"value": [], "events": [[0, 0, -1, Array("torch", "float32", (2,), b"1234")]]},

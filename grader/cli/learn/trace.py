@@ -104,7 +104,7 @@ def _show(call: TracedCall, source: str, others: Set[str]) -> None:
 
 def _lines_to_show(source: str, others: Set[str], wanted: Set[int]) -> Iterator[tuple[int, str]]:
     """Yield the lines of the functions in which something was seen, without their docstrings."""
-    texts = [clean(line) for line in source.splitlines()]
+    texts = [clean(line) for line in source.split("\n")]
     for node in ast.walk(ast.parse(source)):
         if (
             isinstance(node, ast.FunctionDef)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from grader.worker.arrays import device_types, map_leaves, unpack_array
+from grader.worker.watched_source import WHOLE
 from grader.worker.wire import Array, Handle, Opaque
 
 MAX_TEXT_CHARS = 4000  # characters of an error's text; ours cuts it at half of that
@@ -127,9 +128,9 @@ def _watched(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str,
 
 
 def _watched_value(place: Any, made: Any, part: Any, value: Any) -> tuple[int, int, int, Any]:
-    if isinstance(value, str | list | tuple | dict | Handle):
+    if isinstance(value, str | list | tuple | dict | Handle) or _exactly(int, part) < WHOLE:
         raise Malformed("no value of an expression")
-    return _exactly(int, place), _exactly(int, made), _exactly(int, part), _value(value)
+    return _exactly(int, place), _exactly(int, made), part, _value(value)
 
 
 def _exchanged(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
         source: That of the submission, from which all that is quoted is taken.
         right: What the reference gave, the answer last.
     """
-    lines = source.splitlines()
+    lines = source.split("\n")  # as Python counts: `splitlines` knows other ends, which may stand in a text
     place = trace.steps[found.index].place
     words = _Words(lines, right)
     parts = []

@@ -192,7 +192,7 @@ def _name_exception(facts: Facts, function: str, check: CheckResult) -> Named:
         caller = _innermost_line(facts, check, {facts.submission.path})
         what = f"`{function}` uses your {file.name}, which raises an error{where}: {head}"
         return Named("exception", function, what, _advise_on_other_file(facts, file, caller))
-    lines = facts.submission.source.splitlines()
+    lines = facts.submission.source.split("\n")
     code = lines[int(number) - 1].strip() if line and int(number) <= len(lines) else ""
     says = f"`{function}` raises an error{where}: {head}" + (f"\n    {code}" if code else "")
     return Named("exception", function, says, hint_for(head).advice)
