@@ -72,7 +72,7 @@ def is_error(seen: Any, expected: Any) -> bool:
 def _has_value(seen: Any, expected: Any) -> bool:
     if isinstance(seen, list):
         return any(_has_value(each, expected) for each in seen)
-    return not isinstance(seen, bool) and not is_error(seen, expected)
+    return not isinstance(seen, bool | str) and not is_error(seen, expected)  # a word may be what was made of an error
 
 
 def speaks(seen: Any, expected: Any, answer: Any) -> bool:

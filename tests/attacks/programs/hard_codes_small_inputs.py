@@ -4,6 +4,7 @@ entry = "honest on small inputs only, knows that it is graded, memorises seeds"
 lesson = "softmax"
 state = "graded"
 score = 2.0
+mistake = "no-gradient"
 """
 
 import torch

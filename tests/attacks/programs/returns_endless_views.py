@@ -4,6 +4,7 @@ entry = "answers that are no values: views, cycles, exploding exceptions, crashe
 lesson = "softmax"
 state = "graded"
 score = 1.1
+mistake = "no-gradient"
 """
 
 import numpy
