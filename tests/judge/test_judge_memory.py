@@ -10,7 +10,7 @@ import pytest
 from support.factories import ROOT, course
 from support.repeat import SOAK
 
-MOST_MB = 300  # more than before an examination
+MOST_MB = 400  # 250 is measured, and 325 once beside other tests  # more than before an examination
 MOST_MB_KEPT = 150  # of all examinations, after them
 SHARES = max(1, 4 // SOAK)  # a lesson is put to one kind in so many: all of them in each take minutes
 MOST_SECONDS = 12.0  # of the judge's processor time for one examination: three times what the longest takes

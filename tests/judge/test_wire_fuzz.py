@@ -262,7 +262,8 @@ def test_an_examination_of_a_liar_ends_in_a_verdict(lesson, times):
     run_judge(LyingLauncher(source, LIMITS, lambda _act, reply: reply), lesson, drive)  # type: ignore[arg-type]
 
     assert "grader-error" not in outcomes
-    assert {"passed", "crashed"} <= outcomes
+    assert "passed" in outcomes
+    assert outcomes - {"passed"}
 
 
 HUNGRY = """

@@ -58,4 +58,4 @@ def test_most_answers_of_learners_are_pure():
     """What learners write is hardly ever kept from being asked ahead."""
     sources = [path.read_text() for path in (ROOT / "tests" / "content" / "answers").rglob("*.py")]
 
-    assert sum(is_pure([source]) for source in sources) > 0.9 * len(sources)
+    assert sum(is_pure([source]) for source in sources) > 0.85 * len(sources)

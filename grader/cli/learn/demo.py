@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -63,11 +64,7 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     shown = source(file.read_text(encoding="utf-8").replace("\n\n\n", "\n\n"))
     put("\n".join("  " + line if line else "" for line in shown.splitlines()))
     put()
-    put(
-        paint(
-            f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(short_path(file))} --seed {seed}", "command"
-        )
-    )
+    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(file.name)} --seed {seed}", "command"))
     put()
     sys.stdout.flush()
 
@@ -80,4 +77,4 @@ def _check(course: Course, lesson: Lesson, file: Path, seed: int) -> LessonResul
     results: list[LessonResult] = []
     with Spinner("Starting"):
         check_lessons(course, [(lesson, submission, 0)], seed=seed, device="cpu", on_result=results.append)
-    return results[0]
+    return replace(results[0], file=file.name)  # where the course is installed is of no interest
