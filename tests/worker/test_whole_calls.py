@@ -69,3 +69,26 @@ def test_no_other_call_does_the_exercise(exercise, tmp_path):
     assert done.returncode == 0 and len(calls) > 5, done.stderr[-2000:]
     unknown = set(calls) - set(found(exercise))
     assert {call for call in unknown if refusal(exercise, *call).get("kind") != "forbidden"} == set()
+
+
+@pytest.mark.parametrize("function", ["clip_grad_norm_", "clip_grads_with_norm_", "get_total_norm"])
+def test_torchs_own_clipping_is_refused_in_parts_too(function):
+    """The norm and the scaling are functions of their own: one after the other they are the whole exercise."""
+    import torch
+
+    if not hasattr(torch.nn.utils, function):
+        pytest.skip("this torch has no such function")
+
+    def call():
+        weight = torch.nn.Parameter(torch.zeros(3))
+        weight.grad = torch.ones(3)
+        arguments = {"clip_grads_with_norm_": ([weight], 1.0, torch.tensor(3.0)), "get_total_norm": ([weight.grad],)}
+        return getattr(torch.nn.utils, function)(*arguments.get(function, ([weight], 1.0)))
+
+    host = ModuleHost({"call": call}, load(ROOT).lessons["gradient_clipping"].forbids)
+    try:
+        error = host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}})["error"]
+    finally:
+        host.close()
+
+    assert error["kind"] == "forbidden"
