@@ -150,9 +150,12 @@ def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
     table.write_text("id,score\n")
     assert "no column say" in refused(out, "override", "{out}", "--csv", str(table))
     assert "0 scores" in call(out, "override", "{out}", "--list")
-    table.write_text('ID;Lesson;Score;Say;By\nbob;moving_average;"2,5";"=1+1";@kim\nann;argmax_2d;10;why;\n')
+    table.write_text(
+        'ID;Lesson;Score;Say;By\nbob;moving_average;"2,5";"=1+1";@kim\nann;argmax_2d;10;\x1b[2Jwhy;\x9b31m\n'
+    )
     call(out, "override", "{out}", "--csv", str(table))
     assert scores(out)["bob"]["moving_average"] == 2.5 and scores(out)["ann"]["argmax_2d"] == 10.0
+    assert not {"\x1b", "\x9b"} & set((out / "gradebook.csv").read_text())
     assert "whose score" in refused(out, "override", "{out}")
 
 

@@ -83,7 +83,7 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
     from grader.reports.gradebook.fill_column import parse_number
     from grader.store.class_store import MAX_SAID_CHARS
 
-    hand_in, says, by = row["id"], " ".join(row["say"].split()), " ".join(row["by"].split())
+    hand_in, says, by = row["id"], *(" ".join(clean(row[key]).split()) for key in ("say", "by"))
     state = opened.states.get(hand_in)
     if state is None or not state.listed:
         raise UsageError(f'there is no hand-in "{hand_in}"{_guess(opened, hand_in)}', where=where, next_step=HOW)
