@@ -500,10 +500,9 @@ for coding, changes in {"": {"pre_sum1": "x + F.dropout(heard, 0.1)", "post_sum1
           "needs `training=self.training` to ever stop.) Make modules in `__init__`, not in `forward`.", coding=coding,
           only=("two calls",), **changes)
 DROPPED = "x + F.dropout(heard, 0.1, self.training)"
-for order in ("pre", "post"):
-    alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.",
-          "Take the dropout out, or set its probability to 0.", coding=f"{order}-LN",
-          only=(f"in training mode, {order}-LN",), **{f"{order}_sum1": DROPPED})
+alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.",
+      "Take the dropout out, or set its probability to 0.", only=("in training mode, pre-LN",),
+      pre_sum1=DROPPED, post_sum1=DROPPED)
 block.common("bl", "view")
 alone("bl-detached", "The result is cut off from autograd, so nothing before it can learn.",
       "Take out `torch.no_grad()`, `.detach()` and `.data`.", end="out.detach()")
