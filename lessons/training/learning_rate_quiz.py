@@ -16,8 +16,8 @@ def cosine(share: float) -> float:
 
 def rising(random: Random) -> Values:
     """The rate of a step of the warm-up."""
-    warmup, top = random.choice([10, 20, 50, 100, 200]), random.choice([1, 2, 4, 5])
-    step = random.randrange(2, warmup)
+    warmup, top = random.choice([10, 20]), random.choice([1, 2, 4, 5])
+    step = random.randrange(2, round(0.6 * warmup) + 1)  # later the wrong answers come near each other
     return {"warmup": warmup, "top": top, "step": step, "answer": top * step / warmup,
             "wrong": {"lr-counts-from-0": top * (step - 1) / warmup, "lr-no-rise": float(top),
                       "lr-divides-by-one-more": top * step / (warmup + 1)}}  # fmt: skip

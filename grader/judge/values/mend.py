@@ -64,11 +64,12 @@ def _as_number(value: Any) -> Any:
     if isinstance(value, list | tuple):
         floats = [item for item in value if isinstance(item, float)]
         return floats[0] if len(floats) == 1 else None
-    return float(value) if is_array(value) and math.prod(value.shape) == 1 else None
+    is_one = is_array(value) and math.prod(value.shape) == 1 and "complex" not in dtype_name(value)
+    return float(value.reshape(())) if is_one else None
 
 
 def _as_sequence(value: Any, expected: Any) -> Any:
-    numbers = is_array(value) and value.ndim == 1 and all(isinstance(item, float) for item in expected)
+    numbers = is_array(value) and value.shape == (len(expected),) and all(isinstance(item, float) for item in expected)
     found = value.tolist() if numbers else value
     if _begins_with_sequence(found) and not _begins_with_sequence(expected):
         found = found[0]  # with the weights behind it
