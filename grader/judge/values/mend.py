@@ -71,15 +71,19 @@ def _as_number(value: Any) -> Any:
 def _as_sequence(value: Any, expected: Any) -> Any:
     numbers = is_array(value) and value.shape == (len(expected),) and all(isinstance(item, float) for item in expected)
     found = value.tolist() if numbers else value
-    if _begins_with_sequence(found) and not _begins_with_sequence(expected):
+    if _depth(found) > _depth(expected):
         found = found[0]  # with the weights behind it
     if not isinstance(found, list | tuple) or len(found) != len(expected):
         return None
     return found if type(found) is type(expected) else type(expected)(found)
 
 
-def _begins_with_sequence(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) > 0 and isinstance(value[0], list | tuple)
+def _depth(value: Any) -> int:
+    """Count the lists and tuples that begin one in the other."""
+    depth = 0
+    while isinstance(value, list | tuple) and len(value) > 0:
+        value, depth = value[0], depth + 1
+    return depth
 
 
 def _as_array(value: Any, expected: Any, axes: bool) -> Any:
