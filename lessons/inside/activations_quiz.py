@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.api.questions import distinct_sizes
+from grader.api.questions import distinct_sizes, spoil_line
 
 Values = dict[str, Any]
 
@@ -108,9 +108,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """Both functions with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = CODE.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"    {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"act-blames-the-symptom": blamed}}  # fmt: skip
+    return spoil_line(random, CODE, SPOILT, "act-blames-the-symptom")

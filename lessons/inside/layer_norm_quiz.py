@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from grader.api.questions import distinct_sizes
+from grader.api.questions import are_far_apart, distinct_sizes, spoil_line
 
 Values = dict[str, Any]
 
@@ -35,7 +35,7 @@ def by_hand(random: Random) -> Values:
         }
         if centred:
             wrong["norm-divides-by-d-minus-1"] = kept[place] / math.sqrt(square * width / (width - 1))
-        if kept[place] and _far_apart(answer, *wrong.values()):
+        if kept[place] and are_far_apart(answer, *wrong.values()):
             break
     first = f"The mean is {mean:g}, so {token[place]} becomes {kept[place]:g}. " if centred else ""
     squares = " + ".join(f"{abs(each):g}²" for each in kept)
@@ -53,7 +53,7 @@ def affine(random: Random) -> Values:
         y, gamma = random.choice([-1.5, -1, -0.5, 0.5, 1.5, 2]), random.choice([0.5, 2, 3, 4, -2])
         beta = random.choice([-2, -1, 1, 2, 3])
         answer, wrong = gamma * y + beta, gamma * (y + beta)
-        if _far_apart(answer, wrong):
+        if are_far_apart(answer, wrong):
             break
     return {"y": y, "gamma": gamma, "beta": beta, "answer": answer, "wrong": {"norm-bias-before-weight": wrong}}
 
@@ -88,7 +88,7 @@ def tiny(random: Random) -> Values:
         eps, s = random.choice([1e-5, 1e-4, 1e-3]), random.choice([0.001, 0.002, 0.003, 0.005, 0.01, 0.02])
         answer = s / math.sqrt(s * s + eps)
         wrong = {"norm-eps-outside": s / (s + eps), "norm-forgets-the-root": s / (s * s + eps)}
-        if 0.05 < answer < 0.9 and _far_apart(answer, *wrong.values()):
+        if 0.05 < answer < 0.9 and are_far_apart(answer, *wrong.values()):
             break
     return {"eps": eps, "s": s, "variance": s * s, "answer": answer, "wrong": wrong}
 
@@ -145,13 +145,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """LayerNorm with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = NORM.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"    {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"norm-blames-the-symptom": blamed}}  # fmt: skip
-
-
-def _far_apart(*numbers: float) -> bool:
-    return all(abs(a - b) > 0.02 * max(abs(a), abs(b)) for i, a in enumerate(numbers) for b in numbers[:i])
+    return spoil_line(random, NORM, SPOILT, "norm-blames-the-symptom")

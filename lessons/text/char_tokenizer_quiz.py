@@ -6,6 +6,8 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+from grader.api.questions import spoil_line
+
 Values = dict[str, Any]
 
 TEXTS = ("a bad cab", "sea bass", "no moon on", "tall lots at", "deep dad", "go dog go", "pin up a nap", "we were ewes")
@@ -102,9 +104,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """A tokenizer with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = TOKENIZER.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"        {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"tok-blames-the-symptom": blamed}}  # fmt: skip
+    return spoil_line(random, TOKENIZER, SPOILT, "tok-blames-the-symptom")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from grader.api.questions import distinct_sizes
+from grader.api.questions import distinct_sizes, spoil_line
 
 Values = dict[str, Any]
 
@@ -97,9 +97,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """An embedding with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = EMBEDDING.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"        {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"emb-blames-the-symptom": blamed}}  # fmt: skip
+    return spoil_line(random, EMBEDDING, SPOILT, "emb-blames-the-symptom")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from grader.api.questions import spoil_line
+
 Values = dict[str, Any]
 
 
@@ -97,9 +99,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """Learned positions with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = POSITIONS.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"        {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"lp-blames-the-symptom": blamed}}  # fmt: skip
+    return spoil_line(random, POSITIONS, SPOILT, "lp-blames-the-symptom")

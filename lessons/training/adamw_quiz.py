@@ -5,6 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from grader.api.questions import are_far_apart, spoil_line
+
 Values = dict[str, Any]
 
 
@@ -23,7 +25,7 @@ def first_step(random: Random) -> Values:
             "adamw-forgets-the-decay": w - lr * sign,
             "adamw-goes-uphill": left + lr * sign,
         }
-        if _apart(0.002, answer, *wrong.values()):
+        if are_far_apart(answer, *wrong.values(), least=0.002):
             break
     return {"w": w, "g": g, "lr": lr, "decay": decay, "sign": "+" if sign > 0 else "−", "lost": lr * decay * w,
             "answer": answer, "wrong": wrong}  # fmt: skip
@@ -39,7 +41,7 @@ def running_mean(random: Random) -> Values:
             "adamw-mean-is-sum": t * g,
             "adamw-what-is-forgotten": beta**t * g,
         }
-        if _apart(0.02, answer, *wrong.values()):
+        if are_far_apart(answer, *wrong.values(), least=0.02):
             break
     return {"beta": beta, "rest": 1 - beta, "t": t, "g": g, "answer": answer, "wrong": wrong}
 
@@ -56,7 +58,7 @@ def decay(random: Random) -> Values:
         }
         if w - n * lr > 0.3:  # far from 0 the gradient of the decay has one sign, and hardly changes its size
             wrong["adamw-decay-in-gradient"] = w - n * lr
-        if _apart(0.01, answer, *wrong.values()):
+        if are_far_apart(answer, *wrong.values(), least=0.01):
             break
     return {"w": w, "lr": lr, "decay": share, "n": n, "share": lr * share, "answer": answer, "wrong": wrong}
 
@@ -104,13 +106,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """A step of AdamW with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = STEP.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"    {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"adamw-blames-the-symptom": blamed}}  # fmt: skip
-
-
-def _apart(least: float, *numbers: float) -> bool:
-    return all(abs(a - b) > least * max(abs(a), abs(b)) for i, a in enumerate(numbers) for b in numbers[:i])
+    return spoil_line(random, STEP, SPOILT, "adamw-blames-the-symptom")

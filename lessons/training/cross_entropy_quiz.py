@@ -6,6 +6,8 @@ import math
 from random import Random
 from typing import Any
 
+from grader.api.questions import are_far_apart, spoil_line
+
 Values = dict[str, Any]
 
 
@@ -22,7 +24,7 @@ def left_out(random: Random) -> Values:
             "ce-averages-rows-first": sum(sum(row) / len(row) for row in rows) / 2,
             "ce-forgets-to-average": sum(every),
         }
-        if _far_apart(answer, *wrong.values()):
+        if are_far_apart(answer, *wrong.values()):
             break
     return {"T": places, "places": 2 * places, "count": len(every), "first": _listed(rows[0]),
             "second": _listed(rows[1]), "added": " + ".join(map(_short, every)), "listed": ", ".join(map(str, every)),
@@ -42,7 +44,7 @@ def smoothed(random: Random) -> Values:
             "ce-smoothing-only-scales": (1 - epsilon) * a,
             "ce-smoothing-comes-on-top": a + epsilon * mean,
         }
-        if _far_apart(answer, *wrong.values()):
+        if are_far_apart(answer, *wrong.values()):
             break
     return {"a": a, "b": b, "others": others, "V": others + 1, "epsilon": epsilon, "answer": answer, "wrong": wrong}
 
@@ -59,7 +61,7 @@ def batches(random: Random) -> Values:
             "ce-batches-weigh-the-same": math.exp((l1 + l2) / 2),
             "ce-loss-for-perplexity": mean,
         }
-        if _far_apart(answer, *wrong.values()):
+        if are_far_apart(answer, *wrong.values()):
             break
     return {"n1": n1, "n2": n2, "n": n1 + n2, "l1": l1, "l2": l2, "mean": mean, "answer": answer, "wrong": wrong}
 
@@ -118,16 +120,7 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """A loss with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = LOSS.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"    {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"ce-blames-the-symptom": blamed}}  # fmt: skip
-
-
-def _far_apart(*numbers: float) -> bool:
-    return all(abs(a - b) > 0.02 * max(abs(a), abs(b)) for i, a in enumerate(numbers) for b in numbers[:i])
+    return spoil_line(random, LOSS, SPOILT, "ce-blames-the-symptom")
 
 
 def _short(number: float) -> str:

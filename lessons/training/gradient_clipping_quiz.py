@@ -6,6 +6,8 @@ import math
 from random import Random
 from typing import Any
 
+from grader.api.questions import spoil_line
+
 Values = dict[str, Any]
 
 TRIPLES = ((3, 4, 5), (6, 8, 10), (5, 12, 13), (8, 15, 17), (7, 24, 25))
@@ -99,9 +101,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """Clipping with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = CLIP.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = f"    {spoilt}"
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"clip-blames-the-symptom": blamed}}  # fmt: skip
+    return spoil_line(random, CLIP, SPOILT, "clip-blames-the-symptom")

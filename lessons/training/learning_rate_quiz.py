@@ -6,6 +6,8 @@ import math
 from random import Random
 from typing import Any
 
+from grader.api.questions import spoil_line
+
 Values = dict[str, Any]
 
 
@@ -88,9 +90,4 @@ SPOILT = (
 
 def wrong_line(random: Random) -> Values:
     """A schedule with one line spoilt, and what is seen of it."""
-    line, spoilt, blamed, symptom, why = random.choice(SPOILT)
-    lines = SCHEDULE.split("\n")
-    fix = lines[line - 1].strip()
-    lines[line - 1] = lines[line - 1][: len(lines[line - 1]) - len(fix)] + spoilt
-    return {"code": "\n".join(lines), "answer": line, "fix": fix, "symptom": symptom, "why": why,
-            "wrong": {"lr-blames-the-symptom": blamed}}  # fmt: skip
+    return spoil_line(random, SCHEDULE, SPOILT, "lr-blames-the-symptom")
