@@ -196,7 +196,7 @@ def test_a_reader_may_leave_at_a_question(tmp_path, asking, key, code):
     """q, Ctrl-D and Ctrl-C end without the answer and without a traceback."""
     with Terminal("read", "mean", "--no-pager", cwd=tmp_path, course=asking) as terminal:
         terminal.until("q leaves: ")
-        terminal.type(key)
+        terminal.interrupt() if key == "\x03" else terminal.type(key)
         rest, ended = terminal.end()
 
     assert "Answer" not in rest and "Traceback" not in rest and ended == code

@@ -70,7 +70,7 @@ class Terminal:
         for _ in range(10):
             self.type("\x03")
             try:
-                self.process.wait(0.5)
+                self.process.wait(3)
                 return
             except subprocess.TimeoutExpired:
                 pass
