@@ -8,7 +8,7 @@ from typing import Any
 from click.testing import CliRunner
 from support.factories import ROOT, course, run_judge
 
-from grader.cli.learn.trace import command
+from grader.cli.check.trace import command
 from grader.judge.processes.launcher import Launcher
 from grader.judge.tracing.shapes import TracedCall
 from grader.model import Submission

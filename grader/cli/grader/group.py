@@ -12,11 +12,11 @@ from grader.cli.run_command import run
 
 COMMANDS = {
     "run": "grader.cli.grader.run",
-    "merge": "grader.cli.grader.merge",
-    "report": "grader.cli.grader.report",
-    "export": "grader.cli.grader.export",
-    "override": "grader.cli.grader.override",
-    "return": "grader.cli.grader.return_feedback",
+    "merge": "grader.cli.gradebook.merge",
+    "report": "grader.cli.gradebook.report",
+    "export": "grader.cli.gradebook.export",
+    "override": "grader.cli.gradebook.override",
+    "return": "grader.cli.gradebook.return_feedback",
     "release": "grader.cli.grader.release",
     "bundle": "grader.cli.grader.bundle",
     "items": "grader.cli.grader.items",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import short_path
-from grader.cli.grader.export import put_list
+from grader.cli.gradebook.export import put_list
 from grader.cli.options import json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError

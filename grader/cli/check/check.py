@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook
+from grader.cli.check.show_results import CheckRun, show_results
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
-from grader.cli.learn.notebook_file import SUFFIX, lessons_in, read_notebook
-from grader.cli.learn.show_results import CheckRun, show_results
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.cli.run_command import NOT_YET, OUR_FAULT

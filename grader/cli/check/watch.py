@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.cli.check.check import DEVICE, DEVICE_HELP, SHORT_SEEDS, find_passing, store_attempt
+from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import find_context, short_path
-from grader.cli.learn.check import DEVICE, DEVICE_HELP, SHORT_SEEDS, find_passing, store_attempt
-from grader.cli.learn.show_results import CheckRun, fit_suggestions
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.course.learner_copy import release_of
