@@ -11,13 +11,20 @@ from typing import Any
 
 from grader.batch.make_record import GradedHandIn, combine, make_previous, with_overrides
 from grader.batch.outputs import Outputs, parse_record, read_records
-from grader.batch.results_folder import explain_write_errors, move_aside, open_folder, store_path, utc_now
+from grader.batch.results_folder import (
+    Overrides,
+    explain_write_errors,
+    move_aside,
+    open_folder,
+    store_path,
+    utc_now,
+)
 from grader.batch.settings import key_of
 from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.learner import Learner
 from grader.intake.unique_ids import suggest_ids
-from grader.model import SCHEMA, Course, Override
+from grader.model import SCHEMA, Course
 from grader.record import Record
 from grader.store.class_store import CHANGED, ClassStore, Result, State
 
@@ -115,8 +122,8 @@ class Results:
         """Open or create the store at *path*; *settings* are the header of this run's.
 
         *outputs* writes the files beside the store, if there are to be any. Unless the run is to *go_on* with the
-        results that are there, they are moved aside; *ready* is called before that, and if it raises, everything stays
-        as it is. *attempts* says what a new hand-in of a learner leaves of the result of an earlier one, as `combine`
+        results that are there, they are moved aside, and only what a human said stays; *ready* is called before that,
+        and if it raises, everything stays as it is. *attempts* says what a new hand-in of a learner leaves of the result of an earlier one, as `combine`
         does. Raises UsageError, StoreError if the folder is in use, or cannot be written.
         """
         self.path, self.out, self.settings, self.outputs = path, path.parent, dict(settings), outputs
@@ -126,11 +133,13 @@ class Results:
         with explain_write_errors(self.out):
             opened = open_folder(path)
             self._lock = opened.lock
+        said: Overrides = []
         try:
             if not go_on:
                 ready()
-                self.put_aside = move_aside(path)
+                self.put_aside, said = move_aside(path)
             self.store = ClassStore(path)
+            self.store.add_overrides(said)
             self.states: dict[str, State] = self.store.states()
             self.facts: dict[str, Any] = self.store.facts()
             self.overrides = self.store.overrides()
@@ -213,7 +222,7 @@ class Results:
             fingerprints = {name: known[name] for name in record.lessons.keys() & known.keys()} | fingerprints
         return replace(record, previous=make_previous(old, before.at)), fingerprints
 
-    def override(self, overrides: Sequence[tuple[str, str, Override]]) -> None:
+    def override(self, overrides: Overrides) -> None:
         """Keep what a human says of hand-ins (id, lesson, override); the files are not written yet."""
         self.store.add_overrides(overrides)
         self.overrides = self.store.overrides()

@@ -22,10 +22,13 @@ from grader.batch.outputs import FILES
 from grader.batch.shards import Shard
 from grader.errors import StoreError, UsageError
 from grader.files import make_folder
+from grader.model import Override
 from grader.store.class_store import ClassStore
 
 STORE = "results.sqlite"
 PREVIOUS = "previous-{}"
+
+Overrides = list[tuple[str, str, Override]]  # id, lesson, override
 
 
 def store_path(out: Path, shard: Shard | None = None) -> Path:
@@ -33,16 +36,20 @@ def store_path(out: Path, shard: Shard | None = None) -> Path:
     return out / (shard.file if shard else STORE)
 
 
-def move_aside(path: Path) -> Path | None:
-    """Move a store and its files into a new folder and return that; None if there are no results to lose."""
+def move_aside(path: Path) -> tuple[Path | None, Overrides]:
+    """Move a store and its files into a new folder; return that, and what a human said of hand-ins.
+
+    The folder is None if there are no results to lose.
+    """
     if not path.exists():
-        return None
+        return None, []
     store = ClassStore.existing(path)  # rolls back what a killed run left
     is_empty = not store.states()
+    said = [(name, lesson, one) for name, own in store.overrides().items() for lesson, one in own.items()]
     store.close()
     if is_empty:
         path.unlink()
-        return None
+        return None, said
     folders = (path.parent / PREVIOUS.format(number) for number in itertools.count(1))
     folder = next(folder for folder in folders if not (folder / path.name).exists())
     with explain_write_errors(path.parent):
@@ -50,7 +57,7 @@ def move_aside(path: Path) -> Path | None:
         for name in [path.name, *(FILES if path.name == STORE else ())]:
             if (path.parent / name).exists():
                 (path.parent / name).rename(folder / name)
-    return folder
+    return folder, said
 
 
 def utc_now() -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.hand_ins import SUMS, TINY, write
 
 from grader.batch.make_record import GradedHandIn, make_record
 from grader.batch.merge import Merge
@@ -121,6 +123,41 @@ def test_it_survives_what_is_graded_after_it(out, tmp_path):
         merge.join()
         merge.results.finish()
     assert scores(tmp_path / "whole")["ann"]["moving_average"] == 9.5
+
+
+def test_a_run_that_begins_anew_keeps_a_humans_word(out):
+    """The earlier results are put aside; a human's scores count on, also after a run that was killed at its start."""
+    call(out, *ANN, *SAY)
+    call(out, "override", "{out}", "bob", "--lesson", "argmax_2d", "--score", "2", "--say", "by mail")
+    before = call(out, "override", "{out}", "--list")
+    keep(out, go_on=False)
+    keep(out, two("ann", 3.0), two("bob", 3.0, digest="e"), go_on=False)
+
+    assert (scores(out)["ann"]["moving_average"], scores(out)["bob"]["argmax_2d"]) == (9.5, 2.0)
+    listed = call(out, "override", "{out}", "--list")
+    assert before != listed and "in place of the program's 3.0: was .py.txt" in listed
+    assert listed.count("an earlier hand-in") == 1  # bob's, which has changed
+    assert scores(out / "previous-1")["ann"]["moving_average"] == 9.5
+
+
+def test_a_run_says_which_scores_it_took_over(tmp_path):
+    """`grader run` into a folder with a human's scores names them, and those that wait for a hand-in."""
+    files = {f"{name}/moving_average.py": SUMS for name in ("ann", "bob")}
+    words = ("run", str(write(tmp_path / "in", files)), "--out", "{out}", "--course", str(TINY), "--jobs", "1",
+             "--seed", "5", "--lessons", "moving_average")  # fmt: skip
+    out = tmp_path / "out"
+    assert "human" not in call(out, *words)
+    for name in ("ann", "bob"):
+        call(out, "override", "{out}", name, "--score", "9.5", "--say", "why")
+    shutil.rmtree(tmp_path / "in/bob")
+    said = call(out, *words)
+
+    assert "go on counting: ann moving_average. Scores given by a human before, kept for" in said
+    assert "not graded here: bob moving_average." in said
+    assert scores(out)["ann"] == {"moving_average": 9.5}
+    write(tmp_path / "in", files)
+    assert "before, which" not in call(out, *words, "--resume")
+    assert scores(out)["bob"] == {"moving_average": 9.5}
 
 
 def test_what_the_program_could_not_grade_can_be_given_a_score(out):

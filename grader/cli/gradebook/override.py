@@ -44,8 +44,8 @@ def command(
     """Give lessons in DIR scores in place of the program's.
 
     ID is that of the hand-in, as gradebook.csv has it. The program's score is kept, and shown beside yours to the
-    learner, in the report and by `grader export`. --resume and --regrade leave yours in force, and say so if the work
-    has changed since. A score of 0 is worth no points.
+    learner, in the report and by `grader export`. Whatever is graded later leaves yours in force, and says so if the
+    work has changed since. A score of 0 is worth no points.
 
     \b
     Example:

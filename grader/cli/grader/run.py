@@ -123,7 +123,10 @@ def _announce(run: Run) -> None:
         lines.append(f"{before} graded before, with another course or other settings: again now, old scores are kept.")
     if run.results.put_aside:
         lines.append(f"Earlier results were put aside: {short_path(run.results.put_aside.absolute())}.")
+    counting, waiting = _carried_scores(run)
     for what, names in (
+        ("Scores given by a human before, which go on counting", counting),
+        ("Scores given by a human before, kept for hand-ins and lessons that are not graded here", waiting),
         ("Changed since they were graded; their results are of the earlier hand-in until --resume", run.changed),
         ("Older than what was graded, whose result stays; --older takes them all the same", run.older),
         ("Left out, being nothing that is handed in", found.ignored),
@@ -133,6 +136,19 @@ def _announce(run: Run) -> None:
         lines += [f"{what}: {some_names(names)}."] if names else []
     for line in [*lines, *found.notes]:
         click.echo(line, err=True)
+
+
+def _carried_scores(run: Run) -> tuple[list[str], list[str]]:
+    """Return the scores by a human that a run that begins anew has taken over: those that count, and the others."""
+    if run.plan.resume or run.plan.regrade:
+        return [], []
+    here = {learner.id for learner in run.found.learners}
+    split: tuple[list[str], list[str]] = ([], [])
+    for name, said in run.results.overrides.items():
+        for lesson in said:
+            counts = name in here and lesson in run.settings.lessons
+            split[not counts].append(f"{name} {lesson}")
+    return split
 
 
 def _grade(run: Run, summary: RunSummary) -> int:
