@@ -123,8 +123,9 @@ class Results:
 
         *outputs* writes the files beside the store, if there are to be any. Unless the run is to *go_on* with the
         results that are there, they are moved aside, and only what a human said stays; *ready* is called before that,
-        and if it raises, everything stays as it is. *attempts* says what a new hand-in of a learner leaves of the result of an earlier one, as `combine`
-        does. Raises UsageError, StoreError if the folder is in use, or cannot be written.
+        and if it raises, everything stays as it is. *attempts* says what a new hand-in of a learner leaves of the
+        result of an earlier one, as `combine` does. Raises UsageError, StoreError if the folder is in use, or cannot be
+        written.
         """
         self.path, self.out, self.settings, self.outputs = path, path.parent, dict(settings), outputs
         self.attempts = attempts
