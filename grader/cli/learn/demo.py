@@ -64,7 +64,7 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     shown = source(file.read_text(encoding="utf-8").replace("\n\n\n", "\n\n"))
     put("\n".join("  " + line if line else "" for line in shown.splitlines()))
     put()
-    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(file.name)} --seed {seed}", "command"))
+    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(short_path(file))} --seed {seed}", "command"))
     put()
     sys.stdout.flush()
 

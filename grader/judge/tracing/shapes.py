@@ -88,13 +88,7 @@ def _is_right(call: WatchedCall) -> bool:
 
 def _describe(function: str, call: WatchedCall, reference: WatchedReference, source: str) -> TracedCall:
     is_right = _is_right(call)
-    matcher = Matcher(call.trace, reference.values(call.right))
-    values = [
-        TracedValue(
-            line, name, step.value if is_number(step.value) else tuple(step.value.shape), _dtype(step), passes, is_equal
-        )
-        for line, name, step, passes, is_equal in _values(call.trace, matcher, source)
-    ]
+    values = list(_values(call.trace, Matcher(call.trace, reference.values(call.right)), source))
     right = [value.line for value in values if value.is_right]
     wrong = [value.line for value in values if not value.is_right and value.line > max(right, default=0)]
     return TracedCall(
@@ -107,12 +101,8 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sou
     )
 
 
-def _dtype(step: Step) -> str:
-    return type(step.value).__name__ if is_number(step.value) else dtype_name(step.value)
-
-
-def _values(trace: Trace, matcher: Matcher, source: str) -> Iterator[tuple[int, str, Step, int, bool]]:
-    """Yield line, name, step and pass of what was given, assigned or returned; of passes the first and the last."""
+def _values(trace: Trace, matcher: Matcher, source: str) -> Iterator[TracedValue]:
+    """Yield what was given, assigned or returned; of several passes the first and the last."""
     lines = _Assignments(source)
     found: dict[tuple[int, str], list[int]] = defaultdict(list)
     for index, step in enumerate(trace.steps):
@@ -129,11 +119,16 @@ def _values(trace: Trace, matcher: Matcher, source: str) -> Iterator[tuple[int, 
         ends = [(trace.steps[index], matcher.equal(index) is not None) for index in (calls[0], calls[-1])]
         alike = is_array(ends[0][0].value) and ends[0][0].value.shape == ends[1][0].value.shape
         if len(calls) == 1 or (alike and ends[0][1] == ends[1][1]):
-            yield line, name, ends[0][0], 0, ends[0][1]
+            yield _traced(line, name, ends[0][0], 0, ends[0][1])
             continue
-        yield from (
-            (line, name, step, number, right) for (step, right), number in zip(ends, (1, len(calls)), strict=True)
-        )
+        for (step, is_equal), which_pass in zip(ends, (1, len(calls)), strict=True):
+            yield _traced(line, name, step, which_pass, is_equal)
+
+
+def _traced(line: int, name: str, step: Step, which_pass: int, is_right: bool) -> TracedValue:
+    if is_number(step.value):
+        return TracedValue(line, name, step.value, type(step.value).__name__, which_pass, is_right)
+    return TracedValue(line, name, tuple(step.value.shape), dtype_name(step.value), which_pass, is_right)
 
 
 def _name_of(step: Step) -> str:
@@ -148,7 +143,6 @@ class _Assignments:
 
     def __init__(self, source: str) -> None:
         self._lines: dict[tuple[str, str], list[int]] = defaultdict(list)
-        self._watched: set[tuple[str, str]] = set()
         for node in ast.parse(source).body:
             self._read(node, "")
 
