@@ -17,7 +17,7 @@ import termios
 import time
 from pathlib import Path
 
-from measure import LESSONS, ROOT, _pss, _tree, describe_machine, learn, workspace
+from measure import LESSONS, ROOT, describe_machine, learn, process_tree, tree_pss, workspace
 
 LIMITS = {lesson: 0.15 if lesson == "training" else 0.04 for lesson in LESSONS}  # seconds
 MEMORY_LIMIT = 600  # MiB
@@ -53,7 +53,7 @@ class Watching:
     def processor_seconds(self) -> float:
         """Return what all its processes have used."""
         ticks = 0
-        for pid in _tree(self.process.pid):
+        for pid in process_tree(self.process.pid):
             fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")
@@ -81,7 +81,7 @@ def main() -> int:
         before = watching.processor_seconds()
         time.sleep(5.0)
         idle = (watching.processor_seconds() - before) / 5.0
-        memory = sum(map(_pss, _tree(watching.process.pid))) / 1024
+        memory = tree_pss(watching.process.pid)
         os.write(watching.terminal, b"q")
         watching.process.wait(SECONDS)
     print(f"\nIdle: {idle:.1%} of a core (limit {IDLE_LIMIT:.0%}); memory {memory:.0f} MiB (limit {MEMORY_LIMIT})")

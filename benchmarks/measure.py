@@ -72,12 +72,18 @@ def peak_pss(command: Sequence[str], cwd: Path | None = None, every: float = 0.0
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0.0
     while process.poll() is None:
-        peak = max(peak, sum(_pss(pid) for pid in _tree(process.pid)) / 1024)
+        peak = max(peak, tree_pss(process.pid))
         time.sleep(every)
     return peak
 
 
-def _tree(root: int) -> list[int]:
+def tree_pss(root: int) -> float:
+    """Return the proportional set size of a process and all below it in MiB."""
+    return sum(map(_pss, process_tree(root))) / 1024
+
+
+def process_tree(root: int) -> list[int]:
+    """Return the id of a process and those of all below it."""
     parents: dict[int, list[int]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
