@@ -18,6 +18,7 @@ from grader.worker.arrays import pack
 from grader.worker.wire import REQUEST, Opaque
 
 HOOK = "__watched_value__"
+MAX_PLACES = 2_000  # of a source; further expressions are left as they are
 MAX_EVENTS = 600
 MAX_VALUE_BYTES = 16 << 10
 MAX_TRACE_BYTES = 512 << 10
@@ -159,7 +160,8 @@ class _Hooker(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.stmt):
             self._statement, self._parent, self._names = node.lineno, -1, ()
-        hooked = self._function and isinstance(node, HOOKED) and isinstance(getattr(node, "ctx", None), ast.Load | None)
+        is_read = isinstance(node, HOOKED) and isinstance(getattr(node, "ctx", None), ast.Load | None)
+        hooked = is_read and self._function and len(self.places) < MAX_PLACES
         return self._hook(node) if hooked else super().visit(node)
 
     def _hook(self, node: Any) -> ast.expr:
@@ -285,6 +287,8 @@ class _Hooker(ast.NodeTransformer):
     def _with_after(self, node: Any, changed: ast.expr | None) -> ast.AST | list[ast.stmt]:
         """Return a statement, and behind it the hook round the local variable that it changes."""
         if not isinstance(changed, ast.Name) or changed.id not in self._locals or not self._function:
+            return node  # type: ignore[no-any-return]
+        if len(self.places) >= MAX_PLACES:
             return node  # type: ignore[no-any-return]
         self._names = (changed.id,)
         number = self._place(AFTER, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset), changed.id)

@@ -13,7 +13,7 @@ from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.reply_schema import MAX_EVENTS, Malformed, reply_to
 from grader.record import Record
 from grader.reports.redact_record import redact
-from grader.worker.watched_source import AFTER, HOOK, Watcher, hook_expressions
+from grader.worker.watched_source import AFTER, HOOK, MAX_PLACES, Watcher, hook_expressions
 from grader.worker.wire import Array, Handle
 
 OVER_THE_QUERIES = """import torch
@@ -162,3 +162,12 @@ def test_an_exchanged_value_takes_the_place_of_an_expression() -> None:
     assert [value for number, _, _, value in watcher.take() if number == square] == [0, 1, 4, 9]
     watcher.exchange(square, [10, 20])
     assert namespace["f"](4) == 10 + 20 + 4 + 9
+
+
+def test_of_an_endless_source_only_the_beginning_is_watched() -> None:
+    """Names by the ten thousand, in one statement or in as many tests, cost what some hundreds do."""
+    for body in (f"    return ({'n, ' * 15_000})", "    if n: return n\n" * 15_000):
+        tree, places = hook_expressions(f"def f(n):\n{body}\n")
+
+        assert len(places) == MAX_PLACES
+        compile(tree, "f.py", "exec")
