@@ -39,6 +39,7 @@ from grader.intake.discover import ATTEMPTS
 from grader.intake.platform_names import parse_time
 from grader.reports.gradebook.csv_sheet import read_sheet
 from grader.reports.gradebook.late import LateRule
+from grader.reports.record_view import MAX_POINTS
 
 RUN = ("names", "roster", "attempts", "before", "lessons", "seed", "out")
 COUNTING = ("weights", "best", "missing", "scale", "out_of")
@@ -115,6 +116,12 @@ def _weights(table: Table, key: str) -> dict[str, float]:
     return weights
 
 
+def _out_of(table: Table, key: str) -> float:
+    if (points := table.number(key)) > MAX_POINTS:
+        raise table.error(f'"{key}" must be at most {MAX_POINTS:.0f}', key)
+    return points
+
+
 _READERS: dict[str, Callable[[Table, str], Any]] = {
     "names": Table.text,
     "roster": _path,
@@ -127,7 +134,7 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
     "best": Table.whole,
     "missing": _choice("zero", "exclude"),
     "scale": _choice("points", "score"),
-    "out_of": Table.number,
+    "out_of": _out_of,
 }
 _EXPORT_READERS = {"canvas": _path, "moodle": _path, "out": _path, "assignment": Table.text, "match_by": Table.text}
 

@@ -36,6 +36,7 @@ STATES = {state: report for state, (report, _) in _STATE_TEXTS.items()}
 TERMINAL_STATES = {state: terminal for state, (_, terminal) in _STATE_TEXTS.items()}
 
 MAX_SCORE = 10.0
+MAX_POINTS = 1e6  # that a platform gives for it
 _RANK = {"skipped": 1, "passed": 2}
 
 

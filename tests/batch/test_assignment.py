@@ -74,6 +74,7 @@ def test_all_of_it_is_read(tmp_path):
     ("0.1", "10", "share of the points", 14),
     ("[export]", "[exports]", 'did you mean "export"', 18),
     ("out_of = 20", "out_of = ", "not valid TOML", 9),
+    ("out_of = 20", "out_of = 1e308", "at most 1000000", 9),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(tmp_path, was, now, says, line):
     """The file, the line, and the key that was meant."""

@@ -16,6 +16,7 @@ from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import replacing
 from grader.model import SCHEMA
+from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import clean, plural
 
@@ -44,7 +45,7 @@ IMPORT = {
 @click.option("--lesson", metavar="NAME", help="The score of this lesson; without it, of the whole submission.")
 @click.option(
     "--out-of",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, MAX_POINTS, min_open=True),
     metavar="N",
     help="What a 10.0 is worth; without it the file's own maximum, or 100.",
 )

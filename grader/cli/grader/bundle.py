@@ -12,6 +12,7 @@ from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.cli.output import refuse_existing
 from grader.cli.version import version
+from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
 
@@ -33,7 +34,7 @@ def command() -> None:
 @lessons_option
 @click.option(
     "--out-of",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, MAX_POINTS, min_open=True),
     default=100.0,
     show_default=True,
     metavar="N",

@@ -64,7 +64,8 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     shown = source(file.read_text(encoding="utf-8").replace("\n\n\n", "\n\n"))
     put("\n".join("  " + line if line else "" for line in shown.splitlines()))
     put()
-    put(paint(f"{signs().arrow} learn check {lesson.name} --file {shlex.quote(short_path(file))} --seed {seed}", "command"))
+    command_line = f"learn check {lesson.name} --file {shlex.quote(short_path(file))} --seed {seed}"
+    put(paint(f"{signs().arrow} {command_line}", "command"))
     put()
     sys.stdout.flush()
 
