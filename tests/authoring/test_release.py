@@ -146,15 +146,44 @@ def test_the_light_commands_work_and_say_what_scores_are_worth(workspace):
     solve(workspace, "softmax")
     checked = learn("check", "softmax", cwd=workspace, course=None).stdout
     assert "10.0 / 10 on the public checks" in checked
-    assert f"Public checks passed: 1 of {len(LESSONS)} lessons." in checked
+    assert f"Passes the public checks (5 of 16): 1 of {len(LESSONS)} lessons." in checked
 
     assert "learn check softmax" in learn("read", "softmax", cwd=workspace, course=None).stdout
     assert "hint 1 of" in learn("hint", "attention", cwd=workspace, course=None).stdout
-    for command in ("list", "progress"):
-        said = learn(command, cwd=workspace, course=None).stdout
+    for command in ("list", "progress", "report --html page.html"):
+        said = learn(*command.split(), cwd=workspace, course=None).stdout
         assert "Scores are of the public checks alone; your instructor's run has more." in said
+        assert "solved" not in said
+    assert f"1 of {len(LESSONS)} exercises pass the public checks" in said
+    page = (workspace / "page.html").read_text()
+    assert "share of exercises that pass the public checks" in page and "solved" not in page
     last = learn("hint", "attention", "--rung", "4", cwd=workspace, course=None).stdout
     assert "ask your\ninstructor" in last and "learn solution" not in last
+
+
+def test_public_checks_alone_solve_nothing(small, tmp_path):
+    """Where all public checks pass, every command says how many of all checks those are, and none says "solved"."""
+    assert learn("start", "--course", str(small), "work", cwd=tmp_path, course=None).returncode == 0
+    workspace = tmp_path / "work"
+    for lesson in ("moving_average", "argmax_2d"):
+        shutil.copy(TINY / f"solutions/basics/{lesson}.py", workspace / "basics")
+
+    def said(*words: str) -> str:
+        done = learn(*words, cwd=workspace, course=None, COLUMNS="70")
+        assert done.returncode == 0, done.stderr
+        return " ".join(done.stdout.split())
+
+    assert "Passes the public checks (2 of 8): 1 of 2 lessons." in said("check", "argmax_2d")
+    passed = "passes the public checks (2 of 8)"
+    shown = {words: said(*words.split()) for words in (
+        "check moving_average -v", "check --all", "list", "progress", "hand-in", ""
+    )}  # fmt: skip
+    assert all("pass the public checks" in shown[words] for words in ("progress", "", "check moving_average -v"))
+    assert shown["list"].count(passed) == shown["hand-in"].count(passed) == 2
+    assert "2 of 2 lessons passed the public checks" in shown["check --all"]
+    assert [words for words, text in shown.items() if "solved" in text.lower()] == []
+    for words in ("list", "progress"):
+        assert json.loads(said(words, "--json"))["public"] is True
 
 
 def test_the_solution_is_with_the_instructor(workspace):

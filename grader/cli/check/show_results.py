@@ -10,6 +10,7 @@ import click
 
 from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import show_worth, step_without_hints
+from grader.course.learner_copy import passed_words
 from grader.course.questions import SUFFIX
 from grader.files import is_file
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
@@ -43,7 +44,8 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     solved = {name for name, known in run.progress.items() if known.solved}
     solved |= {other.lesson for other in run.results if other.passed}
     name = next((name for name in run.context.course.lessons if name not in solved), None)
-    first = Suggestion("Every lesson is solved. See where you stand.", "learn progress")
+    passed = "pass the public checks" if result.public else "are solved"
+    first = Suggestion(f"All lessons {passed}. See where you stand.", "learn progress")
     if name is not None:
         first = Suggestion(f"Go on with {name}.", f"learn read {name}")
     asked = Suggestion("A few questions on it: two minutes.", f"learn quiz {result.lesson}")
@@ -119,5 +121,4 @@ def _show_result(run: CheckRun, result: LessonResult) -> None:
     elif result.passed and not known.solved:
         solved = 1 + sum(other.solved for other in run.progress.values())
         put()
-        word = "Public checks passed" if result.public else "Solved"
-        put(f"{word}: {solved} of {len(run.progress)} lessons.")
+        put(f"{capitalize(passed_words(run.context.course, lesson.name))}: {solved} of {len(run.progress)} lessons.")

@@ -20,7 +20,7 @@ from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
-from grader.course.learner_copy import release_of
+from grader.course.learner_copy import passed_words, release_of
 from grader.errors import SelfattendError
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult
@@ -205,7 +205,8 @@ class _Watch:
     def _draw(self, working: bool = False) -> None:
         """Show the verdict, or the last one dimmed while a new one is made; without a screen print each verdict."""
         solved = [name for name, known in self.run.progress.items() if known.solved]
-        state = "checking ..." if working else f"{len(solved)} of {len(self.run.progress)} solved"
+        passed = f"{len(solved)} of {len(self.run.progress)} {passed_words(self.run.context.course)}"
+        state = "checking ..." if working else passed
         keys = "  ".join(f"{key} {says}" for key, (says, _) in KEYS.items())
         keys += "  " + "  ".join(f"{key} {says}" for key, says in OWN_KEYS.items())
         if self.screen:

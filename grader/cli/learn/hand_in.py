@@ -12,6 +12,7 @@ from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.cli.output import refuse_existing
+from grader.course.learner_copy import passed_words
 from grader.errors import UsageError
 from grader.files import replacing
 from grader.terminal.console import paint, put, signs, warn
@@ -78,7 +79,8 @@ def _tell(context: CourseContext, chosen: list[Lesson], written: list[Lesson], f
     """Say what is in it, and what is known of each lesson."""
     progress = context.progress()
     for lesson in written:
-        state = "solved" if progress[lesson.name].solved else f"not solved yet: learn check {lesson.name}"
+        passed = passed_words(context.course, lesson.name)
+        state = passed if progress[lesson.name].solved else f"not solved yet: learn check {lesson.name}"
         sign = signs().passed if progress[lesson.name].solved else signs().skipped
         put(f"{sign} {lesson.track}/{lesson.name}.py  {state}")
     own = {f"{lesson.track}/{lesson.name}.py" for lesson in written}

@@ -11,6 +11,7 @@ from grader.cli.context import CourseContext, find_context
 from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
+from grader.course.learner_copy import passed_words, release_of
 from grader.model import SCHEMA, Course, Lesson, LessonProgress
 from grader.terminal.console import paint, put, width, wrap
 from grader.terminal.text import score_text
@@ -32,7 +33,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
     progress = context.progress()
     if as_json:
         lessons = [_object(context, lesson, progress[name]) for name, lesson in context.course.lessons.items()]
-        put_json({"schema": SCHEMA, "course": context.course.id, "lessons": lessons})
+        public = release_of(context.course) is not None
+        put_json({"schema": SCHEMA, "course": context.course.id, "public": public, "lessons": lessons})
         return
     for number, track in enumerate(context.course.tracks):
         if number:
@@ -61,21 +63,24 @@ def _object(context: CourseContext, lesson: Lesson, known: LessonProgress) -> di
 
 
 def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
-    names, known = list(course.lessons), progress[lesson.name]
+    names, known, passed = list(course.lessons), progress[lesson.name], passed_words(course, lesson.name)
+    solved = passed if passed == passed_words(course) else ""  # what is said of public checks stands below the title
     longest, number, digits = max(map(len, names)), names.index(lesson.name) + 1, len(str(len(names)))
-    column = max(len(_describe_state(progress[name])) for name in names)  # 0 where none is begun: titles need the width
+    states = [_describe_state(progress[name], solved) for name in names]
+    column = max(map(len, states))  # 0 where none is begun: titles need the width
     sign, style = progress_sign(known)
-    state = f"{_describe_state(known):<{column}}  " if column else ""
+    state = f"{states[number - 1]:<{column}}  " if column else ""
     head = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}"
     title = f"{lesson.title} ({lesson.minutes} min)"
     needs = f"  after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
     indent = len("  * ") + len(head)
     says = wrap(title, indent).lstrip()
     room = width() - indent - len(title)
-    return f"  {paint(sign, style)} {head}{says}" + (paint(needs, "quiet") if len(needs) <= room else "")
+    below = f"\n{' ' * indent}{paint(passed, 'quiet')}" if known.solved and not solved else ""
+    return f"  {paint(sign, style)} {head}{says}" + (paint(needs, "quiet") if len(needs) <= room else "") + below
 
 
-def _describe_state(known: LessonProgress) -> str:
+def _describe_state(known: LessonProgress, solved: str) -> str:
     if known.solved:
-        return "solved"
+        return solved
     return f"best {score_text(known.best_score)}" if known.attempts else ""

@@ -8,7 +8,7 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.cli.learn.progress_quiz import waiting_lines
-from grader.course.learner_copy import release_of
+from grader.course.learner_copy import passed_words, release_of
 from grader.files import is_file
 from grader.model import Course, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, wrap
@@ -31,9 +31,9 @@ def show_position(ctx: click.Context) -> None:
         return
     tracks = [track for track in context.course.tracks if track.lessons]
     for track in tracks:
-        drawn = solved_bar(track, progress)
+        drawn = solved_bar(context.course, track, progress)
         if len(tracks) > 1:
-            drawn = drawn.removesuffix("solved") + " "
+            drawn = drawn.removesuffix(passed_words(context.course)) + " "
             drawn += wrap(track.title, len(drawn)).lstrip()
         put(drawn)
     for line in waiting_lines(context):
@@ -43,10 +43,10 @@ def show_position(ctx: click.Context) -> None:
         put(wrap(f"The course has a new version, {context.course.version}: `learn start` adds what is new in it."))
 
 
-def solved_bar(track: Track, progress: dict[str, LessonProgress]) -> str:
+def solved_bar(course: Course, track: Track, progress: dict[str, LessonProgress]) -> str:
     """Draw how many lessons of a track are solved."""
     solved, number = sum(progress[name].solved for name in track.lessons), len(track.lessons)
-    return f"{bar(solved / number, 20, signs())}  {solved} of {plural(number, 'lesson')} solved"
+    return f"{bar(solved / number, 20, signs())}  {solved} of {plural(number, 'lesson')} {passed_words(course)}"
 
 
 def show_next(says: str, command: str) -> None:
@@ -83,7 +83,9 @@ def next_step(context: CourseContext, progress: dict[str, LessonProgress]) -> tu
         return "make a workspace, here or in a new folder", "learn start my-transformer"
     lesson = context.current_lesson(progress)
     if lesson is None:
-        return "you have solved every lesson; see all of it at a glance", "learn progress"
+        is_release = release_of(context.course) is not None
+        says = "all lessons pass the public checks" if is_release else "you have solved every lesson"
+        return f"{says}; see all of it at a glance", "learn progress"
     known = progress[lesson.name]
     if not context.workspace.exercise_path(lesson).is_file():
         return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"

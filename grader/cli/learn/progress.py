@@ -12,6 +12,7 @@ from grader.cli.learn.next_step import next_step, progress_sign, show_next, show
 from grader.cli.learn.progress_quiz import quiz_lines, quiz_state
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
+from grader.course.learner_copy import release_of
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import ago, score_bar, score_text
@@ -65,7 +66,7 @@ def _is_open(mistake: Mistake, progress: dict[str, LessonProgress]) -> bool:
 
 def _show_track(context: CourseContext, track: Track, progress: dict[str, LessonProgress]) -> None:
     put(paint(track.title, "strong"))
-    put(solved_bar(track, progress))
+    put(solved_bar(context.course, track, progress))
     put()
     longest = max(map(len, track.lessons))
     bars, hints = (" " * 12, "  hints") if width() >= NARROW else ("", "")
@@ -109,6 +110,7 @@ def _object(
     return {
         "schema": SCHEMA,
         "course": context.course.id,
+        "public": release_of(context.course) is not None,
         "workspace": str(workspace.root),
         "solved": sum(known.solved for known in progress.values()),
         "total": len(progress),

@@ -15,6 +15,7 @@ from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut
+from grader.course.learner_copy import release_of
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
@@ -59,10 +60,11 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
     context = find_context(ctx)
     bank = read_bank(context.course)
     progress = context.progress()
+    public = release_of(context.course) is not None
     with context.store() as store:
         log = QuizLog(store.database)
         claims = marked_claims(bank, log.claims(), log.written())
-        assessment = assess(bank, LearnerLog(log.answers(), claims, log.sessions(), progress))
+        assessment = assess(bank, LearnerLog(log.answers(), claims, log.sessions(), progress, public))
     if page:
         from grader.reports.pages.assessment_page import assessment_page
 
@@ -130,7 +132,8 @@ def _built(built: Mapping[str, Any]) -> str:
     effort = f", in {tries} with {plural(built['hints'], 'hint')}" * bool(built["tries"])
     seen = [each["lesson"] for each in built["exercises"] if each["seen"]]
     shown = f"; solution seen first: {', '.join(seen)}" if seen else ""
-    return f"{built['solved']} of {plural(built['of'], 'exercise')} solved{effort}{shown}"
+    passed = "pass the public checks" if built["public"] else "solved"
+    return f"{built['solved']} of {plural(built['of'], 'exercise')} {passed}{effort}{shown}"
 
 
 def _off(bias: float, sessions: int) -> str:

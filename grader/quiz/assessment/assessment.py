@@ -53,6 +53,7 @@ class LearnerLog:
     claims: Sequence[Claimed] = ()
     sessions: Sequence[QuizSession] = ()
     progress: Mapping[str, LessonProgress] = field(default_factory=dict)
+    public: bool = False  # the exercises were checked by a release's public checks alone
 
 
 def assess(bank: Bank, log: LearnerLog, now: datetime | None = None) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def assess(bank: Bank, log: LearnerLog, now: datetime | None = None) -> dict[str
         "claimed": claimed_score(claims),
         "claims": claims,
         "claimed_of": {"answered": len(claims), "of": _count_open_questions(bank)},
-        "built": built(log.progress),
+        "built": built(log.progress, log.public),
         "topics": topics,
         "also": [_topic(bank, each, log) for each in evidence if each.name not in bank.assessed],
         "facets": facets,

@@ -11,17 +11,19 @@ from grader.model.progress import MIN_SCORE
 MAX_SCORE = 10.0  # of an exercise, where nothing is MIN_SCORE
 
 
-def built(progress: Mapping[str, LessonProgress]) -> dict[str, Any]:
+def built(progress: Mapping[str, LessonProgress], public: bool = False) -> dict[str, Any]:
     """Count the exercises that were solved without their solution, with what it took.
 
     Returns:
-        {"score": 0 to 10, "solved", "of", "tries", "hints", "exercises": {"lesson", "score", "solved", "seen", "tries",
-        "hints"} for each that was begun}. An exercise's score is the best one, from 0 to 10 as in the quiz.
+        {"score": 0 to 10, "public", "solved", "of", "tries", "hints", "exercises": {"lesson", "score", "solved",
+        "seen", "tries", "hints"} for each that was begun}. An exercise's score is the best one, from 0 to 10 as in the
+        quiz. What is `public` was solved as far as public checks can tell.
     """
     begun = [known for known in progress.values() if known.attempts and not known.is_untouched]
     solved = sum(_is_built(known) for known in begun)
     return {
         "score": round(MAX_SCORE * solved / len(progress), 1) if progress else None,
+        "public": public,
         "solved": solved,
         "of": len(progress),
         "tries": sum(known.attempts for known in begun),
