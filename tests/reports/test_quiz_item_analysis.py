@@ -19,8 +19,8 @@ from support.read_page import Page
 from grader.errors import UsageError
 from grader.reports.pages.quiz_items_page import quiz_items_page
 from grader.reports.statistics.item_analysis import MIN_TRIED
-from grader.reports.statistics.quiz_item_analysis import FLAGS, analyse
-from grader.reports.statistics.quiz_logs import FORMAT, MAX_LOGS, LoggedAnswer, log_files, read_logs
+from grader.reports.statistics.quiz_item_analysis import FLAGS, MAX_TAGS, analyse
+from grader.reports.statistics.quiz_logs import FORMAT, MAX_FAMILIES, MAX_LOGS, LoggedAnswer, log_files, read_logs
 
 ITEMS = [f"heads.q{number}" for number in range(10)]
 
@@ -218,6 +218,26 @@ def test_more_logs_than_a_class_has_are_refused(tmp_path):
         (tmp_path / f"{number}.jsonl").touch()
     with pytest.raises(UsageError, match="10001 logs"):
         log_files([tmp_path])
+
+
+def test_one_learners_inventions_make_no_endless_page(tmp_path):
+    """Of families by the thousand those remain that most learners answered, and of misconceptions the most frequent."""
+    own = [f"mine.q{n}" for n in range(MAX_FAMILIES)]
+    tags = [f"t{n:02}" for n in range(30)]
+    rows = [line(learner="eve", n=n, family=name, offered=tags, tags=tags) for n, name in enumerate(own, 1)]
+    (tmp_path / "eve.jsonl").write_text("\n".join(rows))
+    for who in ("ann", "ben"):
+        more = [f"{who}{n}" for n in range(30)]
+        (tmp_path / f"{who}.jsonl").write_text(line(learner=who, family="mine.q7", offered=more, tags=more))
+    (tmp_path / "cem.jsonl").write_text(line(learner="cem", family="heads.q1") + "\n" + line(learner="cem", n=2))
+    (tmp_path / "dan.jsonl").write_text(line(learner="dan", family="heads.q1"))
+
+    answers, left_out = read_logs(log_files([tmp_path]))
+    items = analyse(answers)["items"]
+
+    assert len(items) == MAX_FAMILIES and {"heads.q1", "mine.q7"} <= {item["family"] for item in items}
+    assert len(item_of({"items": items}, "mine.q7")["tags"]) == MAX_TAGS
+    assert left_out[-1].why == "1 question that the fewest learners answered"
 
 
 def test_files_that_are_no_text_empty_or_missing_are_refused(tmp_path):

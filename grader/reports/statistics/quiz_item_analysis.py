@@ -25,6 +25,7 @@ RARE_OPTION = 0.05  # share of those who saw a wrong option
 MIN_OTHER_ITEMS = 5  # for a rest
 MIN_STANDARD_ERRORS = 2.0  # for one comparison; several need more
 MIN_DRAWN = 10  # learners who drew a value, and who drew another
+MAX_TAGS = 40  # misconceptions of one item, the most frequent
 MAX_VALUES = 12  # different ones, for drawn values to be compared
 
 FLAGS = {
@@ -142,7 +143,7 @@ def _tags(found: Answers, rest: Mapping[str, float | None], enough: bool) -> lis
         share = round(shown[tag] / of, 4) if of >= MIN_TRIED else None
         row = {"tag": tag, "shown": shown[tag], "of": of, "share": share}
         rows.append(row | {"option": tag in offered, "tempting": tempting})
-    return sorted(rows, key=lambda row: (-row["shown"], row["tag"]))
+    return sorted(rows, key=lambda row: (-row["shown"], row["tag"]))[:MAX_TAGS]
 
 
 def _is_tempting(tag: str, found: Answers, rest: Mapping[str, float | None]) -> bool:

@@ -7,6 +7,7 @@ add learners to a class, or answers to the log of somebody else. A line that is 
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,6 +18,7 @@ from grader.errors import UsageError
 from grader.files import read_whole
 from grader.model import CERTAINTIES, SCHEMA
 from grader.model.validate import parse_json
+from grader.terminal.text import plural
 
 T = TypeVar("T")
 FORMAT = "selfattend-quiz-log"
@@ -24,7 +26,8 @@ MAX_LOGS = 10_000
 MAX_LINE_CHARS = 100_000
 MAX_ANSWERS = 20_000  # of one learner
 MAX_NAME_CHARS = 200
-MAX_NAMES = 200  # in a list
+MAX_NAMES = 30  # in a list
+MAX_FAMILIES = 1_000  # of all logs together: several times as many as a course has
 NEXT_STEP = "ask for a file written by learn quiz log --out FILE"
 
 
@@ -103,7 +106,17 @@ def read_logs(files: Sequence[Path]) -> Logs:
             answers += [replace(answer, learner=name) for answer in log.values()]
         if len(logs) > 1:
             left_out.append(LeftOut(learner, f"{len(logs)} logs that contradict each other have this id"))
+    answers = _of_common_families(answers, left_out)
     return Logs(sorted(answers, key=lambda answer: (answer.learner, answer.n)), tuple(left_out))
+
+
+def _of_common_families(answers: list[LoggedAnswer], left_out: list[LeftOut]) -> list[LoggedAnswer]:
+    """Leave out the families that the fewest learners answered, where there are more than any course has."""
+    learners = Counter(family for family, _ in {(answer.family, answer.learner) for answer in answers})
+    common = dict(sorted(learners.items(), key=lambda item: (-item[1], item[0]))[:MAX_FAMILIES])
+    if rare := len(learners) - len(common):
+        left_out.append(LeftOut("the logs together", f"{plural(rare, 'question')} that the fewest learners answered"))
+    return [answer for answer in answers if answer.family in common]
 
 
 def _facts(log: Log) -> Facts:
