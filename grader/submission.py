@@ -14,9 +14,11 @@ from grader.files import at, is_file
 from grader.model import Course, Lesson, Submission
 from grader.source.parse import nodes_in, parse
 
+MAX_BRACES = 5_000  # Python 3.11 reads an f-string in the square of those in it: 16 s for 40,000
 MAX_BYTES = 250_000  # for the file, and for all that it imports; read in far less than the judge's 10 s
 
 NAME_IT = "learn check LESSON --file FILE.py"
+WITHOUT_DATA = "hand in your own code only, without data in it"
 START = "learn start (it adds the files that are missing, and keeps yours)"
 
 # Names that only the real package may have: what the checks run on, and what torch imports when it needs it.
@@ -57,7 +59,10 @@ def read_source(path: Path, if_missing: str = NAME_IT) -> str:
 
     Raises SubmissionError; `if_missing` is its next step where there is no such file.
     """
-    return _decode(_read_bytes(path, if_missing), path).replace("\r\n", "\n").replace("\r", "\n")
+    source = _decode(_read_bytes(path, if_missing), path).replace("\r\n", "\n").replace("\r", "\n")
+    if source.count("{") > MAX_BRACES:
+        raise _make_error(f"the file has more than {MAX_BRACES} curly brackets", path, WITHOUT_DATA)
+    return source
 
 
 def _read_bytes(path: Path, if_missing: str) -> bytes:
@@ -74,7 +79,7 @@ def _read_bytes(path: Path, if_missing: str) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise _make_error(f"the file cannot be read: {reason}", path, "make it readable for yourself") from None
     if len(raw) > MAX_BYTES:
-        raise _make_error("the file is larger than 250 kB", path, "hand in your own code only, without data in it")
+        raise _make_error("the file is larger than 250 kB", path, WITHOUT_DATA)
     return raw
 
 

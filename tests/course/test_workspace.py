@@ -380,6 +380,7 @@ def test_a_declared_encoding_of_an_old_editor_is_followed(work):
         (b"# coding: punycode\nx\n", "declares the encoding punycode", ""),
         (b"x = 1\n# coding: punycode\n\xff", "byte 0xff at offset 25", ":3"),
         (b"#" * 250_001, "larger than 250 kB", ""),
+        (b"x = f'" + b"{x:{x}}" * 2_501 + b"'", "more than 5000 curly brackets", ""),
     ],
 )
 def test_a_file_that_is_no_text_says_where(work, root, content, says, line):

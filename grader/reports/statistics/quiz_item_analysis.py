@@ -136,7 +136,7 @@ def _tags(found: Answers, rest: Mapping[str, float | None], enough: bool) -> lis
     """
     offered = Counter(tag for answer in found.values() for tag in answer.offered)
     shown = Counter(tag for answer in found.values() for tag in set(answer.tags))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for tag in {**offered, **shown}:
         of = max(offered[tag], shown[tag]) if tag in offered else len(found)
         tempting = _is_tempting(tag, found, rest) if enough and tag in offered else False
