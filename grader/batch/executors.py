@@ -47,7 +47,8 @@ def make_executor(where: str, course: Course, settings: Settings, jobs: int | No
     """
     settings = replace(settings, files=digest(course))  # not before: what resumes with nothing to do needs none
     if where == LOCAL:
-        return LocalExecutor(settings, course.limits, min(jobs or usable_cores(), max(1, learners)))
+        limits = course.limits_for(*(course.lessons[name] for name in settings.lessons))
+        return LocalExecutor(settings, limits, min(jobs or usable_cores(), max(1, learners)))
     scheme, _, address = where.partition("://")
     if scheme not in ("dask", "dask+tls") or not address:
         next_step = f"--engine {LOCAL}, or the scheduler's address: dask://HOST:8786"

@@ -84,7 +84,8 @@ def _digest(course: Course, lessons: Iterable[Lesson]) -> str:
     for lesson in lessons:
         for path in (lesson.exercise_path, lesson.solution_path, lesson.checks_path, lesson.mistakes_path):
             sha.update(_file_digest(path))
-        sha.update(repr((lesson.forbids, lesson.aliases)).encode())
+        own = (dict(lesson.limits),) if lesson.limits else ()
+        sha.update(repr((lesson.forbids, lesson.aliases, *own)).encode())
     return sha.hexdigest()[:16]
 
 

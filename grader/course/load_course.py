@@ -8,11 +8,11 @@ from pathlib import Path
 
 from grader.course.frontmatter import read_front_matter
 from grader.course.stubs import read_functions
-from grader.course.syllabus import check_name, read_syllabus
+from grader.course.syllabus import check_name, read_limits, read_syllabus
 from grader.course.tables import Table
 from grader.errors import CourseError
 from grader.files import is_file
-from grader.model import Course, Function, Lesson
+from grader.model import KINDS, Course, Function, Lesson
 
 
 def load(root: Path, may_be_empty: bool = False, faults: dict[str, CourseError] | None = None) -> Course:
@@ -51,7 +51,7 @@ def _check_files(root: Path, track: str, name: str, place: Table) -> None:
 
 
 def _lesson(root: Path, track: str, name: str, head: Table) -> Lesson:
-    head.only("title", "minutes", "needs", "concepts", "forbids", "aliases", "hints")
+    head.only("title", "minutes", "needs", "concepts", "forbids", "aliases", "hints", "kind", "limits")
     exercise = root / "exercises" / track / f"{name}.py"
     solutions = root / "solutions" / track
     functions = read_functions(exercise)
@@ -71,7 +71,16 @@ def _lesson(root: Path, track: str, name: str, head: Table) -> Lesson:
         solution_path=solutions / f"{name}.py",
         checks_path=solutions / f"test_{name}.py",
         mistakes_path=solutions / f"{name}_mistakes.py",
+        kind=_kind(head),
+        limits=read_limits(head.table("limits")),
     )
+
+
+def _kind(head: Table) -> str:
+    kind = head.text("kind") if "kind" in head.data else KINDS[0]
+    if kind not in KINDS:
+        raise head.error(f'"kind" must be one of {", ".join(KINDS)}', "kind")
+    return kind
 
 
 def _hints(table: Table, functions: tuple[Function, ...]) -> dict[str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from grader.course.tables import Table, read_toml
 from grader.errors import CourseError
@@ -36,7 +37,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
         arrays=table.text("arrays"),
         tracks=tracks,
         lessons={},
-        limits=_limits(table.table("limits")),
+        limits=Limits(**read_limits(table.table("limits"))),
         packages=table.texts("packages"),
     )
     return course, places
@@ -83,7 +84,7 @@ def _track(table: Table) -> Track:
     return track
 
 
-def _limits(table: Table) -> Limits:
+def read_limits(table: Table) -> dict[str, Any]:
+    """Return the limits that a table gives, by name."""
     table.only(*(field.name for field in fields(Limits)))
-    values = {key: table.number(key) if key.endswith("_seconds") else table.whole(key) for key in table.data}
-    return Limits(**values)  # type: ignore[arg-type]  # only() checked the keys, and a key's ending tells its type
+    return {key: table.number(key) if key.endswith("_seconds") else table.whole(key) for key in table.data}

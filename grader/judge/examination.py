@@ -136,7 +136,7 @@ class Judge:
                 asked = [
                     checks.transcripts[each.name].submission
                     for each in checks.checks
-                    if each.function_in(lesson) == function
+                    if each.function_in(lesson) == function and not each.is_run
                 ]
                 found.append(trace_shapes(function, module, self._watched_reference(lesson), asked, submission.source))
             return [call for call in found if call is not None]
@@ -163,7 +163,7 @@ class Judge:
             return find_nothing_loaded(lesson, submission, checks.checks, error)
         outcomes = run_checks(checks, submission, loaded)
         results = settle_points([make_check_result(outcome, lesson, submission) for outcome in outcomes])
-        call_seconds = self.course.limits.call_seconds
+        call_seconds = self.course.limits_for(lesson).call_seconds
         facts = Facts(lesson, submission, loaded.found, loaded.public, call_seconds, self.course.lessons)
         failures = name_failures(facts, results)
         drawing = {result.function for result in results if "random" in result.form}
@@ -186,7 +186,8 @@ class Judge:
             return []
         checks = self._fixed_checks(lesson)
         ends = {result.id: (result.function, result.outcome) for result in results}
-        names = {check.name: ends[f"{lesson.name}.{check.name}"] for check in checks.checks}
+        told = [check.name for check in checks.checks if not check.is_run]
+        names = {name: ends[f"{lesson.name}.{name}"] for name in told}
         found: list[WrongLine | None] = []
         with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
             if (subject := loaded.load_watched()) is None:

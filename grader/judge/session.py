@@ -14,6 +14,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -89,10 +90,12 @@ def judge_with(
         if isolation != "available":
             judge.launcher.greet()
         # the driver of a GPU takes memory without end
-        with nullcontext() if judge.device == "cuda" else limited_memory(course.limits.memory_mb):
+        with nullcontext() if judge.device == "cuda" else limited_memory(limits.memory_mb):
             drive(judge)
 
-    with with_workers(course, device, isolation) as (launcher, found):
+    lessons = list(lessons)
+    limits = course.limits_for(*lessons)
+    with with_workers(replace(course, limits=limits), device, isolation) as (launcher, found):
         if isinstance(launcher, ForkServerLauncher):
             launcher.fork_ahead()
         with _without_garbage_collection():

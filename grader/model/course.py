@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
+KINDS = ("exercise", "lab", "capstone")
 JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond what it grants a learner's code
 
 
@@ -63,6 +65,8 @@ class Lesson:
     solution_path: Path
     checks_path: Path
     mistakes_path: Path
+    kind: str = KINDS[0]
+    limits: Mapping[str, float] = field(default_factory=dict)  # those that differ from the course's
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -100,9 +104,18 @@ class Course:
 
     @property
     def required_lessons(self) -> list[Lesson]:
-        """Return the lessons of the tracks that are not optional; all of them where every track is."""
+        """Return the lessons of the tracks that are not optional; all of them where every track is.
+
+        Capstones train for seconds a learner, so they are left out unless there is nothing else.
+        """
         required = [name for track in self.tracks if not track.optional for name in track.lessons]
-        return [self.lessons[name] for name in required if name in self.lessons] or list(self.lessons.values())
+        listed = [self.lessons[name] for name in required if name in self.lessons] or list(self.lessons.values())
+        return [lesson for lesson in listed if lesson.kind != "capstone"] or listed
+
+    def limits_for(self, *lessons: Lesson) -> Limits:
+        """Return the limits within which all these lessons can be judged: of each the largest that one of them has."""
+        own = [asdict(replace(self.limits, **lesson.limits)) for lesson in lessons]  # type: ignore[arg-type]  # read so
+        return Limits(**{name: max(each[name] for each in own) for name in own[0]}) if own else self.limits
 
     @property
     def has_solutions(self) -> bool:

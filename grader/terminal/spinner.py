@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from grader.terminal.console import has_colour, is_terminal
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.spinner import Spinner as RichSpinner
 
 DELAY_S = 0.5
+BAR_COLUMNS = 20
 
 
 class Spinner:
@@ -23,6 +25,7 @@ class Spinner:
     def __init__(self, text: str) -> None:
         self._text = text
         self._spinner: RichSpinner | None = None
+        self._training: tuple[int, float] | None = None  # its first step that was shown, and when
         self._live: Live | None = None
         self._is_over = False
         self._lock = threading.Lock()
@@ -43,6 +46,15 @@ class Spinner:
             self._text = text
             if self._spinner is not None:
                 self._spinner.update(text=text)
+
+    def train(self, done: int, total: int, loss: float) -> None:
+        """Show how far a training is, with its loss and the time left, counted from the first time this is called."""
+        now = time.monotonic()
+        first, began = self._training = self._training or (done, now)
+        signs, full = signs_for(sys.stderr.encoding), BAR_COLUMNS * min(done, total) // max(1, total)
+        left = f", {(now - began) / (done - first) * (total - done):.0f} s left" if done > first else ""
+        bar = signs.full * full + signs.empty * (BAR_COLUMNS - full)
+        self.update(f"Training {bar} step {done} of {total}, loss {loss:.3f}{left}")
 
     def stop(self) -> None:
         """Take the line away for good."""

@@ -10,13 +10,17 @@ Events of the log, in order:
     ("backward",)                           a gradient came back to the model's output
     ("step", {name: gradient or None})      the optimizer stepped with these gradients
     ("zero_grad",)                          the optimizer's zero_grad was called
+    ("report", loss)                        the code that is judged reported this loss
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any
 
+MAX_PROGRESS_LINES = 100
+progress_fd: int | None = None  # in a worker, where to tell how far a training is: it is shown, and judged by nobody
 Log = list[tuple[Any, ...]]
 # fmt: off
 LAYERS = {
@@ -31,7 +35,8 @@ def make(spec: dict[str, Any], log: Log) -> Any:
 
     A specification is `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional
     "dtype", "device" and "training"; or `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`;
-    or `{"kind": "iterator", "items": [...]}`, a generator. Raises ValueError for another kind.
+    or `{"kind": "iterator", "items": [...]}`, a generator; or `{"kind": "report", "total": 500}`, a function that takes
+    the loss of each step. Raises ValueError for another kind.
     """
     if spec["kind"] == "model":
         return _make_model(spec, log)
@@ -39,7 +44,22 @@ def make(spec: dict[str, Any], log: Log) -> Any:
         return _make_optimizer(spec, log)
     if spec["kind"] == "iterator":
         return (item for item in spec["items"])
+    if spec["kind"] == "report":
+        return _make_report(int(spec["total"]), log)
     raise ValueError(f"unknown description {spec['kind']!r}")
+
+
+def _make_report(total: int, log: Log) -> Any:
+    done = 0
+
+    def report(loss: Any) -> None:
+        nonlocal done
+        done += 1
+        log.append(("report", float(loss)))
+        if progress_fd is not None and done * MAX_PROGRESS_LINES // total > (done - 1) * MAX_PROGRESS_LINES // total:
+            os.write(progress_fd, b"\x1e%d %d %.4f\n" % (done, total, float(loss)))
+
+    return report
 
 
 def _make_model(spec: dict[str, Any], log: Log) -> Any:

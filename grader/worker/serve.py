@@ -9,7 +9,7 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from grader.worker import isolation, wire
+from grader.worker import factories, isolation, wire
 from grader.worker.arrays import pack, unpack
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load
@@ -35,6 +35,7 @@ def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: 
             raise EOFError from error
         wire.send(sock, {"layers": list(in_force)})
         _hide_modules()
+        factories.progress_fd = sys.stdout.fileno()
         serve(sock)
         code = 0
     except (EOFError, OSError, wire.ProtocolError):

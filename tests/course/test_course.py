@@ -111,6 +111,21 @@ def test_lessons_of_optional_tracks_are_not_required(tmp_path):
     assert [lesson.name for lesson in choose_lessons(some, "spread", required=True)] == ["spread"]
 
 
+def test_a_capstone_has_limits_of_its_own_and_is_graded_where_it_is_named(tmp_path):
+    """A lesson's limits stand in place of the course's; lessons judged together have the largest of each."""
+    said = 'kind = "capstone"\n[limits]\ncall_seconds = 40\nmemory_mb = 64\n[hints]'
+    capstone = front("spread", '"mean"').replace("[hints]", said)
+    course = load(make_course(tmp_path, {"lessons/more/spread.md": capstone}))
+    mean, spread = course.lessons["mean"], course.lessons["spread"]
+
+    assert (mean.kind, spread.kind) == ("exercise", "capstone")
+    assert course.limits_for(mean) == course.limits_for() == course.limits
+    assert course.limits_for(spread) == Limits(call_seconds=40.0, memory_mb=64)
+    assert course.limits_for(mean, spread) == Limits(call_seconds=40.0, memory_mb=512)
+    assert [lesson.name for lesson in choose_lessons(course, None, required=True)] == ["mean", "mean_square"]
+    assert choose_lessons(course, "spread", required=True) == [spread]
+
+
 def test_a_lesson_has_its_front_matter_and_its_files(course, tmp_path):
     """A lesson knows what its front matter says and where its five files lie."""
     lesson = course.lessons["mean_square"]
@@ -256,6 +271,8 @@ FRONT_FAULTS = [
     ('needs = ["mean"]', 'needs = ["mean_square"]', "circle: mean_square needs mean_square", 4),
     ('concepts = ["averages"]', 'concept = ["averages"]', '"concept" is not a key', 5),
     ('forbids = ["mean"]', 'forbids = "mean"', "list of texts", 6),
+    ("minutes = 5", 'minutes = 5\nkind = "exam"', '"kind" must be one of exercise, lab, capstone', 4),
+    ("[hints]", "[limits]\ncall_secs = 9\n[hints]", 'did you mean "call_seconds"?', 10),
     ("aliases = []", 'aliases = ["mean"]', "already a lesson's name", 7),
     ("aliases = []", 'aliases = ["Old Name"]', "no name for a file", 7),
     ('mean_square = ["the idea"', 'mean_sq = ["the idea"', '"mean_sq" is not a key of [hints]', 10),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -231,3 +232,41 @@ def test_the_session_is_light_to_import():
     )
 
     assert done.stdout.strip() == "set()"
+
+
+RUN = '''
+
+@pytest.mark.check(skill="training", points=2, needs="test_shape", run=True)
+def test_run(submission, reference, rand):
+    """Trains."""
+    with open(__file__ + ".asked", "a") as asked:
+        print(type(submission).__name__, file=asked)
+    assert submission.moving_average(rand(9), 4).shape == (6,)
+    report = submission.make_report(2)
+    for loss in (2.5, 1.25):
+        report(loss)
+    assert submission.events() == [("report", 2.5), ("report", 1.25)]
+'''
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_run_is_asked_once_of_a_submission_and_never_of_the_reference(tmp_path, wrong):
+    """What it reports moves a bar and is no output; a wrong answer is named without training what is known to be so."""
+    course = load(Path(shutil.copytree(TINY, tmp_path / "course")))
+    lesson, submission, _ = reference(course, "moving_average")
+    with lesson.checks_path.open("a") as checks:
+        checks.write(RUN)
+    if wrong:
+        submission = dataclasses.replace(submission, source=submission.source.replace("axis=1)", "axis=1) * 1.5"))
+    told, results = [], []
+
+    def drive(judge):
+        judge.workers.on_progress = lambda *step: told.append(step)
+        results.append(judge.examine(lesson, submission, 3))
+
+    session.judge_with(course, [lesson], drive)
+
+    assert results[0].passed is not wrong
+    assert next(check for check in results[0].checks if check.id.endswith(".run")).outcome == "passed"
+    assert Path(f"{lesson.checks_path}.asked").read_text() == "RemoteModule\n"
+    assert told == [(1, 2, 2.5), (2, 2, 1.25)] and results[0].output == ""

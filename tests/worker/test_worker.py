@@ -498,3 +498,26 @@ def test_a_worker_runs_on_the_gpu(launcher_with):
 
     assert observed.devices == ("cuda",)
     assert torch.equal(observed.value, torch.full((3,), 2.0))
+
+
+def test_what_is_told_of_a_training_is_shown_and_is_no_output(any_launcher):
+    """A learner can print such a line as well: it moves the bar, and nothing else comes of it."""
+    worker = loaded(
+        any_launcher, "def f(report):\n    for loss in (3.5, 2.5):\n        report(loss)\n    print('hello')\n"
+    )
+    told, subject = [], RemoteModule(worker, {"f": "function"})
+    worker.on_progress = lambda *step: told.append(step)
+    subject.f(subject.make_report(2))
+    events, printed = subject.events(), worker.take_output()
+    worker.close()
+
+    assert told == [(1, 2, 3.5), (2, 2, 2.5)] and printed == "hello\n"
+    assert events == [("report", 3.5), ("report", 2.5)]
+
+    liar = loaded(any_launcher, "def f():\n    print('\\x1e7 9 0.1234\\n\\x1e1 x\\nhello')\n")
+    liar.on_progress = lambda *step: told.append(step)
+    RemoteModule(liar, {"f": "function"}).f()
+    printed = liar.take_output()
+    liar.close()
+
+    assert told[2:] == [(7, 9, 0.1234)] and printed == "\x1e1 x\nhello\n"

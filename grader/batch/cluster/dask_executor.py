@@ -49,7 +49,8 @@ class DaskExecutor:
 
     def __init__(self, address: str, course: Course, settings: Settings, jobs: int | None) -> None:
         """Connect. Raises UsageError without the package, the scheduler, workers, or the same program on them."""
-        self.settings, self.limits, self.address, self.jobs = settings, course.limits, address, jobs
+        self.settings, self.address, self.jobs = settings, address, jobs
+        self.limits = course.limits_for(*(course.lessons[name] for name in settings.lessons))
         self.course = pack_course(course)
         self.run = f"selfattend-{secrets.token_hex(8)}"
         self._client = _connect(address)

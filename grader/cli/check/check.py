@@ -200,11 +200,12 @@ def _check(run: CheckRun, several: bool) -> None:
     with Spinner("Starting PyTorch" if run.context.course.arrays == "torch" else "Starting") as working:
 
         def drive(judge: Judge) -> None:
+            judge.workers.on_progress = working.train
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)
                 submission = replace(submission, passing=find_passing(run, submission))
-                with end_after(run.context.course.limits.judging_seconds, f"Checking {lesson.name}"):
+                with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
                     result = judge.examine(lesson, submission, run.seed, hints_used)
                 require_unchanged(run.context.course, before)
                 if number == len(run.jobs):

@@ -149,7 +149,7 @@ class _Watch:
         try:
             submission = read_submission(path, lesson, run.context.course, run.context.require_workspace().root)
             submission = replace(submission, passing=find_passing(run, submission))
-            with end_after(run.context.course.limits.judging_seconds, f"Checking {lesson.name}"):
+            with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
                 verdict = live.examine(lesson, submission, run.seed, run.progress[lesson.name].hints_used)
         except SelfattendError as error:
             self.trouble, verdict = str(error), None

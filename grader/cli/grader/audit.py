@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,7 @@ def _audit(
         report = LessonAudit(name, course.root)
         report.add_error(error)
         yield report
-    with with_workers(course, "cpu") as (launcher, _):
+    with with_workers(replace(course, limits=course.limits_for(*lessons)), "cpu") as (launcher, _):
         from grader.authoring.audit.audit_lessons import audit  # not before the launcher has started: it imports pytest
 
         for lesson in lessons:

@@ -16,7 +16,11 @@ OUR_FIXTURES = ("submission", "reference", "rand")
 
 
 class Check:
-    """One collected check: its pytest item and what its mark and docstring say."""
+    """One collected check: its pytest item and what its mark and docstring say.
+
+    Attributes:
+        is_run: It trains a model, for seconds. It is asked once of a submission, and never of the reference.
+    """
 
     def __init__(self, item: pytest.Function) -> None:
         mark = item.get_closest_marker("check")
@@ -34,10 +38,13 @@ class Check:
         callspec = getattr(item, "callspec", None)
         self.stage: str = mark.kwargs.get("stage", "").format(**(callspec.params if callspec else {}))
         self.public = bool(mark.kwargs.get("public", False))
+        self.is_run = bool(mark.kwargs.get("run", False))
         self.says = (item.function.__doc__ or "").strip().splitlines()[0] if item.function.__doc__ else ""
         self.plain_arguments = _plain_arguments(item)
         if self.skill not in SKILLS or not self.says or self.points <= 0:
             raise CourseError(f"{item.name} needs a skill of {', '.join(SKILLS)}, points and a docstring.", where=where)
+        if self.is_run and self.public:
+            raise CourseError(f"{item.name} is a run: what it is answered cannot be recorded as public.", where=where)
 
     def function_in(self, lesson: Lesson) -> str:
         """Name the function that the check is about; a lesson with one function need not say."""

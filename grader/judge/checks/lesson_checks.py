@@ -37,6 +37,8 @@ class LessonChecks:
 
     def run(self, check: Check, submission: CallableModule) -> BaseException | None:
         """Run a check and return what it raised: replayed over what is known, as far as that goes."""
+        if check.is_run:
+            return self._run(check, submission, self.answers.load(self.lesson))
         if isinstance(submission, PrefetchedModule):
             done, error = submission.replay(self.transcripts[check.name], partial(self._run, check))
             if done:
@@ -52,9 +54,10 @@ class LessonChecks:
     @cached_property
     def asked_twice(self) -> frozenset[str]:
         """The checks that are run twice where they pass: of each function that of most points, and some drawn ones."""
-        heaviest = {each.function_in(self.lesson): each.name for each in sorted(self.checks, key=lambda c: c.points)}
+        light = [each for each in self.checks if not each.is_run]
+        heaviest = {each.function_in(self.lesson): each.name for each in sorted(light, key=lambda c: c.points)}
         draws = Random(derive(self.seed, self.lesson.name, "asked twice"))
-        return frozenset(heaviest.values()) | {each.name for each in self.checks if draws.random() < SHARE_ASKED_TWICE}
+        return frozenset(heaviest.values()) | {each.name for each in light if draws.random() < SHARE_ASKED_TWICE}
 
     def find_form_faults(self, check: Check, submission: CallableModule) -> frozenset[str]:
         """Return the faults of form that are all that a check has to find; empty if something else is wrong too."""
@@ -75,8 +78,8 @@ class LessonChecks:
 
     @cached_property
     def transcripts(self) -> dict[str, Transcript]:
-        """The transcript of each check, by its name: what it asks of a right submission."""
-        return {check.name: self._record(check) for check in self.checks}
+        """The transcript of each check that is no run, by its name: what it asks of a right submission."""
+        return {check.name: self._record(check) for check in self.checks if not check.is_run}
 
     def _record(self, check: Check) -> Transcript:
         reference = self.answers.load(self.lesson)
@@ -103,7 +106,7 @@ def make_diagnostician(checks: LessonChecks, mistake_set: MistakeSet) -> Diagnos
     asked = [
         make_probe(check.name, check.stage, checks.transcripts[check.name], mistake_set)
         for check in mine
-        if mistake_set.from_checks and check.name not in mistake_set.without
+        if mistake_set.from_checks and check.name not in mistake_set.without and not check.is_run
     ]
     try:
         return Diagnostician(mistake_set, lesson.kinds, checks.answers.course.arrays, asked)

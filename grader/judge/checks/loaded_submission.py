@@ -25,8 +25,11 @@ SECONDS_TO_WATCH = 2.0  # for each request to a watched submission
 class LoadedSubmission:
     """Functions that checks can call, until the deadline of the lesson."""
 
+    takes_runs = True  # checks that train a model are run
+
     def __init__(self, checks: LessonChecks) -> None:
-        self.checks, self.kinds, self.limits = checks, checks.lesson.kinds, checks.answers.course.limits
+        self.checks, self.kinds = checks, checks.lesson.kinds
+        self.limits = checks.answers.course.limits_for(checks.lesson)
         self.subject: CallableModule | None = None  # of the last process
         self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
         self.public: list[str] = []  # all public names
@@ -78,6 +81,8 @@ class LoadedSubmission:
 
 class OwnFunctions(LoadedSubmission):
     """The course's own functions (a known mistake, an alternative): no separate process."""
+
+    takes_runs = False  # one takes seconds, and there are dozens of versions on several seeds
 
     def __init__(self, checks: LessonChecks, namespace: Mapping[str, Any], may_draw: bool = True) -> None:
         super().__init__(checks)

@@ -53,6 +53,8 @@ def run_checks(
     """Run every check in order, or those given, and yield each outcome as it is known."""
     run = _Run(lesson_checks, submission, loaded)
     for check in lesson_checks.checks if checks is None else checks:
+        if check.is_run and not loaded.takes_runs:
+            continue
         outcome = run.outcomes[check.name] = run.run(check)
         yield outcome
 
@@ -120,7 +122,7 @@ class _Run:
 
     def _find_form_faults(self, check: Check, error: BaseException) -> frozenset[str]:
         """Return the faults of form that are all that is wrong; values that differ are looked at no further."""
-        if isinstance(error, CheckFailed) and error.of_values and not self._may_draw:
+        if check.is_run or (isinstance(error, CheckFailed) and error.of_values and not self._may_draw):
             return frozenset()
         try:
             return self.lesson_checks.find_form_faults(check, self.loaded.live_subject())
@@ -156,5 +158,6 @@ class _Run:
             return "failed"
         error.__traceback__ = None  # it may hold all memory that there is for the reference
         # where the reference passes, the check stumbled over what the submission returned
-        ours = isinstance(error, GraderError) or self.lesson_checks.run_on_reference(check) is not None
+        ours = isinstance(error, GraderError)
+        ours = ours or (not check.is_run and self.lesson_checks.run_on_reference(check) is not None)
         return "grader-error" if ours else "failed"

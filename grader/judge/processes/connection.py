@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import select
 import signal
 import socket
@@ -22,7 +23,10 @@ NOT_AN_ANSWER = "The worker's process sent something that is not an answer."
 NO_TIME_LEFT = "The time for this lesson was used up."
 CUT_MARK = b"\n[more was printed than is kept]\n"
 OBJECTS = ("build", "make")  # the operations that make one
+PROGRESS = re.compile(rb"\x1e(\d{1,9}) (\d{1,9}) (-?\d{1,9}\.\d{4}|-?inf|nan)\n")  # as `factories.py` writes it
 READY_SECONDS = 120.0  # importing torch from a cold disk can take this long
+
+OnProgress = Callable[[int, int, float], None]
 
 
 class Worker:
@@ -31,6 +35,7 @@ class Worker:
     Attributes:
         patience: How many seconds a request may take.
         until: When all requests must have ended, by `time.monotonic()`.
+        on_progress: Called with the step, the number of steps and the loss that a training is said to be at.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class Worker:
         self.begun = time.monotonic()
         self.patience = limits.call_seconds
         self.until = math.inf
+        self.on_progress: OnProgress | None = None
         self.layers: tuple[str, ...] | None = None
         self.alive = True
         self._exits = exits
@@ -207,11 +213,19 @@ class Worker:
                 return
 
     def _keep(self, printed: bytes) -> None:
+        if b"\x1e" in printed:
+            printed = PROGRESS.sub(self._tell, printed)
         kept = printed[: self._output_left]
         self._output_left -= len(kept)
         self._printed += kept
         if len(kept) < len(printed) and not self._printed.endswith(CUT_MARK):
             self._printed += CUT_MARK
+
+    def _tell(self, found: re.Match[bytes]) -> bytes:
+        """Tell how far a training is, and take that out of what was printed."""
+        if self.on_progress is not None:
+            self.on_progress(int(found[1]), int(found[2]), float(found[3]))
+        return b""
 
     def take_output(self) -> str:
         """Return what the learner's code printed since the last time.

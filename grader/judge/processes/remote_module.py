@@ -87,6 +87,10 @@ class CallableModule:
         spec = {"kind": "optimizer", "name": name, "module": model.handle, "options": options}
         return RemoteObject(self, name, Handle(self.ask("make", spec=spec)["handle"]))
 
+    def make_report(self, total: int) -> RemoteObject:
+        """Make a function that takes the loss of each of `total` steps: it logs it, and the learner sees a bar."""
+        return RemoteObject(self, "report", Handle(self.ask("make", spec={"kind": "report", "total": total})["handle"]))
+
     def events(self) -> list[tuple[Any, ...]]:
         """Return what was done to the models and optimizers since the last time."""
         return [tuple(event) for event in self.ask("events")["events"]]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from grader.judge.processes.connection import Worker
+from grader.judge.processes.connection import OnProgress, Worker
 from grader.judge.processes.launcher import Launcher
 from grader.model import Submission
 from grader.source.side_effects import has_no_side_effects
@@ -23,6 +23,7 @@ class Workers:
         self._launcher = launcher
         self._kept: Worker | None = None
         self.sharing = False
+        self.on_progress: OnProgress | None = None  # of every worker
 
     @contextmanager
     def one_learner(self) -> Iterator[None]:
@@ -44,8 +45,10 @@ class Workers:
         """Return the worker kept from the same learner's last lesson, or a fresh one."""
         worker, self._kept = self._kept, None
         if worker is None:
-            return self._launcher.lease()
-        worker.begin_lesson()
+            worker = self._launcher.lease()
+        else:
+            worker.begin_lesson()
+        worker.on_progress = self.on_progress
         return worker
 
     def give_back(self, worker: Worker, submission: Submission) -> None:
