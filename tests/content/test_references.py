@@ -113,6 +113,28 @@ def feed_forward(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*draw.shape(3), width), *numbers]
 
 
+def padding_mask(draw: Draw) -> Comparison:
+    """Attention over a batch of padded texts, against attention over each text alone; the rest of the rows is 0."""
+    texts, heads, places, width = draw.size(), draw.size(), draw.size(high=8), draw.size()
+    lengths, causal = draw.integers(places, texts) + 1, draw.one_of(True, False)
+    masks = load("solutions/inside/padding_mask.py")
+    mask = (masks.causal_padding_mask if causal else masks.padding_mask)(lengths, places)
+    real = (torch.arange(places) < lengths[:, None])[:, None, :, None]  # (B, 1, T, 1)
+
+    def ours(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask) * real
+
+    def theirs(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        rows = []
+        for text, length in enumerate(lengths.tolist()):
+            mine, keys, values = (each[text, :, :length] for each in (q, k, v))
+            alone = F.scaled_dot_product_attention(mine, keys, values, is_causal=causal)
+            rows.append(F.pad(alone, (0, 0, 0, places - length)))
+        return torch.stack(rows)
+
+    return ours, theirs, [draw.normal(texts, heads, places, width) for _ in "qkv"]
+
+
 def gelu(draw: Draw) -> Comparison:
     """F.gelu in both forms."""
     form = draw.one_of("none", "tanh")
@@ -176,6 +198,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
     "residual": residual,
+    "padding_mask": padding_mask,
     "learning_rate": learning_rate,
     "gradient_clipping": gradient_clipping,
     "gelu": gelu,
