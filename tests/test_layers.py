@@ -64,6 +64,7 @@ JUDGE_ORDER = (
     "course_answers",
     "checks",
     "verdict",
+    "pictures",
     "examination",
     "session",
     "debug_replay",
@@ -168,6 +169,7 @@ def _modules_imported(path: Path, modules: set[str]) -> set[str]:
 COURSE_FILES = {
     "solutions/**/test_*.py": "grader.api.checks",
     "solutions/**/*_mistakes.py": "grader.api.checks",
+    "solutions/**/*_pictures.py": "grader.api.pictures",
     "lessons/**/*_quiz.py": "grader.api.questions",
 }
 
@@ -184,7 +186,7 @@ def test_course_files_import_the_api_only(course):
                 assert name.rpartition(".")[0] == allowed.get(path), f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("module", ["checks", "questions"])
+@pytest.mark.parametrize("module", ["checks", "pictures", "questions"])
 def test_what_the_api_promises_is_explained(module):
     """The docstring of a public module explains each name that it exports, and it exports no other."""
     tree = ast.parse((ROOT / f"grader/api/{module}.py").read_text())

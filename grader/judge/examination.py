@@ -21,6 +21,7 @@ from grader.judge.diagnosis.counterexample import find_counterexample
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
+from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
 from grader.judge.tracing.shapes import TracedCall, trace_shapes
@@ -39,6 +40,7 @@ from grader.judge.verdict.lesson_findings import Finding, find_mistakes, find_no
 from grader.judge.verdict.messages import make_check_result
 from grader.judge.verdict.outcome_mistakes import may_be_at_fault, name_randomness
 from grader.model import CheckResult, Course, Lesson, LessonResult, Submission, WrongLine
+from grader.model.picture import Picture
 from grader.worker.preload import configure_torch
 from grader.worker.watched_source import hook_expressions
 
@@ -140,6 +142,22 @@ class Judge:
                 ]
                 found.append(trace_shapes(function, module, self._watched_reference(lesson), asked, submission.source))
             return [call for call in found if call is not None]
+        finally:
+            loaded.close()
+
+    def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture]:
+        """Draw what a submission answers beside what the reference does; empty where the course has no pictures of it.
+
+        Raises:
+            LearnerError, WorkerError: The submission cannot be loaded.
+        """
+        if self.answers.release or not lesson.pictures_path.is_file():
+            return []
+        loaded = LearnerFunctions(self._fixed_checks(lesson), submission, self.workers, "cpu")
+        loaded.expect_small_calls()
+        reference = self.answers.load(lesson).twin()
+        try:
+            return list(draw_pictures(lesson, loaded.live_subject, reference, self.course.arrays))
         finally:
             loaded.close()
 

@@ -69,6 +69,11 @@ class Lesson:
     limits: Mapping[str, float] = field(default_factory=dict)  # those that differ from the course's
 
     @property
+    def pictures_path(self) -> Path:
+        """Return the file of pictures, which a lesson may have."""
+        return self.solution_path.with_name(f"{self.name}_pictures.py")
+
+    @property
     def kinds(self) -> dict[str, str]:
         """Return for each name to write "function" or "class"."""
         return {function.name: function.kind for function in self.functions}

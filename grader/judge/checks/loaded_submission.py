@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from grader.errors import WorkerError
@@ -19,7 +20,7 @@ from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
 
-SECONDS_TO_WATCH = 2.0  # for each request to a watched submission
+SECONDS_OF_SMALL_CALLS = 2.0  # for each call whose arguments the course keeps small, in a trace or a picture
 
 
 class LoadedSubmission:
@@ -56,6 +57,10 @@ class LoadedSubmission:
     def may_keep_state(self) -> bool:
         """Return True unless it was seen that the functions answer the same when asked the same again."""
         return False
+
+    def expect_small_calls(self) -> None:
+        """Give up sooner on a call that does not end."""
+        self.limits = replace(self.limits, call_seconds=min(self.limits.call_seconds, SECONDS_OF_SMALL_CALLS))
 
     def load_watched(self) -> CallableModule | None:
         """Load the functions so that their expressions can be watched, after all else; None where that cannot be."""
@@ -126,7 +131,8 @@ class LearnerFunctions(LoadedSubmission):
             return None
         self.worker.close()  # it has seen hidden inputs, and could choose by them which line goes wrong
         worker = self.worker = self.workers.take()
-        worker.patience = min(self.limits.call_seconds, SECONDS_TO_WATCH)
+        self.expect_small_calls()
+        worker.patience = self.limits.call_seconds
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson
         reply = load_submission(worker, lesson, self.submission, self.device, shared=sharing, watched=True)

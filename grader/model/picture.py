@@ -1,0 +1,44 @@
+"""A picture of a learner's answers, as plain data that any renderer of Vega-Lite can draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+VEGA_LITE = "https://vega.github.io/schema/vega-lite/v5.json"
+
+Row = Mapping[str, str | int | float | None]  # None for what no axis can show: NaN, an infinity
+Data = Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Data, and how to draw them.
+
+    `judge.draw_pictures(lesson, submission)` gives those of a lesson, with the judge of
+    `grader.judge.session.judge_with`. `grader.terminal.picture` draws them in a terminal; a browser or a notebook takes
+    `vega_lite`.
+
+    Attributes:
+        name: Of the course's function that made it.
+        title: What it shows.
+        asked: The call whose answers are shown, as it can be typed.
+        data: The rows, under the names by which the views of `spec` take them.
+        spec: A Vega-Lite specification without its data.
+        notes: What it says, in sentences.
+        is_right: The answers are the reference's.
+    """
+
+    name: str
+    title: str
+    asked: str
+    data: Data
+    spec: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    is_right: bool = False
+
+    @property
+    def vega_lite(self) -> dict[str, Any]:
+        """Return the whole specification, data included, as JSON can hold it."""
+        return {"$schema": VEGA_LITE, "title": self.title, **self.spec, "datasets": self.data}
