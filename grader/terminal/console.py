@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import click
 
@@ -70,7 +70,15 @@ def make_layout(verbose: bool = False) -> Layout:
     from grader.terminal.layout import Layout
 
     colour = has_colour()
-    return Layout(width(), colour, links=colour and is_terminal(sys.stdout), signs=signs(), everything=verbose)
+    links = colour and is_terminal(sys.stdout)
+    return Layout(width(), colour, links=links, signs=signs(), everything=verbose, palette=palette())
+
+
+def palette() -> Literal["standard", "256", "truecolor"]:
+    """Return how many colours the terminal says that it has."""
+    if os.environ.get("COLORTERM") in ("truecolor", "24bit") or os.environ.get("FORCE_COLOR") == "3":
+        return "truecolor"
+    return "256" if "256" in os.environ.get("TERM", "") else "standard"
 
 
 def paint(text: str, style: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -27,13 +28,17 @@ GOOD, BAD, TROUBLE, QUIET, STRONG, COMMAND = "green", "red", "magenta", "dim", "
 
 @dataclass(frozen=True)
 class Layout:
-    """How to render: the width in columns, whether with colours and links, the signs, and whether at full length."""
+    """How to render: the width in columns, whether with colours and links, the signs, and whether at full length.
+
+    `palette` is what rich calls the terminal's colours: "standard", "256" or "truecolor".
+    """
 
     width: int = 80
     colour: bool = False
     links: bool = False
     signs: Signs = field(default_factory=Signs)
     everything: bool = False
+    palette: Literal["standard", "256", "truecolor"] = "standard"
 
     @property
     def columns(self) -> int:
@@ -42,7 +47,7 @@ class Layout:
 
     @cached_property
     def _console(self) -> Console:
-        return make_console(self.columns, self.colour)
+        return make_console(self.columns, self.colour, palette=self.palette)
 
     def render(self, lines: Iterable[Text]) -> str:
         """Return the lines as one string that ends in a newline, without spaces at the ends of lines."""
@@ -68,13 +73,18 @@ class Layout:
         return Style.parse(style or "none") + Style(link=target)
 
 
-def make_console(columns: int, colour: bool, theme: Theme | None = None) -> Console:
+def make_console(
+    columns: int,
+    colour: bool,
+    theme: Theme | None = None,
+    palette: Literal["standard", "256", "truecolor"] = "standard",
+) -> Console:
     """Make a console whose output is captured, independent of the environment."""
     return Console(
         file=io.StringIO(),
         width=columns,
         force_terminal=colour,
-        color_system="standard" if colour else None,
+        color_system=palette if colour else None,
         legacy_windows=False,
         markup=False,
         emoji=False,
