@@ -8,7 +8,7 @@ import re
 from support.course_files import ROOT
 from support.documents import first_missing, sessions, shell
 
-from grader.api import checks
+from grader.api import checks, pictures
 from grader.course.syllabus import read_syllabus
 from grader.judge.diagnosis.common_mistakes import COMMON_MISTAKES
 from grader.model import SKILLS, Limits
@@ -43,6 +43,8 @@ def test_the_guide_names_what_there_is():
     for name in checks.__all__:
         if name.startswith("assert_") or name == "fail":
             assert f"`{name}(" in GUIDE, name
+    for name in pictures.__all__:
+        assert re.search(rf"\b{name.lower()}\b", GUIDE.lower()), name
     course, _ = read_syllabus(ROOT / "course.toml")
     for word in (*SKILLS, *Limits.__dataclass_fields__, *{row.name for row in COMMON_MISTAKES}):
         assert re.search(rf"\b{word}\b", GUIDE), word

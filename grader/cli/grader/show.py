@@ -44,6 +44,7 @@ def files_of(lesson: Lesson) -> dict[str, Path]:
         "reference": lesson.solution_path,
         "checks": lesson.checks_path,
         "mistakes": lesson.mistakes_path,
+        "pictures": lesson.pictures_path,
         "demo": text.with_name(f"{lesson.name}_demo.py"),
         "questions": text.with_name(f"{lesson.name}.quiz.toml"),
         "generators": text.with_name(f"{lesson.name}_quiz.py"),

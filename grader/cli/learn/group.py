@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "grader.cli.check.check",
     "watch": "grader.cli.check.watch",
     "trace": "grader.cli.check.trace",
+    "show": "grader.cli.check.show",
     "hint": "grader.cli.learn.hint",
     "solution": "grader.cli.learn.solution",
     "reset": "grader.cli.learn.reset",

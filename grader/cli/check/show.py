@@ -1,0 +1,74 @@
+"""`learn show`: pictures of what the learner's code answers, beside what the reference does."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.context import find_context, short_path
+from grader.cli.lesson_parameters import lesson_argument
+from grader.cli.options import course_option, json_option
+from grader.errors import UsageError, WorkspaceError
+from grader.files import is_file
+from grader.model import Course, Lesson, Submission
+from grader.submission import read_submission
+from grader.terminal.console import make_layout, paint, put, show_paged
+
+if TYPE_CHECKING:
+    from grader.model.picture import Picture
+
+
+@click.command("show")
+@lesson_argument()
+@click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Show this file, not the workspace's.")
+@click.option("--words", is_flag=True, help="Say every number, for a screen reader.")
+@json_option
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str, file: Path | None, words: bool, as_json: bool) -> None:
+    """Draw what your code answers: yours, expected, and the difference.
+
+    The pictures are of a small call on which yours differs, if there is one.
+
+    \b
+    Example:
+      learn show softmax
+    """
+    context = find_context(ctx)
+    chosen = context.lesson(lesson or None)
+    if not is_file(chosen.solution_path):
+        raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
+    if not is_file(chosen.pictures_path):
+        raise UsageError(f'there are no pictures of "{chosen.name}"', next_step=f"learn trace {chosen.name}")
+    if file is None and context.workspace is None:
+        raise WorkspaceError("this folder is not in a workspace", next_step="learn start, or learn show --file FILE.py")
+    path = file or Path(short_path(context.workspace.exercise_path(chosen)))  # type: ignore[union-attr]
+    pictures = _draw(context.course, chosen, read_submission(path, chosen, context.course))
+    if as_json:
+        shown = [each.vega_lite | {"description": " ".join((each.asked, *each.notes))} for each in pictures]
+        click.echo(json.dumps({"schema": 1, "lesson": chosen.name, "pictures": shown}, indent=2))
+        return
+    if not pictures:
+        put("Nothing could be drawn; the check says why.")
+    from grader.terminal.picture import draw
+
+    layout = make_layout()
+    text = "\n".join(draw(each, layout, words) for each in pictures)
+    show_paged(text, pager=not words)
+    put(f"\nNext  {paint(f'learn check {chosen.name}', 'command')}")
+
+
+def _draw(course: Course, lesson: Lesson, submission: Submission) -> list[Picture]:
+    from grader.errors import WorkerError
+    from grader.judge.errors import LearnerError
+    from grader.judge.session import judge_with
+    from grader.terminal.spinner import Spinner
+
+    found: list[Picture] = []
+    with Spinner("Starting"), suppress(LearnerError, WorkerError):
+        judge_with(course, [lesson], lambda judge: found.extend(judge.draw_pictures(lesson, submission)), device="cpu")
+    return found

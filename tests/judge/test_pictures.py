@@ -1,0 +1,172 @@
+"""Pictures of a learner's answers: asked of a real worker, beside the reference's, in bounds whatever comes back."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from support.factories import ROOT, course, run_judge
+from support.learn_command import TINY
+
+from grader.cli.check.show import command
+from grader.course.load_course import load
+from grader.errors import CourseError
+from grader.judge.errors import LearnerError
+from grader.judge.processes.launcher import Launcher
+from grader.model import Submission
+from grader.model.picture import Picture
+from grader.terminal.layout import Layout
+from grader.terminal.picture import draw
+from grader.terminal.text import PLAIN_SIGNS
+
+SUM_OF_ALL = """import torch
+
+
+def softmax(x, dim=-1):
+    e = torch.exp(x - x.amax(dim, keepdim=True))
+    return e / e.sum()
+"""
+TRANSPOSED = "import torch\n\n\ndef causal_mask(n):\n    return torch.ones(n, n).triu().bool()\n"
+LAYOUTS = {
+    "in colour": Layout(80, colour=True, palette="truecolor"),
+    "narrow": Layout(60, colour=True, palette="256"),
+    "in shades": Layout(60),
+    "in ASCII": Layout(80, signs=PLAIN_SIGNS),
+}
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+HOSTILE = {
+    "another shape": "return torch.ones(3, 1, 2)",
+    "too many numbers": "return torch.zeros(3000, 3000)",
+    "NaN": "return x * float('nan')",
+    "infinities": "return x * float('inf')",
+    "complex": "return x.to(torch.complex64)",
+    "another dtype": "return torch.exp(x.double() - torch.logsumexp(x.double(), dim, True))",
+    "nothing": "return None",
+    "a name with commands": "raise type('\\x1b[2J\\x1b]0;title\\x07' * 99, (Exception,), {})('\\x1b[2J' + 'x' * 10**6)",
+    "an end": "import os; os._exit(3)",
+    "a loop": "\n    while True: pass",
+    "output without end": "\n    while True: print('x' * 1000)",
+}
+
+
+def pictures(launcher: Launcher, lesson: str, source: str) -> list[Picture]:
+    submission = Submission(lesson, f"{lesson}.py", source)
+    return run_judge(launcher, lesson, lambda judge: judge.draw_pictures(course().lessons[lesson], submission))
+
+
+def values(picture: Picture, name: str) -> list[Any]:
+    return next([row["value"] for row in rows] for title, rows in picture.data.items() if title.startswith(name))
+
+
+def test_the_slice_that_goes_wrong_is_drawn_with_its_sum(launcher: Launcher) -> None:
+    """Of the first call that is answered otherwise: yours, expected and the difference; right work has none."""
+    [wrong] = pictures(launcher, "softmax", SUM_OF_ALL)
+    [right] = pictures(launcher, "softmax", course().lessons["softmax"].solution_path.read_text())
+
+    assert set(wrong.data) == {"yours, sum 0.42", "expected, sum 1.00", "difference"}
+    assert [a - b for a, b in zip(values(wrong, "yours"), values(wrong, "expected"), strict=True)] == pytest.approx(
+        values(wrong, "difference"), abs=1e-6
+    )
+    assert right.is_right
+    assert set(values(right, "difference")) == {0.0}
+
+
+def test_a_difference_that_shows_elsewhere_is_looked_for(launcher: Launcher) -> None:
+    """What is right on the first call is shown on the one where it is wrong."""
+    [wrong] = pictures(
+        launcher, "softmax", "def softmax(x, dim=-1):\n    e = x.exp()\n    return e / e.sum(dim, True)\n"
+    )
+
+    assert "1000" in wrong.asked
+    assert values(wrong, "yours") == [None, None]
+    assert "nan" in draw(wrong, Layout())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_grid_is_drawn_within_the_terminal(launcher: Launcher, layout: Layout) -> None:
+    """Three masks beside each other: as wide as the terminal at most, and not higher than its 24 lines."""
+    [mask] = pictures(launcher, "causal_mask", TRANSPOSED)
+    text = draw(mask, layout)
+    lines = ESCAPE.sub("", text).splitlines()
+
+    assert max(map(len, lines)) <= layout.width
+    assert len(lines) < 20
+    assert ("\x1b[" in text) == layout.colour
+    assert text.isascii() or layout.signs != PLAIN_SIGNS
+    assert all(word in lines[3] for word in ("yours", "expected", "difference"))
+
+
+def test_words_hold_every_number(launcher: Launcher) -> None:
+    """Who listens hears each row of each view."""
+    [mask] = pictures(launcher, "causal_mask", TRANSPOSED)
+    said = draw(mask, Layout(), words=True)
+
+    assert said.count("  4: ") == 3
+    assert "0: 1, 1, 1, 1, 1" in said
+    assert "█" not in said
+
+
+def test_whatever_is_answered_is_told_in_a_few_clean_lines(launcher: Launcher) -> None:
+    """Shapes, dtypes, endless output, deaths and escape sequences: no crash, no flood, JSON that is one."""
+    submissions = {
+        name: Submission("softmax", "softmax.py", f"import torch\n\n\ndef softmax(x, dim=-1):\n    {body}\n")
+        for name, body in HOSTILE.items()
+    }
+    lesson = course().lessons["softmax"]
+    drawn = run_judge(
+        launcher,
+        "softmax",
+        lambda judge: {name: judge.draw_pictures(lesson, each) for name, each in submissions.items()},
+        dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=0.5)),
+    )
+    for name, [picture] in drawn.items():
+        assert not picture.is_right, name
+        text = draw(picture, Layout(80))
+        assert len(text) < 2500, name
+        assert all(char == "\n" or char.isprintable() for char in text), name
+        json.dumps(picture.vega_lite, allow_nan=False)
+    assert "yours" not in " ".join(drawn["another shape"][0].data)
+    assert "float64" in drawn["another dtype"][0].notes[0]
+    assert "No answer within" in drawn["a loop"][0].notes[0]
+
+
+def test_what_cannot_be_loaded_has_no_picture(launcher: Launcher) -> None:
+    """A file that is no Python raises what the check explains; a lesson without pictures has none."""
+    with pytest.raises(LearnerError):
+        pictures(launcher, "softmax", "def softmax(:\n")
+    assert pictures(launcher, "adamw", "def adamw_step(): pass\n") == []
+
+
+def test_the_command_draws_a_file_or_prints_the_specification(tmp_path: Path) -> None:
+    """`learn show --file` draws; with --json the whole of Vega-Lite is there, data included."""
+    file = tmp_path / "softmax.py"
+    file.write_text(SUM_OF_ALL)
+    arguments = ["softmax", "--file", str(file), "--course", str(ROOT)]
+    shown = CliRunner().invoke(command, arguments)
+    printed: Any = json.loads(CliRunner().invoke(command, [*arguments, "--json"]).stdout)
+
+    assert shown.exit_code == 0, shown.output
+    assert "yours, sum 0.42" in shown.output
+    assert "learn check softmax" in shown.output
+    [spec] = printed["pictures"]
+    assert {view["data"]["name"] for view in spec["hconcat"]} == set(spec["datasets"])
+
+
+def test_a_picture_that_fails_is_an_error_of_the_course(tmp_path: Path, launcher: Launcher) -> None:
+    """Its file and line are named."""
+    made = load(shutil.copytree(TINY, tmp_path / "course"))
+    lesson = made.lessons["argmax_2d"]
+    lesson.pictures_path.write_text(
+        "from grader.api.pictures import picture\n\n\n@picture\ndef broken(submission, reference, rand):\n"
+        '    """Broken"""\n    return 1 / 0\n'
+    )
+    submission = Submission(lesson.name, f"{lesson.name}.py", lesson.solution_path.read_text())
+    with pytest.raises(CourseError, match="`broken` cannot be drawn: ZeroDivisionError") as caught:
+        run_judge(launcher, lesson.name, lambda judge: judge.draw_pictures(lesson, submission), made)
+    assert caught.value.where.endswith("_pictures.py:7")
