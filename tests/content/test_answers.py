@@ -8,17 +8,18 @@ Each file `answers/<lesson>/right_*.py` or `wrong_*.py` is a whole submission. I
 
 They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
 of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
+A usual run grades every fourth; `pytest -m soak` the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 
 import pytest
 from support.factories import course, run_judge
-from support.repeat import SOAK
+from support.repeat import SOAK, rarely
 
 from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
@@ -88,18 +89,17 @@ def answers_to(lesson: str) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def verdict_on(launcher: Launcher) -> Verdicts:
-    """Looks up the verdict on one answer; all answers to its lesson are judged together, the first time one is asked
-    for."""
+def verdict_on(launcher: Launcher, request: pytest.FixtureRequest) -> Verdicts:
+    """Looks up the verdict on one answer; all answers to its lesson that this run asks for are judged together."""
+    asked = [item.callspec.params.get("path") for item in request.session.items if hasattr(item, "callspec")]
     known: dict[Path, LessonResult] = {}
 
     def verdict(path: Path) -> LessonResult:
         lesson = path.parent.name
 
         def drive(judge: Judge) -> None:
-            if lesson not in LINES:  # a third of the time, and nothing here asks for them
-                vars(judge)["_find_lines"] = lambda *_: []
-            known.update(judge_answers(judge, answers_to(lesson)))
+            vars(judge)["_find_lines"] = lambda *_: []  # a third of the time, and nothing here asks for them
+            known.update(judge_answers(judge, [each for each in answers_to(lesson) if each in asked]))
 
         if path not in known:
             run_judge(launcher, lesson, drive)
@@ -108,9 +108,9 @@ def verdict_on(launcher: Launcher) -> Verdicts:
     return verdict
 
 
-def of(paths: list[Path]) -> pytest.MarkDecorator:
+def of(paths: list[Path], usual: Collection[Path]) -> pytest.MarkDecorator:
     """One test for each answer, named by lesson and file."""
-    return pytest.mark.parametrize("path", paths, ids=lambda path: f"{path.parent.name}/{path.stem}")
+    return pytest.mark.parametrize("path", rarely(paths, usual), ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 
 def complaint(result: LessonResult) -> str:
@@ -119,7 +119,7 @@ def complaint(result: LessonResult) -> str:
     return "\n".join([*failed[:3], *result.weaknesses])
 
 
-@of(RIGHT)
+@of(RIGHT, RIGHT[::4])
 def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     """Right code passes every check and is given no mistake's name, whosever style it is in."""
     result = verdict_on(path)
@@ -127,7 +127,7 @@ def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     assert (result.score, result.passed, result.mistakes) == (10.0, True, ()), complaint(result)
 
 
-@of(WRONG)
+@of(WRONG, WRONG[1::4])
 def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
     """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
     result = verdict_on(path)
@@ -172,12 +172,12 @@ COSTS = {  # the least score, and the most
 }
 
 
-@pytest.mark.parametrize("name", COSTS)
-def test_a_score_says_how_near_the_work_is(name: str, verdict_on: Verdicts) -> None:
+@of([ANSWERS / f"{name}.py" for name in COSTS], WRONG)
+def test_a_score_says_how_near_the_work_is(path: Path, verdict_on: Verdicts) -> None:
     """A fault of form costs 1.5 in every lesson, a missing skill caps the score, and wrong values gain nothing."""
-    least, most = COSTS[name]
+    least, most = COSTS[f"{path.parent.name}/{path.stem}"]
 
-    assert least <= (verdict_on(ANSWERS / f"{name}.py").score or 0.0) <= most
+    assert least <= (verdict_on(path).score or 0.0) <= most
 
 
 # The lines with the mistake in answers that have one, labelled by hand. Where nothing is certain, none may be named.
@@ -203,11 +203,12 @@ LINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lesson", LINES, ids=lambda lesson: f"{lesson}/lines")  # in the group of its answers
-def test_the_line_of_the_mistake_is_named(lesson: str, verdict_on: Verdicts) -> None:
+@pytest.mark.parametrize("lesson", rarely(LINES, ["positional_encoding"]))
+def test_the_line_of_the_mistake_is_named(lesson: str, launcher: Launcher) -> None:
     """At least four of five are named, and no wrong line is."""
     wanted = {ANSWERS / lesson / f"wrong_{name}.py": lines for name, lines in LINES[lesson].items()}
-    named = {path: {line.line for line in verdict_on(path).lines} for path in wanted}
+    verdicts = run_judge(launcher, lesson, lambda judge: judge_answers(judge, list(wanted)))
+    named = {path: {line.line for line in verdicts[path].lines} for path in wanted}
 
     assert [path.stem for path, lines in wanted.items() if named[path] - lines] == []
     assert sum(map(bool, named.values())) >= 0.8 * len(wanted), [path.stem for path in wanted if not named[path]]
@@ -217,7 +218,7 @@ def test_the_line_of_the_mistake_is_named(lesson: str, verdict_on: Verdicts) -> 
 @pytest.mark.parametrize("lesson", [lesson for lesson in course().lessons if lesson not in LINES])
 def test_a_line_that_is_named_is_one_of_the_answer(lesson: str, launcher: Launcher) -> None:
     """In lessons whose lines are not labelled too, looking for one is no fault, and right code is given none."""
-    paths = answers_to(lesson)[:: max(1, 6 // SOAK)]
+    paths = answers_to(lesson)[:: max(1, 12 // SOAK)]
     for path, result in run_judge(launcher, lesson, lambda judge: judge_answers(judge, paths)).items():
         lines = [line.line for line in result.lines]
         assert result.state != "grader-error", complaint(result)
