@@ -10,7 +10,7 @@ import pytest
 import torch
 from support.course_files import ROOT
 from support.factories import course, run_judge
-from support.repeat import repeat
+from support.repeat import FEW_LESSONS, rarely
 
 from grader.judge.checks.check_runner import collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
@@ -24,6 +24,7 @@ LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_pat
 CASES = [
     (lesson.name, mistake_set) for lesson in LESSONS for mistake_set in load_file(lesson.mistakes_path).MISTAKE_SETS
 ]  # fmt: skip
+USUAL = [(lesson, each.function) for lesson, each in CASES if lesson in FEW_LESSONS]
 
 
 @cache
@@ -40,14 +41,18 @@ def diagnostician_of(name: str, function: str) -> Diagnostician:
     return make_diagnostician(checks_of(name), mistake_sets[function])
 
 
-@pytest.mark.parametrize(
-    "lesson, mistake_set", CASES, ids=lambda value: value if isinstance(value, str) else value.function
+shared = cache(diagnostician_of)
+each_function = pytest.mark.parametrize(
+    ("lesson", "function"), rarely([(lesson, each.function) for lesson, each in CASES], USUAL)
 )
-@repeat(usual=12, soak=24)
-def test_known_mistakes_are_named_as_themselves(lesson, mistake_set, times):
+
+
+@pytest.mark.parametrize(("lesson", "function"), USUAL)
+def test_known_mistakes_are_named_as_themselves(lesson, function):
     """Put to the probes, a known mistake is explained by its own id and no other. `grader audit` tries all of them."""
-    diagnostician = diagnostician_of(lesson, mistake_set.function)
-    for mistake in mistake_set.mistakes[:: math.ceil(len(mistake_set.mistakes) / times)]:
+    diagnostician = shared(lesson, function)
+    mistakes = diagnostician.mistake_set.mistakes
+    for mistake in mistakes[:: math.ceil(len(mistakes) / 12)]:
         subject = diagnostician.outputs.subject_with((mistake,))
         seen = {probe.name: observe(probe, subject, "torch") for probe in diagnostician.probes}
 
@@ -56,12 +61,11 @@ def test_known_mistakes_are_named_as_themselves(lesson, mistake_set, times):
         ], mistake.label
 
 
-@pytest.mark.parametrize(
-    "lesson, mistake_set", CASES, ids=lambda value: value if isinstance(value, str) else value.function
-)
-def test_the_reference_is_never_given_a_mistake(lesson, mistake_set):
+@each_function
+def test_the_reference_is_never_given_a_mistake(lesson, function):
     """The correct version and every alternative show no difference on any probe."""
-    diagnostician = diagnostician_of(lesson, mistake_set.function)
+    diagnostician = shared(lesson, function)
+    mistake_set = diagnostician.mistake_set
     for alternative in mistake_set.alternatives:
         subject = diagnostician.outputs.subject_for(mistake_set.build(alternative.changes, alternative.version))
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import pytest
-from diagnosis.test_diagnosis import CASES, diagnostician_of
+from diagnosis.test_diagnosis import CASES, shared
 from support.deviations import deviations
 from support.factories import judge_source
 from support.repeat import SOAK
@@ -15,14 +14,13 @@ from grader.judge.diagnosis.mistake_outputs import Observations, agree, speaks
 from grader.judge.diagnosis.mistake_set import Mistake
 from grader.judge.diagnosis.name_mistake import Diagnostician
 
-FEW = 6  # mistakes of each function in a usual run
+FEW = 4  # mistakes of each function in a usual run
 QUICK = {"softmax", "scaled_dot_product_attention", "multi_head_attention"}
 each_function = pytest.mark.parametrize(
     "lesson, function, few",
     [(lesson, each.function, FEW) for lesson, each in CASES if each.function in QUICK]
-    + [pytest.param(lesson, each.function, 30 * SOAK, marks=pytest.mark.soak) for lesson, each in CASES],
+    + [pytest.param(lesson, each.function, 12 * SOAK, marks=pytest.mark.soak) for lesson, each in CASES],
 )
-shared = cache(diagnostician_of)
 HARD = ("multi_head", "layer_norm")  # with rows that nearly are each other: masks of one axis, an eps or its square
 
 

@@ -6,8 +6,7 @@ import math
 
 import pytest
 import torch
-from diagnosis.test_diagnosis import CASES, diagnostician_of
-from diagnosis.test_nearest_mistake import shared
+from diagnosis.test_diagnosis import each_function, shared
 
 from grader.judge.diagnosis.structural_facts import find_facts
 
@@ -107,10 +106,11 @@ def test_an_argument_that_is_not_used_is_said():
     ]
 
 
-@pytest.mark.parametrize("lesson, mistake_set", CASES, ids=lambda value: getattr(value, "function", ""))
-def test_nothing_is_said_of_right_code(lesson, mistake_set):
+@each_function
+def test_nothing_is_said_of_right_code(lesson, function):
     """The reference and the alternatives give no fact."""
-    outputs = diagnostician_of(lesson, mistake_set.function).outputs
+    diagnostician = shared(lesson, function)
+    outputs, mistake_set = diagnostician.outputs, diagnostician.mistake_set
     for alternative in mistake_set.alternatives[:: max(1, len(mistake_set.alternatives) // 3)]:
         subject = outputs.subject_for(mistake_set.build(alternative.changes, alternative.version))
 
