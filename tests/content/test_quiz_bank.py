@@ -37,14 +37,14 @@ def proofs(topic: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-@repeat(usual=25, soak=60)
+@repeat(usual=10, soak=30)
 def test_nothing_is_ambiguous(topic, times):
     """Ids, tags, audits, options and wrong answers of a topic are as they must be, in variants of each family."""
     assert list(find_problems(BANK, [BANK.topic(topic)], times)) == []
 
 
 @pytest.mark.parametrize("family", GENERATED, ids=lambda family: family.id)
-@repeat(usual=8, soak=60)
+@repeat(usual=3, soak=30)
 def test_answers_are_what_torch_says(family: Family, times: int):
     """A generator's closed form gives what torch computes, for so many seeds; without a proof, what its code prints."""
     proof = getattr(proofs(family.topic), family.generator, lambda question: printed(question.code))

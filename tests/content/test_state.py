@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 from support.factories import course, run_judge
+from support.repeat import rarely
 
 from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
@@ -58,12 +59,7 @@ def spoiled(lesson, store):
     return "".join(parts)
 
 
-SLOW = ("attention", "multi_head", "block", "training")  # to look for names of what is wrong
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.soak if name in SLOW else ()) for name in course().lessons]
-)
+@pytest.mark.parametrize("name", rarely(course().lessons))
 def test_code_that_is_right_once_does_not_pass(name, launcher):
     """Asked alone or ahead, each function fails, and the reference scores 10.0."""
     lesson = course().lessons[name]
