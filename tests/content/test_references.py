@@ -194,6 +194,39 @@ def learning_rate(draw: Draw) -> Comparison:
     return lambda: torch.tensor([lr_at(step, 1.0, low, warmup, warmup + length) for step in steps]), theirs, []
 
 
+def next_token_probs(draw: Draw) -> Comparison:
+    """The definition, row by row, with sets of ids: the k likeliest, and of these the fewest that reach p."""
+    batch, tokens = draw.size(), draw.size()
+    temperature, k, p = draw.one_of(0.5, 1.0, 3.0), draw.one_of(None, 1, 3, 9), draw.one_of(None, 0.3, 0.7, 0.95)
+
+    def theirs(logits: torch.Tensor) -> torch.Tensor:
+        found = []
+        for row in logits / temperature:
+            kept = row.argsort(descending=True).tolist()[:k]
+            shares = dict(zip(kept, row[kept].softmax(0).tolist(), strict=True))
+            while p is not None and sum(shares.values()) - min(shares.values()) >= p:
+                shares.pop(min(shares, key=shares.get))
+            removed = torch.tensor([place not in shares for place in range(tokens)])
+            found.append(row.masked_fill(removed, -torch.inf).softmax(0))
+        return torch.stack(found)
+
+    ours = load("solutions/models/sampling.py").next_token_probs
+    return lambda logits: ours(logits, temperature, k, p), theirs, [draw.normal(batch, tokens, scale=2.0)]
+
+
+def sample_token(draw: Draw) -> Comparison:
+    """torch.searchsorted from the right in the sums, u among them or not."""
+    batch, tokens = draw.size(), draw.size()
+    parts = (draw.integers(4, batch, tokens) + (torch.arange(tokens) == 0)).to(draw.dtype)
+    probs = parts / parts.sum(dim=-1, keepdim=True)
+    u = draw.integers(64, batch).to(draw.dtype) / 64
+
+    def theirs(probs: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+        return torch.searchsorted(probs.cumsum(dim=-1), u.unsqueeze(-1), right=True).squeeze(-1).clamp(max=tokens - 1)
+
+    return load("solutions/models/sampling.py").sample_token, theirs, [probs, u]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -204,6 +237,8 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "gelu": gelu,
     "swiglu": swiglu,
     "feed_forward": feed_forward,
+    "next_token_probs": next_token_probs,
+    "sample_token": sample_token,
 }
 
 
