@@ -37,8 +37,9 @@ class CutText:
 
 def feedback_page(head: Mapping[str, Any], record: Record) -> str:
     """Return the page of one submission. It shows all that is in `record`: redact it first if learners may see it."""
-    lessons = [_lesson(name, title, lesson, record) for name, title, lesson in lessons_of(head, record)]
     previous = record.previous
+    scores = previous.lessons if previous else {}
+    lessons = [lesson_view(name, title, lesson, scores.get(name)) for name, title, lesson in lessons_of(head, record)]
     return html_document.render(
         "feedback_page",
         {
@@ -78,10 +79,10 @@ def _sentence(lessons: Sequence[Mapping[str, Any]]) -> str:
     return f"{said}; {missing} {'was' if missing == 1 else 'were'} not handed in." if missing else f"{said}."
 
 
-def _lesson(name: str, title: str, lesson: LessonResult, record: Record) -> dict[str, Any]:
+def lesson_view(name: str, title: str, lesson: LessonResult, before: float | None) -> dict[str, Any]:
+    """Return what a page shows of one lesson; `before` is the score of the attempt before."""
     lines = check_lines(lesson.checks)
     named = {mistake.says for mistake in lesson.mistakes}
-    before = record.previous.lessons.get(name) if record.previous else None
     return vars(lesson) | {
         "name": name,
         "title": title,
