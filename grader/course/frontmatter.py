@@ -21,6 +21,7 @@ class Part(NamedTuple):
     """A piece of a lesson's text. All but the first begin with the answer to what was asked just before."""
 
     answer: str  # its name, as "What it prints"; empty in the first part
+    hidden: str  # the answer
     text: str
 
 
@@ -38,7 +39,7 @@ def read_parts(lesson: Lesson) -> list[Part]:
         line = head.text.count("\n") + bare.count("\n", 0, loose.start()) + 4
         raise head.error(f"a hidden answer is {_FORM}, each on a line of its own", line)
     first, *more = _HIDDEN.split(body.lstrip("\n"))
-    return [Part("", first), *(Part(more[i], more[i + 1] + more[i + 2]) for i in range(0, len(more), 3))]
+    return [Part("", "", first), *(Part(*more[i : i + 3]) for i in range(0, len(more), 3))]
 
 
 def _split(path: Path) -> tuple[TomlText, str]:

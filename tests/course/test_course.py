@@ -163,7 +163,7 @@ def test_a_class_has_the_parameters_of_its_constructor(tmp_path):
 
 def test_the_text_of_a_lesson_is_without_front_matter(course):
     """What the learner reads begins at the heading."""
-    assert read_parts(course.lessons["mean"]) == [("", "# Mean\n\nThe text.\n")]
+    assert read_parts(course.lessons["mean"]) == [("", "", "# Mean\n\nThe text.\n")]
 
 
 def test_a_course_written_on_windows_reads_the_same(tmp_path, course):
@@ -175,21 +175,21 @@ def test_a_course_written_on_windows_reads_the_same(tmp_path, course):
     again = load(tmp_path)
 
     assert again == course
-    assert read_parts(again.lessons["mean"]) == [("", "# Mean\n\nThe text.\n")]
+    assert read_parts(again.lessons["mean"]) == [("", "", "# Mean\n\nThe text.\n")]
 
 
 HIDDEN = "<details>\n<summary>What it is</summary>\n\n42\n\n</details>\n"
 
 
 def test_a_text_is_cut_before_each_hidden_answer(tmp_path):
-    """The first part ends with a question; each further one begins with the answer and goes on to the next question."""
+    """The first part ends with a question; each further one has the answer, and goes on to the next question."""
     text = front("mean") + f"Guess!\n\n{HIDDEN}\nMore. Guess!\n\n{HIDDEN}\nThe end.\n"
     course = load(make_course(tmp_path, {"lessons/core/mean.md": text}))
 
     first, *others = read_parts(course.lessons["mean"])
 
-    assert first == ("", "# Mean\n\nThe text.\nGuess!\n\n")
-    assert others == [("What it is", "42\n\n\n\nMore. Guess!\n\n"), ("What it is", "42\n\n\n\nThe end.\n")]
+    assert first == ("", "", "# Mean\n\nThe text.\nGuess!\n\n")
+    assert others == [("What it is", "42\n\n", "\n\nMore. Guess!\n\n"), ("What it is", "42\n\n", "\n\nThe end.\n")]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) ->
 
     context = find_context(ctx)
     chosen = context.lesson(lesson)
-    pieces = [_name(part.answer) + markdown(part.text) for part in read_parts(chosen)]
+    pieces = [_name(part.answer) + markdown(part.hidden + part.text) for part in read_parts(chosen)]
     pieces[-1] += f"\n{_footer(context, chosen, pieces[-1])}"
     if whole or not has_reader():
         pieces = ["\n".join(pieces)]
