@@ -1,0 +1,96 @@
+"""A learner's work, judged as it is saved: what `learn watch` and `learn web` show."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.cli.check.check import SHORT_SEEDS, find_passing, store_attempt
+from grader.cli.check.show_results import CheckRun, fit_suggestions
+from grader.cli.context import CourseContext, short_path
+from grader.course.learner_copy import release_of
+from grader.errors import SelfattendError
+from grader.judge.own_limits import end_after
+from grader.model import Lesson, LessonResult, Submission
+from grader.submission import read_submission
+
+if TYPE_CHECKING:
+    from grader.judge.examination import Judge
+    from grader.live.live_judge import LiveJudge
+
+
+def make_live_work(context: CourseContext, device: str = "cpu") -> LiveWork:
+    """Return the work in a workspace, of which nothing is judged yet. Raises WorkspaceError."""
+    from grader.judge.session import random_seed
+
+    context.require_workspace()
+    release = release_of(context.course)
+    seed = release.seed(None) if release else random_seed(SHORT_SEEDS)
+    return LiveWork(CheckRun(context, context.progress(), device, seed, as_json=False, verbose=False))
+
+
+@dataclass
+class LiveWork:
+    """The last verdict on each lesson, the score before it, and what kept the last save from having one."""
+
+    run: CheckRun
+    verdicts: dict[str, LessonResult] = field(default_factory=dict)
+    before: dict[str, float | None] = field(default_factory=dict)
+    troubles: dict[str, str] = field(default_factory=dict)
+    events: queue.SimpleQueue[tuple[str, Any]] = field(default_factory=queue.SimpleQueue)
+    _live: LiveJudge = field(init=False)
+
+    def judge_saves(self, drive: Callable[[], None], follows: Callable[[Lesson], bool]) -> None:
+        """Start the judge and call `drive`; meanwhile each save of a lesson that it follows is an event."""
+        from grader.judge.session import judge_with
+        from grader.live.live_judge import LiveJudge
+        from grader.live.saved_files import SavedFiles
+
+        context = self.run.context
+        lessons = context.course.lessons.values()
+
+        def begin(judge: Judge) -> None:
+            workspace = context.require_workspace()
+            files = {workspace.exercise_path(lesson).resolve(): lesson for lesson in lessons}
+
+            def on_save(path: Path) -> None:
+                if follows(files[path]):
+                    self.events.put(("saved", files[path]))
+                    self._live.overtake()
+
+            with LiveJudge(judge) as self._live, SavedFiles(workspace.root, files, on_save):
+                drive()
+
+        judge_with(context.course, lessons, begin, device=self.run.device)
+
+    def examine(self, lesson: Lesson) -> bool:
+        """Judge the lesson's file as it is now; return False if a newer save overtook that."""
+        run, root = self.run, self.run.context.require_workspace().root
+        run.progress = run.context.progress()
+        path = Path(short_path(run.context.require_workspace().exercise_path(lesson)))
+        self.troubles.pop(lesson.name, None)
+        try:
+            submission = read_submission(path, lesson, run.context.course, root)
+            submission = replace(submission, passing=find_passing(run, submission))
+            with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
+                verdict = self._live.examine(lesson, submission, run.seed, run.progress[lesson.name].hints_used)
+        except SelfattendError as error:
+            self.troubles[lesson.name] = str(error)
+            return True
+        if verdict is None:
+            return False
+        self._keep(verdict, submission)
+        return True
+
+    def _keep(self, verdict: LessonResult, submission: Submission) -> None:
+        """Show a verdict from now on; store it as an attempt if it is another than the last one."""
+        run, last = self.run, self.verdicts.get(verdict.lesson)
+        self.before[verdict.lesson] = last.score if last else run.progress[verdict.lesson].last_score
+        run.results = [verdict]
+        self.verdicts[verdict.lesson] = fit_suggestions(run, verdict)
+        if last is None or (last.score, last.mistakes) != (verdict.score, verdict.mistakes):
+            store_attempt(run, submission, verdict)
+            run.progress = run.context.progress()
