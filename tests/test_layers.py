@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "store": BASE | {"files"},
     "terminal": BASE,
     "reports": BASE | {"files", "record", "terminal"},
+    "web": BASE | {"files", "course", "workspace", "submission", "store", "quiz", "reports", "terminal"},
     "intake": BASE | {"files", "source", "submission"},
     "similarity": BASE,
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
@@ -46,7 +47,7 @@ MAY_IMPORT = {
         "store",
         "terminal",
     }
-    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live", "intake"},
+    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live", "intake", "web"},
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}
@@ -80,6 +81,10 @@ ONLY_IN = {
     "jinja2": {"reports"},
     "fsrs": {"quiz"},
     "watchfiles": {"live"},
+    "starlette": {"web"},
+    "uvicorn": {"web"},
+    "markdown_it": {"web", "terminal"},
+    "markupsafe": {"web", "reports"},
     "distributed": {"batch"},
 }
 FILES = sorted((ROOT / "grader").rglob("*.py"))

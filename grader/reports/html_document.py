@@ -17,21 +17,21 @@ from urllib.parse import quote
 from grader.terminal.text import CODE, MAX_CHARS, clean, plural, score_text
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
     from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 PIECE_EVENTS = 500  # of a template, in one piece of a streamed page
 
 
-def render(name: str, context: Mapping[str, Any]) -> str:
-    """Render a whole page from the template `name`."""
-    return _template(name).render(context)
+def render(name: str, context: Mapping[str, Any], folder: Path = TEMPLATES) -> str:
+    """Render a whole page from the template `name` in a folder; it may use the templates here, too."""
+    return _environment(folder).get_template(f"{name}.html.j2").render(context)
 
 
 def stream(name: str, context: Mapping[str, Any]) -> Iterator[str]:
     """Render a long page in pieces."""
-    pieces = _template(name).stream(context)
+    pieces = _environment(TEMPLATES).get_template(f"{name}.html.j2").stream(context)
     pieces.enable_buffering(PIECE_EVENTS)
     return iter(pieces)
 
@@ -41,16 +41,12 @@ def file_link(folder: str, file: str, suffix: str = ".html") -> str:
     return f"{folder}/{quote(file, safe='', errors='replace')}{suffix}"
 
 
-def _template(name: str) -> Template:
-    return _environment().get_template(f"{name}.html.j2")
-
-
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,

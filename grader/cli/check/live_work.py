@@ -87,10 +87,11 @@ class LiveWork:
 
     def _keep(self, verdict: LessonResult, submission: Submission) -> None:
         """Show a verdict from now on; store it as an attempt if it is another than the last one."""
-        run, last = self.run, self.verdicts.get(verdict.lesson)
-        self.before[verdict.lesson] = last.score if last else run.progress[verdict.lesson].last_score
+        run, last, known = self.run, self.verdicts.get(verdict.lesson), self.run.progress[verdict.lesson]
+        self.before[verdict.lesson] = last.score if last else known.last_score
         run.results = [verdict]
         self.verdicts[verdict.lesson] = fit_suggestions(run, verdict)
-        if last is None or (last.score, last.mistakes) != (verdict.score, verdict.mistakes):
+        told = (last.score, last.mistakes) if last else (known.last_score, known.last_mistakes)
+        if told != (verdict.score, verdict.mistakes):
             store_attempt(run, submission, verdict)
             run.progress = run.context.progress()

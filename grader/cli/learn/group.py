@@ -17,6 +17,7 @@ COMMANDS = {
     "read": "grader.cli.learn.read",
     "check": "grader.cli.check.check",
     "watch": "grader.cli.check.watch",
+    "web": "grader.cli.check.web",
     "trace": "grader.cli.check.trace",
     "show": "grader.cli.check.show",
     "hint": "grader.cli.learn.hint",

@@ -1,0 +1,99 @@
+"""Which address is which page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from grader.errors import SelfattendError
+from grader.model import Lesson
+from grader.reports.html_document import TEMPLATES, render
+from grader.web.feed import MAX_FOLLOWERS
+from grader.web.home import home_view
+from grader.web.lesson_text import lesson_html
+from grader.web.site import Site
+
+HERE = Path(__file__).parent
+
+
+def make_app(site: Site) -> Starlette:
+    """Return the application, which must stand behind the guard."""
+    routes = [
+        Route("/", _Pages(site).home),
+        Route("/lesson/{name}", _Pages(site).lesson),
+        Route("/events/{name}", _Pages(site).events),
+        Route("/style.css", _house_style),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    handlers = {HTTPException: _show_refusal, SelfattendError: _show_trouble, Exception: _show_fault}
+    return Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]  # narrower than Exception
+
+
+class _Pages:
+    """The pages of one site. Those that are no coroutines run in threads: they read files and the store."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def home(self, request: Request) -> Response:
+        page = show_page("home", home_view(self._site))
+        self._site.shown.set()
+        return page
+
+    def lesson(self, request: Request) -> Response:
+        lesson = self._lesson(request)
+        known = self._site.read_progress()
+        lessons = list(self._site.course.lessons.values())
+        number = lessons.index(lesson)
+        self._site.on_open(lesson)
+        view = {
+            "lesson": lesson,
+            "file": f"{lesson.track}/{lesson.name}.py",
+            "text": lesson_html(lesson),
+            "known": known[lesson.name],
+            "before": lessons[number - 1] if number else None,
+            "after": lessons[number + 1] if number + 1 < len(lessons) else None,
+        }
+        self._site.shown.set()
+        return show_page("lesson", view)
+
+    async def events(self, request: Request) -> Response:
+        lesson = self._lesson(request)
+        if self._site.feed.followers >= MAX_FOLLOWERS:
+            raise HTTPException(503, "Too many pages are open.")
+        return StreamingResponse(self._site.feed.follow(lesson.name), media_type="text/event-stream")
+
+    def _lesson(self, request: Request) -> Lesson:
+        """Return the lesson of exactly this name: a name is looked up, never made a path of."""
+        lesson = self._site.course.lessons.get(request.path_params["name"])
+        if lesson is None:
+            raise HTTPException(404, "There is no such lesson.")
+        return lesson
+
+
+def show_page(name: str, view: dict[str, object], status: int = 200) -> HTMLResponse:
+    """Render one of our templates."""
+    return HTMLResponse(render(name, view, HERE / "templates"), status)
+
+
+def _house_style(request: Request) -> Response:
+    """Return the style that all pages of the house share."""
+    return Response((TEMPLATES / "style.css").read_bytes(), media_type="text/css")
+
+
+def _show_refusal(request: Request, error: HTTPException) -> Response:
+    return show_page("trouble", {"title": error.detail, "says": ""}, error.status_code)
+
+
+def _show_fault(request: Request, error: Exception) -> Response:
+    return show_page("trouble", {"title": "A fault of ours", "says": f"{type(error).__name__}: {error}"}, 500)
+
+
+def _show_trouble(request: Request, error: SelfattendError) -> Response:
+    return show_page("trouble", {"title": error.what, "says": str(error)}, 500)

@@ -1,0 +1,59 @@
+"""Carry news of a lesson from the judge's thread to the pages that show it, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+MAX_FOLLOWERS = 32  # pages open at once
+ALIVE_SECONDS = 15.0  # after which a line is sent that says nothing, so that a closed page is noticed
+
+
+class Feed:
+    """The last event of each lesson; whoever follows a lesson gets that, and each newer one."""
+
+    def __init__(self) -> None:
+        self.followers = 0
+        self._last: dict[str, tuple[int, str]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news = asyncio.Event()
+        self._is_closed = False
+
+    def publish(self, lesson: str, event: dict[str, Any]) -> None:
+        """Make this the lesson's last event. Any thread may call this."""
+        self._last[lesson] = (self._last.get(lesson, (0, ""))[0] + 1, json.dumps(event))
+        self._call_followers()
+
+    def close(self) -> None:
+        """End all streams. Any thread may call this."""
+        self._is_closed = True
+        self._call_followers()
+
+    async def follow(self, lesson: str) -> AsyncIterator[str]:
+        """Yield the lesson's events, in the format of event streams, until the reader goes."""
+        self._loop, seen = asyncio.get_running_loop(), 0
+        self.followers += 1
+        try:
+            yield "retry: 1000\n\n"
+            while not self._is_closed:
+                news, (number, data) = self._news, self._last.get(lesson, (0, ""))
+                if number != seen:
+                    seen = number
+                    yield f"data: {data}\n\n"
+                    continue
+                try:
+                    await asyncio.wait_for(news.wait(), ALIVE_SECONDS)
+                except TimeoutError:
+                    yield ":\n\n"
+        finally:
+            self.followers -= 1
+
+    def _call_followers(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()

@@ -1,0 +1,109 @@
+"""Let in who has the link, from this machine's own pages; refuse everything else before a page is made.
+
+Other programs, other users of the machine and other sites' pages in the same browser can all reach a local port. A
+request must name this server as its host, come from no other origin, and carry the cookie that a link gave.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
+MAX_LINKS = 100  # not used yet
+LINK = "Use the link that `learn web` printed. It opens one browser: for another, start `learn web` again."
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Keys:
+    """One-time links, and the cookie that each is exchanged for."""
+
+    def __init__(self, port: int) -> None:
+        self.cookie, self._secret = f"selfattend-{port}", secrets.token_urlsafe(32)
+        self._links: list[str] = []
+
+    def make_link(self) -> str:
+        """Return a key that opens the pages for one browser."""
+        self._links = [*self._links[1 - MAX_LINKS :], secrets.token_urlsafe(32)]
+        return self._links[-1]
+
+    def redeem(self, key: str) -> bool:
+        """Use up a key; False if there is none such, or no longer."""
+        found = [link for link in self._links if secrets.compare_digest(link.encode(), key.encode())]
+        self._links = [link for link in self._links if link not in found]
+        return bool(found)
+
+    def fits(self, cookie: str) -> bool:
+        return secrets.compare_digest(cookie.encode(), self._secret.encode())
+
+    def give(self, response: Response) -> None:
+        # "lax": the link may be opened from another page, as that of a terminal in the browser
+        response.set_cookie(self.cookie, self._secret, httponly=True, samesite="lax")
+
+
+class Guard:
+    """The outermost layer of the application."""
+
+    def __init__(self, app: ASGIApp, keys: Keys, port: int) -> None:
+        self._app, self._keys = app, keys
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        refusal = self._refuse(Request(scope))
+        await (refusal or self._app)(scope, receive if refusal else _bounded(receive), send_with_headers)
+
+    def _refuse(self, request: Request) -> Response | None:
+        """Return what a request gets that is let in no further; None for one that is."""
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if host not in self._hosts:
+            return PlainTextResponse("This server answers on 127.0.0.1 only.", 421)
+        if origin != f"http://{host}" and (origin is not None or request.method not in ("GET", "HEAD")):
+            return PlainTextResponse("Another site's page may not ask this server.", 403)
+        length = request.headers.get("content-length", "0")
+        if not (length.isascii() and length.isdecimal()) or int(length[:12]) > MAX_BODY_BYTES:
+            return PlainTextResponse("That is too large.", 413)
+        return self._ask_for_key(request)
+
+    def _ask_for_key(self, request: Request) -> Response | None:
+        key, known = request.query_params.get("key"), self._keys.fits(request.cookies.get(self._keys.cookie, ""))
+        if key is not None and request.method == "GET" and (self._keys.redeem(key) or known):
+            response = RedirectResponse(request.url.path.replace("//", "/"), 303)
+            self._keys.give(response)
+            return response
+        return None if known else PlainTextResponse(LINK, 403)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Count what comes of a body that does not say how long it is."""
+    left = MAX_BODY_BYTES
+
+    async def receive_counted() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise HTTPException(413, "That is too large.")
+        return message
+
+    return receive_counted

@@ -1,0 +1,79 @@
+"""The first page: the transformer, drawn from its lessons, and what is due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.course.tables import read_toml
+from grader.model import Course, LessonProgress
+from grader.quiz.bank.bank import Bank
+from grader.quiz.session.schedule import due, to_review
+from grader.store.quiz_log import QuizLog
+from grader.web.site import Site
+
+DIAGRAM = "diagram.toml"
+SECONDS_A_QUESTION = 25
+
+
+def home_view(site: Site) -> dict[str, Any]:
+    """Return what the page shows."""
+    progress = site.read_progress()
+    drawn = _rows(site.course, _read_diagram(site.course))
+    named = set(_names(drawn))
+    others = [
+        {"title": track.title, "lessons": [name for name in track.lessons if name not in named]}
+        for track in site.course.tracks
+    ]
+    unsolved = [name for name, known in progress.items() if not known.solved]
+    return {
+        "course": site.course,
+        "rows": drawn,
+        "others": [each for each in others if each["lessons"]],
+        "boxes": {name: _box(known) for name, known in progress.items()},
+        "solved": len(progress) - len(unsolved),
+        "next": site.course.lessons[unsolved[0]] if unsolved else None,
+        "due": _due(site),
+    }
+
+
+def _box(known: LessonProgress) -> dict[str, Any]:
+    state = "solved" if known.solved else "begun" if known.attempts else "new"
+    return {"state": state, "score": known.best_score}
+
+
+def _due(site: Site) -> dict[str, int]:
+    """Count the questions to ask again today, and the minutes that they take."""
+    with site.open_store() as store:
+        answers = QuizLog(store.database).answers()
+    count = 0
+    if answers:
+        bank = Bank(site.course.root / "lessons")
+        count = len(due(to_review(bank, answers), datetime.now().astimezone()))
+    return {"questions": count, "minutes": -(-count * SECONDS_A_QUESTION // 60)}
+
+
+def _read_diagram(course: Course) -> Sequence[Mapping[str, Any]]:
+    path: Path = course.root / "lessons" / DIAGRAM
+    return read_toml(path).data.get("rows", ()) if path.is_file() else ()
+
+
+def _rows(course: Course, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Keep of the drawing what is in this course; a frame whose own lesson is not has no name."""
+    found = []
+    for row in rows:
+        inner = _rows(course, row.get("rows", ()))
+        lessons = [name for name in row.get("lessons", ()) if name in course.lessons]
+        if inner or lessons:
+            frame = row.get("frame", "")
+            found.append({**row, "rows": inner, "lessons": lessons, "frame": frame if frame in course.lessons else ""})
+    return found
+
+
+def _names(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        yield from row["lessons"]
+        yield row["frame"]
+        yield from _names(row["rows"])

@@ -1,0 +1,88 @@
+"""Set a lesson's Markdown as HTML: answers folded behind their question, traps behind their name, code in colour.
+
+HTML in the text is shown as it stands, pictures are not loaded, and a link leads to http or https only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from grader.course import read_parts
+from grader.model import Lesson
+from grader.reports.highlight import highlight_lines
+from grader.reports.html_document import harmless
+
+TRAPS = "Common mistakes"  # the beginning of the heading above a list or table of them
+
+
+def lesson_html(lesson: Lesson) -> Markup:
+    """Return a lesson's text. Raises CourseError."""
+    pieces = []
+    for part in read_parts(lesson):
+        if part.answer:
+            folded = text_html(part.hidden)
+            pieces.append(f'<details class="answer"><summary>{escape(part.answer)}</summary>{folded}</details>')
+        pieces.append(text_html(part.text))
+    return Markup("".join(pieces))
+
+
+def text_html(text: str) -> Markup:
+    """Return Markdown as HTML."""
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = reader.parse(harmless_lines(text))
+    return Markup("".join(_pieces(reader, tokens)))
+
+
+def harmless_lines(text: str) -> str:
+    """Clean each line, so that a long text is not cut."""
+    return "\n".join(harmless(line) for line in text.split("\n"))
+
+
+def _pieces(reader: MarkdownIt, tokens: Sequence[Token]) -> Iterator[str]:
+    is_trap, before, at = False, "", 0
+    while at < len(tokens):
+        token = tokens[at]
+        end = at + 1
+        if token.type == "fence":
+            yield _block(token.content, token.info.strip(), before)
+        elif token.type == "list_item_open" and is_trap and token.level == 1:
+            end = _close(tokens, at)
+            yield _trap(reader, tokens[at + 1 : end - 1])
+        else:
+            if token.type == "heading_open":
+                is_trap = tokens[at + 1].content.startswith(TRAPS)
+            elif token.type == "tr_open" and is_trap:
+                token.attrSet("class", "trap")
+            yield reader.renderer.render([token], reader.options, {})
+        before = token.info.strip() if token.type == "fence" else ""
+        at = end
+
+
+def _close(tokens: Sequence[Token], start: int) -> int:
+    """Return where an element that is opened at `start` has ended."""
+    level = tokens[start].level
+    return next(at + 1 for at in range(start + 1, len(tokens)) if tokens[at].level == level)
+
+
+def _block(code: str, language: str, before: str) -> str:
+    """Set a block of code, or what it prints, or what is drawn in characters."""
+    if language == "python":
+        lines, _ = highlight_lines(code.rstrip("\n"))
+        joined = "\n".join(lines)
+        return f'<div class="block python"><pre tabindex="0" class="code"><code>{joined}</code></pre></div>'
+    name, label = ("output", '<p class="label">prints</p>') if (before, language) == ("python", "text") else ("", "")
+    return f'<div class="block {name}">{label}<pre tabindex="0"><code>{escape(code.rstrip())}</code></pre></div>'
+
+
+def _trap(reader: MarkdownIt, content: Sequence[Token]) -> str:
+    """Fold an item of the list behind what it begins with in bold; without that it stands open."""
+    body = reader.renderer.render(content, reader.options, {})
+    lead, bold, rest = body.removeprefix("<p>").partition("</strong>")
+    if not bold or not lead.startswith("<strong>"):
+        return f"<li>{body}</li>"
+    return f'<li><details class="trap"><summary>{lead}{bold}</summary><p>{rest.strip()}</details></li>'

@@ -1,0 +1,54 @@
+// The lesson's page: the verdict on each save, copy buttons, and the trap that was stepped into.
+const work = document.querySelector(".work");
+const state = document.getElementById("state");
+const verdict = document.getElementById("verdict");
+
+const WORDS = { new: "Not begun: write the file, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Solved", failed: "Not yet" };
+
+function show(event) {
+  work.dataset.state = event.state;
+  state.textContent = WORDS[event.state] ?? "";
+  verdict.classList.toggle("old", event.state === "working");
+  if (event.html === undefined) return;
+  const parsed = new DOMParser().parseFromString(event.html, "text/html"); // made by the server, of escaped text
+  verdict.replaceChildren(...parsed.body.childNodes);
+  work.dispatchEvent(new CustomEvent("verdict", { detail: event }));
+  unfoldTraps(event.mistakes ?? []);
+}
+
+// The words of a trap and of a mistake that was named: those that both have, and few other traps.
+const words = (text) => new Set(text.toLowerCase().match(/[a-zα-ω√_]{3,}|-?\d+/g) ?? []);
+
+function unfoldTraps(mistakes) {
+  const traps = [...document.querySelectorAll(".trap")];
+  const sets = traps.map((trap) => words(trap.textContent));
+  for (const trap of traps) trap.classList.remove("yours");
+  for (const mistake of mistakes) {
+    const said = words(mistake.says + " " + mistake.id.replaceAll("-", " "));
+    const weigh = (set) => [...said].filter((word) => set.has(word))
+      .reduce((sum, word) => sum + 1 / sets.filter((other) => other.has(word)).length, 0);
+    const weights = sets.map(weigh);
+    const best = Math.max(0, ...weights);
+    if (best < 2.5) continue;
+    const trap = traps[weights.indexOf(best)];
+    if (trap instanceof HTMLDetailsElement) trap.open = true;
+    trap.classList.add("yours");
+  }
+}
+
+for (const block of document.querySelectorAll(".block.python")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(block.querySelector("code").textContent + "\n");
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  block.prepend(button);
+}
+
+const source = new EventSource(`/events/${work.dataset.lesson}`);
+source.addEventListener("message", (message) => show(JSON.parse(message.data)));
+source.addEventListener("error", () => { state.textContent = "Not connected: is `learn web` running?"; });

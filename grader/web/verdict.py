@@ -1,0 +1,32 @@
+"""Make a verdict an event for the pages: what is shown, and which lines are marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from grader.model import Lesson, LessonResult
+from grader.reports.html_document import render
+from grader.reports.pages.feedback_page import lesson_view
+
+HERE = Path(__file__).parent
+
+
+def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | None, trouble: str) -> dict[str, Any]:
+    """Return the event; `trouble` is why the last save has no verdict."""
+    if trouble or verdict is None:
+        return {
+            "state": "trouble",
+            "html": render("live_verdict", {"trouble": trouble, "lesson": None}, HERE / "templates"),
+        }
+    view = lesson_view(lesson.name, lesson.title, verdict, before)
+    own = {f"learn {command} {lesson.name}" for command in ("check", "read")}  # a save and this page do that
+    view["suggestions"] = [each for each in verdict.suggestions if each.command not in own]
+    view["marks"] = [*view["rest"], *view["wrong"]]
+    html = render("live_verdict", {"trouble": "", "lesson": view}, HERE / "templates")
+    return {
+        "state": "passed" if verdict.passed else "failed",
+        "html": html,
+        "lines": [{"line": each.line, "says": each.says} for each in verdict.lines],
+        "mistakes": [{"id": each.id, "says": f"{each.says} {each.suggests}"} for each in verdict.mistakes],
+    }

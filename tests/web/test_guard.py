@@ -1,0 +1,181 @@
+"""Who is let in: only who has the link, asks for this host, and from no other site's page."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from support.browser import Visitor, make_server
+from support.learn_command import start_workspace
+
+from grader.web.guard import MAX_BODY_BYTES
+from grader.web.server import WebServer
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    """The pages of a fresh workspace, without a judge: nobody saves."""
+    with make_server(start_workspace(tmp_path_factory.mktemp("web") / "work")) as started:
+        yield started
+
+
+@pytest.fixture
+def visitor(server: WebServer) -> Visitor:
+    """Somebody who has followed a link."""
+    visitor = Visitor(server.make_link())
+    assert visitor.enter() == 303
+    return visitor
+
+
+def test_a_link_opens_one_browser_once(server: WebServer) -> None:
+    """Its key is exchanged for a cookie that scripts cannot read, and is worth nothing afterwards."""
+    visitor = Visitor(server.make_link())
+    answer = visitor.ask("GET", visitor.key)
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert "HttpOnly" in str(answer.headers["set-cookie"])
+
+    assert visitor.enter() == 403
+    assert visitor.cookie == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/lesson/argmax_2d", "/events/argmax_2d", "/style.css", "/static/web.css", "/nowhere", "/?key=", "/?key=x"],
+)
+@pytest.mark.parametrize("cookie", [None, "", "wrong", "ü", "x" * 9000])
+def test_without_the_key_there_is_nothing(server: WebServer, path: str, cookie: str | None) -> None:
+    """Neither without a cookie nor with a wrong one; another user of the machine has nothing else."""
+    visitor = Visitor(server.make_link())
+    name = f"selfattend-{server.port}"
+    answer = visitor.ask("GET", path, headers={"Cookie": cookie and f"{name}={cookie}".encode().decode("latin-1")})
+
+    assert answer.status == 403
+    assert b"learn web" in answer.body
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "evil.example:{port}", ""])
+def test_a_foreign_host_is_refused(visitor: Visitor, host: str) -> None:
+    """A name that somebody else's server gave this address (DNS rebinding) is none of ours."""
+    port = visitor.host.rpartition(":")[2]
+    assert visitor.ask("GET", "/", headers={"Host": host.format(port=port)}).status == 421
+    assert visitor.ask("GET", "/", headers={"Host": f"localhost:{port}"}).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://{host}", ""])
+def test_a_foreign_origin_is_refused(visitor: Visitor, method: str, origin: str) -> None:
+    """Another site's page in the same browser sends the cookie, too, and its own origin."""
+    assert visitor.ask(method, "/", headers={"Origin": origin.format(host=visitor.host)}).status == 403
+
+
+def test_what_changes_something_must_say_where_it_comes_from(visitor: Visitor) -> None:
+    """Only reading goes without an origin, as a browser's own address line does."""
+    assert visitor.ask("POST", "/", headers={"Origin": None}).status == 403
+    assert visitor.ask("POST", "/").status == 405
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static/%2fetc/passwd",
+        "/static//etc/passwd",
+        "/lesson/..%2f..%2fetc%2fpasswd", "/lesson/../../course.toml", "/lesson/argmax_2d.py", "/events/%00",
+        "/static/%00",
+        "//evil.example/", "/" + "a" * 5000,
+    ],
+)  # fmt: skip
+def test_no_path_leads_out(visitor: Visitor, path: str) -> None:
+    """Only our own files and the course's lessons have addresses."""
+    assert visitor.ask("GET", path).status in (400, 404, 405)
+
+
+def test_a_redirect_leads_nowhere_else(server: WebServer) -> None:
+    """What follows the key is an address of ours, whatever was asked for."""
+    visitor = Visitor(server.make_link())
+    answer = visitor.ask("GET", f"//evil.example{visitor.key}")
+
+    assert not str(answer.headers["location"] or "/").startswith("//")
+
+
+def test_every_answer_has_the_policy(server: WebServer, visitor: Visitor) -> None:
+    """Pages, refusals and what is not there: no inline script or style, nothing from elsewhere, no framing."""
+    for answer in (
+        visitor.ask("GET", "/"),
+        visitor.ask("GET", "/nowhere"),
+        Visitor(server.make_link()).ask("GET", "/"),
+    ):
+        policy = str(answer.headers["content-security-policy"])
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy and "*" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["server"] is None
+
+
+@pytest.mark.parametrize("page", ["/", "/lesson/argmax_2d"])
+def test_pages_load_from_here_only_and_have_nothing_inline(visitor: Visitor, page: str) -> None:
+    """No style attribute, no handler, no script in the page, no address of another machine to load."""
+    text = visitor.read(page)
+
+    assert " style=" not in text and "<style" not in text and " onclick" not in text
+    assert "<script>" not in text
+    assert 'src="http' not in text and 'rel="stylesheet" href="http' not in text
+
+
+def test_a_large_body_is_refused(visitor: Visitor) -> None:
+    """Whether it says how large it is or comes in pieces without end."""
+    assert visitor.ask("POST", "/", headers={"Content-Length": str(MAX_BODY_BYTES + 1)}).status == 413
+    assert visitor.ask("POST", "/", headers={"Content-Length": "x"}).status in (400, 413)
+
+
+def test_bytes_that_are_no_request_do_no_harm(server: WebServer, visitor: Visitor) -> None:
+    """Rubbish, half a request and a connection that says nothing leave the pages where they were."""
+    held = []
+    for text in (b"\x00\xff" * 100, b"GET / HTTP/1.1\r\nHost:", b"", b"GET http://evil.example/ HTTP/1.1\r\n\r\n"):
+        held.append(socket.create_connection(("127.0.0.1", server.port)))
+        held[-1].sendall(text)
+
+    assert visitor.ask("GET", "/").status == 200
+    for each in held:
+        each.close()
+
+
+def ask_often(server: WebServer, visitor: Visitor, count: int) -> None:
+    """Ask from four threads, half of the requests without the key."""
+
+    def ask(cookie: str) -> None:
+        with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+            for _ in range(count // 4):
+                connection.request("GET", "/static/icon.svg", headers={"Cookie": cookie})
+                answer = connection.getresponse()
+                answer.read()
+                statuses.append(answer.status)
+
+    statuses: list[int] = []
+    threads = [Thread(target=ask, args=[cookie]) for cookie in (visitor.cookie, "", visitor.cookie, "")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200] * (count // 2) + [403] * (count // 2)
+
+
+def test_many_requests_at_once_are_all_answered(server: WebServer, visitor: Visitor) -> None:
+    """Those of strangers do not keep the learner out."""
+    ask_often(server, visitor, 100)
+
+
+@pytest.mark.soak
+def test_ten_thousand_requests_leave_the_pages_as_they_were(server: WebServer, visitor: Visitor) -> None:
+    """No file stays open, and the next page comes."""
+    before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0
+    ask_often(server, visitor, 10_000)
+
+    assert visitor.ask("GET", "/").status == 200
+    if before:
+        assert len(list(Path("/proc/self/fd").iterdir())) < before + 20

@@ -1,0 +1,95 @@
+"""`learn web`: real processes, real saves, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.browser import Visitor
+from support.learn_command import START, answer, environment, learn, start_workspace
+from support.process_tree import all_end, descendants
+
+WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
+ENDLESS = "def argmax_2d(grid):\n    while True:\n        pass\n"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A fresh workspace of the tiny course."""
+    return start_workspace(tmp_path / "work")
+
+
+@pytest.fixture
+def running(workspace: Path) -> Iterator[tuple[subprocess.Popen[str], Visitor]]:
+    """`learn web` on wrong work, and a browser at it."""
+    answer(workspace, "argmax_2d", WRONG)
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, "web", "--no-open"], cwd=workspace, env=environment(), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        visitor = Visitor(process.stdout.readline().split()[1])
+        visitor.enter()
+        yield process, visitor
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[str], Visitor]) -> None:
+    """Opened, work that is begun is judged; a save has its verdict; one in the middle of another overtakes it."""
+    process, visitor = running
+    visitor.read("/lesson/argmax_2d")
+    with visitor.events("argmax_2d") as events:
+        assert "of 10" in events.next("failed")["html"]
+        answer(workspace, "argmax_2d", ENDLESS)
+        events.next("working")
+        answer(workspace, "argmax_2d")
+        assert "before: " in events.next("passed", "failed", "trouble")["html"]
+        answer(workspace, "argmax_2d", "\x00")
+        events.next("failed", "trouble")
+    visitor.read("/lesson/moving_average")
+    with visitor.events("moving_average") as events:
+        events.next("new")
+
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert process.stderr.read().strip() == "Stopped."
+    lessons = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
+    assert {known["lesson"]: known["attempts"] for known in lessons} == {
+        "argmax_2d": 3,
+        "moving_average": 0,  # only looked at
+    }
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_killed_it_leaves_no_process(
+    workspace: Path, running: tuple[subprocess.Popen[str], Visitor], number: signal.Signals
+) -> None:
+    """Not even a worker in the middle of code that does not end."""
+    process, visitor = running
+    visitor.read("/lesson/argmax_2d")
+    with visitor.events("argmax_2d") as events:
+        events.next("failed")
+        answer(workspace, "argmax_2d", ENDLESS)
+        events.next("working")
+        started = descendants(process.pid)
+        assert started
+        os.kill(process.pid, number)
+        process.wait(30)
+        assert all_end(started)
+
+
+def test_a_port_that_is_taken_is_told(workspace: Path, running: tuple[subprocess.Popen[str], Visitor]) -> None:
+    """With the command that takes a free one."""
+    port = running[1].host.rpartition(":")[2]
+    done = learn("web", "--no-open", "--port", port, cwd=workspace)
+
+    assert done.returncode == 2
+    assert "Next:  learn web" in done.stderr

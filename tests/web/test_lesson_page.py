@@ -1,0 +1,115 @@
+"""The pages of lessons: their text set as HTML, with answers and traps folded, and nothing of it run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.browser import Visitor, make_server
+from support.course_files import ROOT
+from support.course_maker import front, make_course
+from support.learn_command import start_workspace
+
+from grader.course import load
+from grader.web.home import DIAGRAM, home_view
+from grader.web.lesson_text import lesson_html, text_html
+
+TEXT = """
+**Predict before you read on.** Which?
+
+<details>
+<summary>What it <b>is</b></summary>
+
+```text
+42
+```
+
+</details>
+
+```python
+print("<script>alert(1)</script>")  # 1 < 2
+```
+
+```text
+<script>alert(1)</script>
+```
+
+## Common mistakes
+
+- **Too `much`.** It is less.
+- No name, no fold.
+
+## To read next
+
+- **A paper**, unfolded.
+"""
+HOSTILE = """
+<script>alert(1)</script> <img src=x onerror=alert(1)> [a](javascript:alert(1)) ![b](http://evil.example/x.png)
+<a href="data:text/html,x">c</a> [d](data:text/html;base64,PHNjcmlwdD4=)
+
+```python" onmouseover="alert(1)
+x = "</code></pre><script>alert(1)</script>"
+```
+
+# <svg onload=alert(1)>
+
+## Common mistakes
+
+- **<script>alert(1)</script>** <iframe src=x>
+"""
+
+
+def test_answers_and_traps_are_folded(tmp_path: Path) -> None:
+    """An answer behind its name, a trap behind what it begins with; other lists stand as they are."""
+    course = load(make_course(tmp_path, {"lessons/core/mean.md": front("mean") + TEXT}))
+    html = lesson_html(course.lessons["mean"])
+
+    assert '<details class="answer"><summary>What it &lt;b&gt;is&lt;/b&gt;</summary>' in html
+    assert "<summary><strong>Too <code>much</code>.</strong></summary><p>It is less." in html
+    assert html.count("<details") == html.count("</details>") == 2
+    assert "<li>No name, no fold.</li>" in html.replace("\n", "")
+    assert '<p class="label">prints</p>' in html
+
+
+def test_hostile_text_is_shown_and_not_run() -> None:
+    """No tag, handler, address or picture of the text's own gets into the page."""
+    html = text_html(HOSTILE)
+
+    for forbidden in ("<script", "<img", "<svg", "<iframe", 'href="javascript:', 'href="data:'):
+        assert forbidden not in html.replace("&lt;", "[")
+    assert html.count("&lt;script&gt;") == 3
+
+
+def test_a_hostile_course_is_shown_and_not_run(tmp_path: Path) -> None:
+    """Title, text and names are escaped on both pages."""
+    bad = front("mean").replace('title = "Mean"', 'title = "<script>alert(1)</script>"')
+    root = make_course(tmp_path / "course", {"lessons/core/mean.md": bad + HOSTILE})
+    with make_server(start_workspace(tmp_path / "work", root), root) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        for page in ("/", "/lesson/mean"):
+            assert "<script>" not in visitor.read(page)
+
+
+def test_every_lesson_of_the_course_is_a_page(tmp_path: Path) -> None:
+    """Each has its text, and whoever opens it is known to have opened it; the first page draws all of them."""
+    opened: list[str] = []
+    course = load(ROOT)
+    with make_server(start_workspace(tmp_path / "work", ROOT), ROOT, opened) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        first = visitor.read("/")
+        for name, lesson in course.lessons.items():
+            assert first.count(f'href="/lesson/{name}"') >= 1
+            page = visitor.read(f"/lesson/{name}")
+            assert f"<title>{lesson.title}</title>" in page
+            assert page.count('class="trap"') >= 3, name
+    assert opened == list(course.lessons)
+
+
+def test_the_drawing_names_lessons_of_the_course() -> None:
+    """A lesson that was renamed would fall out of the picture in silence."""
+    course = load(ROOT)
+    quoted = set((ROOT / "lessons" / DIAGRAM).read_text().split('"')[1::2])
+
+    assert {name for name in quoted if " " not in name} - {"text"} <= course.lessons.keys()
+    assert callable(home_view)
