@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, groupby
+from itertools import cycle, groupby, zip_longest
 from operator import itemgetter
 from typing import Any, TypeGuard
 
@@ -23,10 +23,10 @@ GAP = 2  # columns between views
 MAX_LABEL = 12
 MAX_LINES = 14  # of a grid with a line for each row
 CURVE_LINES, AXIS = 10, 9  # the lines of curves, and the columns in front of them
-MIN_BAR, MAX_BAR, MAX_CURVE = 6, 30, 60
+MIN_BAR, MAX_BAR, MIN_CURVE, MAX_CURVE = 6, 30, 30, 60
 SHADES, PLAIN_SHADES = "·░▒▓█", ".:+%@"
 EIGHTHS = " ▏▎▍▌▋▊▉"  # of a full block, by how many
-NUMBERS, CELLS, PIXELS = range(3)  # how a grid is drawn, from the widest to the narrowest
+NUMBERS, SHORT_NUMBERS, CELLS, PIXELS = range(4)  # how a grid is drawn, from the widest to the narrowest
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 NO_NUMBER = "#ff00ff"
 CURVES = (("●", "*", "cyan"), ("○", "o", "green"), ("─", "-", QUIET), ("+", "+", "yellow"))
@@ -46,10 +46,10 @@ def _view(spec: Mapping[str, Any], picture: Picture, layout: Layout) -> list[Tex
     views = [_View(each, picture) for each in spec.get("hconcat", [spec])]
     room = (layout.columns - GAP * (len(views) - 1)) // len(views)
     blocks: list[list[Text]] = []
-    for how in (NUMBERS, CELLS, PIXELS):
+    for how in (NUMBERS, SHORT_NUMBERS, CELLS, PIXELS):
         blocks = [view.draw(layout, room, how, at == 0) for at, view in enumerate(views)]
         if sum(_width(block) for block in blocks) + GAP * (len(blocks) - 1) <= layout.columns:
-            return _beside(blocks)
+            return _beside(blocks, room)
     return [line for view in views for line in view.draw(layout, layout.columns, PIXELS, True)]
 
 
@@ -57,14 +57,16 @@ def _width(block: Sequence[Text]) -> int:
     return max((line.cell_len for line in block), default=0)
 
 
-def _beside(blocks: Sequence[Sequence[Text]]) -> list[Text]:
+def _beside(blocks: Sequence[Sequence[Text]], room: int) -> list[Text]:
+    """Put blocks beside each other, where each has room at the same places in every line of them."""
+    spread = all(_width(block) <= room for block in blocks)
     lines = []
-    for at in range(max(map(len, blocks))):
-        line = Text()
-        for block in blocks:
-            part = block[at].copy() if at < len(block) else Text()
-            part.pad_right(_width(block) - part.cell_len + GAP)
+    for parts in zip_longest(*blocks, fillvalue=Text()):
+        line, end = Text(), 0
+        for block, part in zip(blocks, parts, strict=True):
+            line.pad_right(end - line.cell_len)
             line.append_text(part)
+            end += (room if spread else _width(block)) + GAP
         lines.append(line)
     return lines
 
@@ -152,8 +154,11 @@ class _Grid:
         if how != PIXELS and len(self.rows) > MAX_LINES:
             how = PIXELS
         margin = max((len(_label(row, MAX_LABEL)) for row in self.rows), default=0) + 1 if is_first else 0
+        if how == SHORT_NUMBERS:
+            self.cells = [[_Cell(cell.text.replace("0.", "."), cell.value) for cell in row] for row in self.cells]
+        has_numbers = how in (NUMBERS, SHORT_NUMBERS)
         widest = max(len(cell.text) for row in self.cells for cell in row)
-        size = (widest + (1 if self.has_colour else 2), 2, 1)[how]
+        size = widest + (1 if self.has_colour else 2) if has_numbers else 2 if how == CELLS else 1
         head = Text(" " * margin)
         if how != PIXELS:
             head.append("".join(_label(column, size - 1).rjust(size) for column in self.columns), QUIET)
@@ -167,17 +172,17 @@ class _Grid:
                     under = self._colour(below[column]) if below else None
                     line.append("▀", Style(color=self._colour(cell), bgcolor=under))
                 else:
-                    line.append_text(self._cell(cell, size, how))
+                    line.append_text(self._cell(cell, size, has_numbers))
             lines.append(line)
         return lines
 
-    def _cell(self, cell: _Cell, size: int, how: int) -> Text:
-        text = cell.text.rjust(size) if how == NUMBERS else " " * size
+    def _cell(self, cell: _Cell, size: int, has_number: bool) -> Text:
+        text = cell.text if has_number else "" if _is_number(cell.value) else "?"
         if self.has_colour:
             colour = self._colour(cell)
-            return Text(text, Style(color=_readable_on(colour), bgcolor=colour))
+            return Text(text.rjust(size), Style(color=_readable_on(colour), bgcolor=colour))
         shade = self._shade(cell)
-        return Text((shade + cell.text.rjust(size - 2) + " ") if how == NUMBERS else shade * size)
+        return Text(shade + text.rjust(size - 2) + " " if has_number else shade * size)
 
     def _colour(self, cell: _Cell) -> str:
         share = _share(cell.value, self.domain)
@@ -214,11 +219,12 @@ def _bars(view: _View, layout: Layout, room: int) -> list[Text]:
     texts = [clean(str(row.get("text", ""))) for row in view.rows]
     beside = max(map(len, names)) + max(map(len, texts)) + 2
     width = max(min(room - beside, MAX_BAR), MIN_BAR)
-    zero = round(width * (0.0 - low) / (high - low))
+    scale = width / (high - low)
+    zero = round(-low * scale)
     lines = []
     for row, name, text in zip(view.rows, names, texts, strict=True):
-        share = _share(row[view.field("x")], (low, high))
-        length = 0.0 if share is None else width * share - zero
+        value = row[view.field("x")]
+        length = min(max(value, low), high) * scale if _is_number(value) else 0.0
         bar = " " * zero + _bar(length, layout) if length >= 0 else _bar(-length, layout, 1).rjust(zero)
         label = name.rjust(max(map(len, names))) + " "
         lines.append(Text.assemble((label, QUIET), (bar.ljust(width), "cyan" if length >= 0 else "red"), " " + text))
@@ -236,7 +242,7 @@ def _curves(view: _View, layout: Layout, room: int) -> list[Text]:
     is_plain = layout.signs != Signs()
     signs = {name: (each[is_plain], each[2]) for name, each in zip(view.labels("color"), cycle(CURVES), strict=False)}
     lines = []
-    domain, width = view.domain("y"), min(room - AXIS, MAX_CURVE)
+    domain, width = view.domain("y"), min(room - AXIS, MAX_CURVE, max(len(view.labels("x")), MIN_CURVE))
     for at, cells in enumerate(_canvas(view, signs, width)):
         number = {0: f"{domain[1]:.4g}", CURVE_LINES - 1: f"{domain[0]:.4g}"}.get(at, "")
         line = Text.assemble((number.rjust(AXIS - 2) + (" |" if is_plain else " │"), QUIET))

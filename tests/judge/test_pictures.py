@@ -170,3 +170,39 @@ def test_a_picture_that_fails_is_an_error_of_the_course(tmp_path: Path, launcher
     with pytest.raises(CourseError, match="`broken` cannot be drawn: ZeroDivisionError") as caught:
         run_judge(launcher, lesson.name, lambda judge: judge.draw_pictures(lesson, submission), made)
     assert caught.value.where.endswith("_pictures.py:7")
+
+
+WRONG = {  # what is replaced in a reference, by lesson
+    "softmax": ("powers.sum(dim=dim, keepdim=True)", "powers.sum()"),
+    "attention": ("dim=-1)", "dim=-2)"),
+    "causal_mask": ("keys <= queries", "keys < queries"),
+    "positional_encoding": ("10000.0", "1000.0"),
+    "multi_head": ("return x.transpose(1, 2)", "return x.reshape(batch, num_heads, length, -1)"),
+    "block": ("h = x + heard  # step: pre_sum1", "h = heard"),
+    "training": ("optimizer.zero_grad()", "pass"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_each_lesson_of_the_core_has_pictures_that_tell_right_from_wrong(name: str, launcher: Launcher) -> None:
+    """The reference differs nowhere, a mistake somewhere, a stub has nothing to show; all of it fits the terminal."""
+    lesson = course().lessons[name]
+    right = lesson.solution_path.read_text()
+    sources = {"right": right, "wrong": right.replace(*WRONG[name]), "stub": lesson.exercise_path.read_text()}
+    drawn = run_judge(
+        launcher,
+        name,
+        lambda judge: {
+            what: judge.draw_pictures(lesson, Submission(name, f"{name}.py", source))
+            for what, source in sources.items()
+        },
+    )
+
+    assert all(picture.is_right for picture in drawn["right"])
+    assert not all(picture.is_right for picture in drawn["wrong"])
+    assert not any(picture.is_right for picture in drawn["stub"])
+    for picture in [*drawn["right"], *drawn["wrong"], *drawn["stub"]]:
+        for layout in LAYOUTS.values():
+            lines = ESCAPE.sub("", draw(picture, layout)).splitlines()
+            assert max(map(len, lines)) <= layout.width, picture.name
+            assert len(lines) <= 26, picture.name

@@ -60,7 +60,7 @@ def _compare(asked: str, ask: Callable[[CallableModule], Any], submission: Calla
     except LearnerError as error:
         what = describe_error(error).partition("\n")[0][:MAX_TEXT]
         return Seen(asked, None, expected, f"Yours gives no answer. {what}")
-    except (TypeError, ValueError, LookupError, AttributeError):
+    except (TypeError, ValueError, LookupError, AttributeError, RuntimeError):
         # what the question makes of the answer fits no such answer
         return Seen(asked, None, expected, "Yours gives no such answer.")
     trouble = "" if same(yours, expected) else explain(yours, expected)

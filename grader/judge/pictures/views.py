@@ -50,7 +50,7 @@ def grids(
     for panel in panels[0]:
         views = []
         for name, own in zip(names or ("",), panels, strict=True):
-            title = f"{panel}, {name}" if name else panel
+            title = f"{name}, {panel}" if name else panel
             values = own[panel][:MAX_SIDE, :MAX_SIDE]
             data[title] = [
                 dict(zip(across, (row, column), strict=True)) | _cell(values[i, j])
@@ -178,7 +178,7 @@ def _short(number: float) -> str:
     if not math.isfinite(number) or (number.is_integer() and abs(number) < 1e4):
         return f"{number:.0f}"
     digits = next((digits for bound, digits in ((9.995, 2), (99.95, 1), (1e4, 0)) if abs(number) < bound), None)
-    return f"{number:.0e}".replace("e+0", "e") if digits is None else f"{number:.{digits}f}"
+    return f"{number:.0e}".replace("e+0", "e") if digits is None else f"{number:z.{digits}f}"
 
 
 def _quantity(title: str | None, domain: Sequence[float]) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _quantity(title: str | None, domain: Sequence[float]) -> dict[str, Any]:
 def _grid(title: str, across: Sequence[str], domain: tuple[float, float], columns: int) -> dict[str, Any]:
     scale: dict[str, Any] = {"domain": list(domain), "scheme": "viridis", "clamp": True}
     light = f"datum.value < {(domain[0] + domain[1]) / 2}"
-    if title.startswith(DIFFERENCE):
+    if title.endswith(DIFFERENCE):
         scale = {"domain": [domain[0], 0, domain[1]], "range": DIVERGING, "clamp": True}
         light = f"abs(datum.value) > {domain[1] / 2}"
     axes = [{"field": name, "type": "nominal", "sort": None} for name in across]
