@@ -167,7 +167,7 @@ def test_events_tell_everything_in_order(workspace):
     assert again == {event["family"]: event["attempt"] + 1 for event in of(events, "question")[:5]}
     end = events[-1]
     assert (end["answers"], end["right"], end["predicted"], end["score"]) == (5, 0, 7.5, 0.0)
-    assert end["next"] == ["learn report", "learn quiz redo"]
+    assert end["next"] == ["learn report", "learn review"]
 
 
 def test_answers_come_as_lines_or_as_objects(workspace):
@@ -426,6 +426,29 @@ def test_an_answer_can_be_taken_back_before_its_certainty(workspace):
     assert (first.typed, first.certainty) == (answer, "fairly") and (second.typed, second.certainty) == ("?", "")
 
 
+def test_a_sign_behind_the_answer_says_how_sure_and_q_leaves(workspace):
+    """`48!` is sure and `48?` a guess, without a question for it; q at the answer stops; what is no answer is told
+    with the question still above it."""
+    question = of(workspace.events("quiz", "topic0"), "question")[0]
+    with in_terminal(workspace, "topic0") as terminal:
+        terminal.until("Go on with it?")
+        terminal.type("\r")
+        shown = terminal.until("> ")
+        terminal.type("9" * 1001 + "\r")
+        terminal.until("Not read")
+        terminal.until("> ")
+        assert terminal.text.count("1 of 5") == shown.count("1 of 5") + 1
+        terminal.type(f"{workspace.answer(question)}!\r")
+        assert SURE not in terminal.until(ON)
+        terminal.type("\r")
+        terminal.until("2 of 5")
+        terminal.until("> ")
+        terminal.type("q\r")
+        rest, code = terminal.end()
+    assert code == 1 and "1 of 5 questions answered and kept" in rest
+    assert [answer.certainty for answer in workspace.log()] == ["sure"]
+
+
 def test_ctrl_c_says_how_to_go_on(workspace):
     """Ctrl-C keeps what was answered, names the next command and leaves no traceback; bare `learn quiz` offers to go
     on, Enter does."""
@@ -522,7 +545,7 @@ def test_the_end_of_a_sitting(workspace):
         rest, code = terminal.end()
     assert code == 0
     assert "This session: 0.0 of 10   0 of 5 right" in rest and "You predicted 6.0: 6.0 too high." in rest
-    assert "learn report" in rest and "learn quiz redo" in rest
+    assert "learn report" in rest and "learn review" in rest
 
 
 def test_sure_but_wrong_is_told_first(every_kind):
@@ -536,7 +559,7 @@ def test_sure_but_wrong_is_told_first(every_kind):
     assert "You were sure: it comes back within a week." in text
     end = text.partition("Sure, but wrong")[2]
     assert "divided the scores by d_k in place of its square" in end
-    assert "learn quiz redo" in end
+    assert "learn review" in end
 
 
 def test_an_exam_in_a_terminal(workspace):

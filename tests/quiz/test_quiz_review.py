@@ -1,7 +1,8 @@
-"""When a question comes back: the schedule, `learn review` and `learn quiz redo`."""
+"""When a question comes back: the schedule, and `learn review`."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
@@ -136,16 +137,16 @@ def test_nothing_is_due_before_anything_was_answered(workspace):
 def test_a_review_asks_what_is_due_in_fresh_variants(workspace):
     """The day after, what was missed is asked again with other numbers; before, it is said when that will be."""
     first = workspace.events("quiz", "topic0", stdin="?\n" * 10, code=0)
-    says = workspace.learn("review").stdout
-    assert "Nothing is due. Next: 5 questions tomorrow." in says
+    assert workspace.events("review", code=1)[0]["questions"] == 5  # nothing is due; all of it was missed
     workspace.days_pass(1)
     done = workspace.events("review", "--most", "3", stdin="?\n" * 10, code=0)
     asked = of(done, "question")[:3]
     before = {(event["family"], event["attempt"]) for event in of(first, "question")}
     assert done[0]["mode"] == "review" and done[0]["questions"] == 3
     assert not before & {(event["family"], event["attempt"]) for event in asked}
-    assert done[-1]["next"] == ["learn review", "learn report", "learn quiz redo"]
-    assert len(of(workspace.events("review", stdin="?\n" * 10), "mark")) == 4  # two questions, each again
+    assert done[-1]["next"] == ["learn review", "learn report"]
+    rest = [event["family"] for event in of(workspace.events("review", stdin="?\n" * 10), "question")[:5]]
+    assert set(rest[2:]) == {event["family"] for event in asked}  # behind the two that are due
 
 
 def test_a_review_of_yesterday_is_over(workspace):
@@ -161,22 +162,23 @@ def test_a_review_of_yesterday_is_over(workspace):
     assert not later[0]["resumed"] and later[0]["questions"] == 5
 
 
-def test_redo_asks_what_was_missed(workspace):
-    """Everything missed and nothing else, in fresh variants, until it is right at a first try."""
+def test_what_was_missed_comes_behind_what_is_due(workspace):
+    """Everything missed, until it is right at a first try; then it is said when what is due. So is `redo`."""
     events = workspace.events("quiz", "topic0", code=1)
     question = of(events, "question")[0]
     events = workspace.events("quiz", "topic0", stdin="\n".join([workspace.answer(question), *["?"] * 8, ""]), code=0)
     missed_families = events[-1]["missed"]
     assert len(missed_families) == 4 and question["family"] not in missed_families
-    redo = workspace.events("quiz", "redo", code=1)
-    assert redo[0]["mode"] == "redo" and redo[0]["questions"] == 4
-    shown, typed = of(redo, "question")[0], []
+    again = workspace.events("quiz", "redo", code=1)
+    assert again[0]["mode"] == "review" and again[0]["questions"] == 4
+    shown, typed = of(again, "question")[0], []
     while len(typed) < 4:
         typed.append(workspace.answer(shown))
-        redo = workspace.events("quiz", "redo", stdin=f"{typed[-1]} | sure\n")
-        shown = of(redo, "question")[-1]
-    assert redo[-1]["event"] == "end" and redo[-1]["right"] == 4
-    assert workspace.events("quiz", "redo")[0]["says"] == "There is nothing that you missed."
+        again = workspace.events("review", stdin=f"{typed[-1]}!\n")
+        shown = of(again, "question")[-1]
+    assert again[-1]["event"] == "end" and again[-1]["right"] == 4
+    assert workspace.events("review")[0]["event"] == "nothing"
+    assert re.search(r"Nothing is due. Next: \d questions? (tomorrow|on )", workspace.learn("quiz", "redo").stdout)
 
 
 def test_questions_that_are_gone_are_not_asked(workspace):
@@ -186,4 +188,3 @@ def test_questions_that_are_gone_are_not_asked(workspace):
     path.write_text(path.read_text().replace("topic0.n1", "topic0.other"))
     workspace.days_pass(1)
     assert workspace.events("review")[0]["questions"] == 4
-    assert workspace.events("quiz", "redo")[0]["questions"] == 4

@@ -22,6 +22,7 @@ from grader.store.quiz_log import PlannedSession, QuizLog
 
 MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
 CERTAINTY_KEYS = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
+CERTAINTY_SIGNS = {"!": "sure", "?": "guess"}  # behind the answer
 MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
 
 Commands = Sequence[tuple[str, str]]  # each with what it is for
@@ -105,8 +106,9 @@ def hold_session(
     from grader.quiz.session.summary import summarize  # here, so that the first question is shown sooner
 
     summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
-    redo = ("learn quiz redo", "everything you missed, with other numbers")
-    quiz.view.end(summary, [*commands, *[redo] * bool(summary["missed"])])
+    missed = ("learn review", "what you missed, with other numbers")
+    known = missed[0] in dict(commands) or not summary["missed"]
+    quiz.view.end(summary, [*commands, *[missed] * (not known)])
     return 0
 
 
@@ -151,10 +153,13 @@ def _show_exam_marks(quiz: QuizContext, session: Session) -> None:
 
 
 def split_certainty(line: str) -> tuple[str, str]:
-    """Split `48 | sure` into ("48", "sure"); a line without a certainty after its last bar is all answer."""
+    """Split `48 | sure`, or `48!`, into ("48", "sure"); a line that ends with no certainty is all answer."""
     typed, bar, word = line.rpartition("|")
-    certainty = CERTAINTY_KEYS.get(word.strip().lower(), "")
-    return (typed.strip(), certainty) if bar and typed.strip() and certainty else (line.strip(), "")
+    certainty = CERTAINTY_KEYS.get(word.strip().lower(), "") if bar else ""
+    if not certainty:
+        line = line.strip()
+        typed, certainty = line[:-1], CERTAINTY_SIGNS.get(line[-1:], "")
+    return (typed.strip(), certainty) if typed.strip() and certainty else (line.strip(), "")
 
 
 def _refuse_wrong_certainty(question: Question, typed: str) -> None:

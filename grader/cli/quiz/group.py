@@ -32,7 +32,7 @@ from grader.terminal.text import capitalize, plural
 COMMANDS = {
     "list": "grader.cli.quiz.list",
     "open": "grader.cli.quiz.open.command",
-    "redo": "grader.cli.quiz.repeat:redo",
+    "redo": "grader.cli.quiz.repeat:review",
     "export": "grader.cli.quiz.export",
     "log": "grader.cli.quiz.log_export",
 }
@@ -80,13 +80,14 @@ def command(
     """Answer questions on TOPIC, or take the assessment.
 
     First say what you will score: 0 is what guessing earns, 10 is everything known, 5 is half of it. Then type each
-    answer (? is "I do not know", and costs no more than a guess) and how sure you are. Every answer is kept at once:
-    stop whenever you like, and the same command goes on. What you missed comes again at the end, with other numbers;
-    only first tries count, and none within 20 hours after feedback on the same question.
+    answer (? is "I do not know", and costs no more than a guess) and how sure you are, or both at once: `48!` is sure,
+    `48?` a guess. Every answer is kept at once: stop whenever you like with `q`, and the same command goes on. What you
+    missed comes again at the end, with other numbers; only first tries count, and none within 20 hours after feedback
+    on the same question.
 
-    Through a pipe, standard input has one answer a line: `48`, or `48 | sure`. A line that is no answer is told why,
-    and the next line is taken for the same question. An exam reads one line more after the last answer, before its
-    marks: the score from 0 to 10 that you expect; it may be empty.
+    Through a pipe, standard input has one answer a line: `48`, `48!`, or `48 | fairly`. A line that is no answer is
+    told why, and the next line is taken for the same question. An exam reads one line more after the last
+    answer, before its marks: the score from 0 to 10 that you expect; it may be empty.
 
     With --json every event is an object on a line of its own: session, question, unreadable, mark, predict (in an exam,
     before its marks), then end; or stopped, where the input ends first. A line of the input may also be

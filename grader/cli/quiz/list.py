@@ -137,4 +137,4 @@ def _next(bank: Bank, answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
     found = [("learn quiz", assessed), (f"learn quiz {first}", "one topic")]
     if opened:
         found.append(("learn quiz open", plural(opened, "question") + " to answer in your own words"))
-    return [*found, *[("learn quiz redo", "what you missed")] * missed]
+    return [*found, *[("learn review", "what you missed")] * missed]

@@ -114,7 +114,8 @@ def question_lines(question: Question, *, close: bool = False) -> list[str]:
 
 def instruction_lines(question: Question) -> list[str]:
     """Render how to answer the question."""
-    says = f"{KINDS[question.kind].instructions(question)} {DONT_KNOW} alone: I do not know."
+    always = f"{DONT_KNOW} alone: I do not know. ! or ? behind: sure, or a guess."
+    says = f"{KINDS[question.kind].instructions(question)} {always}"
     return [paint(line, "quiet") for line in wrap_paragraphs(says)]
 
 
@@ -247,8 +248,8 @@ def _topic(topic: Mapping[str, Any], longest: int) -> str:
 
 
 def _sure_but_wrong(each: Mapping[str, Any]) -> list[str]:
-    says = "; ".join(f"you {said}" for said in each["says"]) or _last_sentence(each["text"])
-    return wrap_paragraphs(f"- {each['title']}: {says}", 2)
+    lines = wrap_paragraphs(f"- {each['title']}: {_last_sentence(each['text'])}", 2)
+    return lines + [line for said in each["says"] for line in wrap_paragraphs(f"You {said}.", 4)]
 
 
 def _last_sentence(text: str, max_columns: int = 90) -> str:

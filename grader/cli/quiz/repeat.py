@@ -1,4 +1,4 @@
-"""`learn review` and `learn quiz redo`: ask again, in a new variant, what is due or was missed."""
+"""`learn review`: ask again, in a new variant, what is due, then what was missed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.cli.options import course_option
 from grader.cli.quiz.context import REPORT, ask_to_resume, open_quiz, unfinished_sessions
 from grader.cli.quiz.dialogue import Commands, QuizContext, begin_session, hold_session
 from grader.cli.quiz.render import next_lines
-from grader.cli.quiz.resume import COMMANDS, NAMES
+from grader.cli.quiz.resume import NAMES
 from grader.model import SCHEMA, Answered
 from grader.quiz.session.plan import keep_existing, plan_variants
 from grader.quiz.session.schedule import due, missed, next_due, to_review
@@ -19,6 +19,7 @@ from grader.terminal.console import put, wrap
 from grader.terminal.text import plural
 
 AT_LEAST_ONE = click.IntRange(min=1)
+COMMAND = "learn review"
 MOST_HELP = "No more questions than this."
 prove_option = click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
 json_lines_option = click.option(
@@ -34,10 +35,12 @@ json_lines_option = click.option(
 @course_option
 @click.pass_context
 def review(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool) -> None:
-    """Answer what is due again: each question in a new variant.
+    """Answer what is due again, then what you missed: each question in a new variant.
 
     The schedule is FSRS's, made from your own answers: what you missed comes first, what you knew comes ever later.
-    What you were sure of and wrong about comes back within a week. It changes no score by itself.
+    What you were sure of and wrong about comes back within a week. It changes no score by itself. Behind what is due
+    comes every other question of which your latest first try was not wholly right. Within 20 hours after you saw the
+    answer it is practice, and counts for no score; do it again another day.
 
     \b
     Example:
@@ -48,15 +51,15 @@ def review(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool
         now = datetime.now().astimezone()
         logged = quiz.log.answers()
         answers = to_review(quiz.bank, logged)
-        families = due(answers, now)
-        code = ask_again(quiz, "review", families[:most], anew, _commands(len(families) - most))
+        families = list(dict.fromkeys([*due(answers, now), *missed(answers)]))
+        code = _ask_again(quiz, families[:most], anew, _commands(len(families) - most))
         if code is None:
             _show_nothing_due(answers, now, bool(logged), as_json)
     ctx.exit(code or 0)
 
 
 def _commands(left: int) -> Sequence[tuple[str, str]]:
-    more = ("learn review", f"{plural(left, 'question')} more {'is' if left == 1 else 'are'} due")
+    more = (COMMAND, f"{plural(left, 'question')} more")
     return [*[more] * (left > 0), REPORT]
 
 
@@ -76,48 +79,25 @@ def _when(day: date, today: date) -> str:
     return "tomorrow" if days == 1 else f"on {day:%a} {day.day} {day:%b %Y}, in {days} days"
 
 
-@click.command("redo")
-@click.option("--new", "anew", is_flag=True, help="Begin again, where a session was broken off.")
-@prove_option
-@json_lines_option
-@course_option
-@click.pass_context
-def redo(ctx: click.Context, anew: bool, prove: bool, as_json: bool) -> None:
-    """Answer again what you missed, with other numbers.
-
-    That is every question of which your latest first try was not wholly right: sure but wrong comes first. Within 20
-    hours after you saw the answer it is practice, and counts for no score; do it again another day.
-
-    \b
-    Example:
-      learn quiz redo
-    """
-    with open_quiz(ctx, as_json, prove) as quiz:
-        code = ask_again(quiz, "redo", missed(quiz.log.answers()), anew, [REPORT])
-        if code is None:
-            show_nothing(as_json, "There is nothing that you missed.", ("learn quiz", "asks more"))
-    ctx.exit(code or 0)
-
-
 # --- asking again -----------------------------------------------------------------------------------------------------
 
 
-def ask_again(quiz: QuizContext, mode: str, families: Sequence[str], anew: bool, commands: Commands) -> int | None:
+def _ask_again(quiz: QuizContext, families: Sequence[str], anew: bool, commands: Commands) -> int | None:
     """Hold a session on these families, or resume one of today; return the exit code, None if nothing is to be asked.
 
     A session of an earlier day is ended: the rest of it is due, or missed, still.
     """
     today = datetime.now().astimezone().date()
-    planned = next(iter(unfinished_sessions(quiz.log, [mode])), None)
+    planned = next(iter(unfinished_sessions(quiz.log, list(NAMES))), None)
     stale = planned is not None and planned.session.started.astimezone().date() != today
-    if planned is not None and ask_to_resume(quiz, planned, NAMES[mode], anew or stale):
-        return hold_session(quiz, planned, COMMANDS[mode], commands, resumed=True)
+    if planned is not None and ask_to_resume(quiz, planned, NAMES[planned.session.mode], anew or stale):
+        return hold_session(quiz, planned, COMMAND, commands, resumed=True)
     left = keep_existing(quiz.bank, families)
     if not left:
         return None
     topics = list(dict.fromkeys(quiz.bank.family(family).topic for family in left))
-    planned = begin_session(quiz.log, mode, topics, plan_variants(left, quiz.log.asked()))
-    return hold_session(quiz, planned, COMMANDS[mode], commands)
+    planned = begin_session(quiz.log, "review", topics, plan_variants(left, quiz.log.asked()))
+    return hold_session(quiz, planned, COMMAND, commands)
 
 
 def show_nothing(as_json: bool, says: str, command: tuple[str, str], **facts: object) -> None:

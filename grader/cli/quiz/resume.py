@@ -14,7 +14,6 @@ from grader.terminal.console import paint, width
 from grader.terminal.text import ago, plural
 
 QUIZ_MODES = ("quiz", "exam")
-COMMANDS = {"redo": "learn quiz redo", "review": "learn review"}
 NAMES = {"redo": "what you missed", "review": "a review"}
 PROMPT = "A number goes on with it (Enter: 1), e and a number ends it, n begins another "
 
@@ -51,7 +50,9 @@ def resume(quiz: QuizContext, planned: PlannedSession) -> int:
     """Resume a session of any mode, and return the exit code."""
     mode, topics = planned.session.mode, planned.session.topics
     if mode != "audit":
-        return hold_session(quiz, planned, COMMANDS.get(mode, session_command(topics)), [REPORT], resumed=True)
+        return hold_session(
+            quiz, planned, "learn review" if mode in NAMES else session_command(topics), [REPORT], resumed=True
+        )
     from grader.cli.quiz.open.answer import answer_open  # here, because other sessions do not need it
 
     return answer_open(quiz, quiz.bank.topic(topics[0]), by_lines=False, anew=False)

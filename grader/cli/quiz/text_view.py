@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, parse_prediction, split_certainty
-from grader.cli.quiz.prompt import Prompter, screen_rows
+from grader.cli.quiz.prompt import STOP_KEY, Prompter, screen_rows
 from grader.cli.quiz.render import (
     answer_line,
     header,
@@ -38,6 +39,7 @@ class TextView:
         self.prompter = prompter
         self.prove = prove
         self._marks_left = 0
+        self._asked: tuple[Session, Turn] | None = None
 
     def begin(self, session: Session, resumed: bool) -> None:
         if not self.prompter.interactive:
@@ -45,6 +47,7 @@ class TextView:
             self.prompter.show([f"{plural(len(session.plan), 'question')}{done}."])
 
     def ask(self, session: Session, turn: Turn) -> None:
+        self._asked = session, turn
         title = session.bank.topic(turn.question.topic).title
         kind = "Again" if turn.repeated else TITLES.get(session.data.mode, "")
         left = f"{kind}: {title}" if kind else title
@@ -58,11 +61,18 @@ class TextView:
     def read(self, session: Session, turn: Turn) -> tuple[str, str]:
         while True:
             line = self.prompter.ask("> ")
+            if self.prompter.interactive and line.strip().lower() in (STOP_KEY, "quit"):
+                with suppress(Unreadable):
+                    session.mark(turn.question, line)
+                    return line, ""  # the letter of a query
+                raise EOFError
             if line.strip() or not self.prompter.interactive:
                 return split_certainty(line)
             self.ask(session, turn)  # Enter alone: show the question again, in a window that may have changed
 
     def show_unreadable(self, question: Question, reason: str) -> None:
+        if self.prompter.interactive and self._asked:
+            self.ask(*self._asked)  # in its place, so that the question stays on the screen
         self.prompter.show(wrap_paragraphs(f"Not read: {reason}. It costs nothing; type it again."))
 
     def ask_certainty(self, question: Question) -> str | None:
