@@ -227,6 +227,50 @@ def sample_token(draw: Draw) -> Comparison:
     return load("solutions/models/sampling.py").sample_token, theirs, [probs, u]
 
 
+def gpt(draw: Draw) -> Comparison:
+    """torch's tables, its own layers of an encoder with a causal mask, its norm, and a product with the table."""
+    heads, layers, hidden, vocab_size, tokens = (draw.size(high=3) for _ in range(5))
+    width, ids = heads * draw.size(high=3), draw.integers(vocab_size, draw.size(), tokens)
+    sizes = (vocab_size, tokens + draw.size(0), width, heads, layers, hidden)
+    model = load("solutions/models/gpt.py").GPT(*sizes).to(draw.dtype)
+    names = [name for name, _ in model.named_parameters()]
+
+    def ours(*numbers: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(model, dict(zip(names, numbers, strict=True)), (ids,))
+
+    def theirs(*numbers: torch.Tensor) -> torch.Tensor:
+        given_, none = dict(zip(names, numbers, strict=True)), torch.zeros(3 * width, dtype=draw.dtype)
+        x = F.embedding(ids, given_["tok.weight"]) + given_["pos.weight"][:tokens]
+        for layer in range(layers):
+            own = {name.split(".", 2)[2]: each for name, each in given_.items() if name.startswith(f"blocks.{layer}.")}
+            y = F.layer_norm(x, (width,), own["norm1.weight"], own["norm1.bias"]).transpose(0, 1)
+            inputs = torch.cat([own[f"attn.w{letter}.weight"] for letter in "qkv"])
+            future = torch.ones(tokens, tokens).triu(1).bool()
+            heard, _ = F.multi_head_attention_forward(
+                y,
+                y,
+                y,
+                width,
+                heads,
+                inputs,
+                none,
+                None,
+                None,
+                False,
+                0.0,
+                own["attn.wo.weight"],
+                None,
+                attn_mask=future,
+            )
+            x = x + heard.transpose(0, 1)
+            y = F.layer_norm(x, (width,), own["norm2.weight"], own["norm2.bias"])
+            hidden_ = F.gelu(F.linear(y, own["ffn.w1.weight"], own["ffn.w1.bias"]))
+            x = x + F.linear(hidden_, own["ffn.w2.weight"], own["ffn.w2.bias"])
+        return F.linear(F.layer_norm(x, (width,), given_["norm.weight"], given_["norm.bias"]), given_["tok.weight"])
+
+    return ours, theirs, [draw.normal(*parameter.shape, scale=0.5) for parameter in model.parameters()]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -239,6 +283,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "feed_forward": feed_forward,
     "next_token_probs": next_token_probs,
     "sample_token": sample_token,
+    "gpt": gpt,
 }
 
 

@@ -255,7 +255,7 @@ class MistakeSet:
         """Register the mistakes of another mistake set that have their steps and probes here, too.
 
         Args:
-            known: It, or the name of the lesson whose first it is; `track/lesson` in another track.
+            known: It, or the name of the lesson whose first it is; `../track/lesson` in another track.
             only: Ids or labels to take; empty means all.
             without: Ids or labels to leave out.
             says: What its sentences begin with here, as "Inside attention,".

@@ -1,0 +1,271 @@
+"""What people write in `GPT` in place of the reference's lines; and other right ways to write it.
+
+Not here, because they always end in an error about shapes that says by itself where to look: a last norm as wide as
+the vocabulary, positions that are appended.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: F401, N812  lines below use it
+
+from grader.api.checks import LearnerError, MistakeSet, draw
+
+SLOPES = 2e-3  # spans the gradients of both forms of GELU
+# A few of what the checks ask is enough, and a fifth of the time. What a model holds at the start is random, and
+# `test_parameters` reads it; gradients are asked below, where the shared table goes by one name.
+gpt = MistakeSet("GPT", globals(), without=(
+    "parameters", "names", "no_other_names", "shape", "example", "strong_hidden", "tiny", "future_hidden",
+    "other_sizes", "tied", "gradient", "manners", "training_mode"))  # fmt: skip
+mistake, right = gpt.mistake, gpt.alternative
+MISTAKE_SETS = [gpt]
+SIZES = (11, 9, 12, 3, 1, 7)  # V, max_len, D, H, L, d_ff
+TABLES = ("tok.weight", "head.weight")
+SHAPES = {
+    **dict.fromkeys(TABLES, (11, 12)), "pos.weight": (9, 12), "norm.weight": (12,), "norm.bias": (12,),
+    **{f"blocks.0.attn.w{letter}.weight": (12, 12) for letter in "qkvo"},
+    **{f"blocks.0.norm{n}.{part}": (12,) for n in (1, 2) for part in ("weight", "bias")},
+    "blocks.0.ffn.w1.weight": (7, 12), "blocks.0.ffn.w1.bias": (7,),
+    "blocks.0.ffn.w2.weight": (12, 7), "blocks.0.ffn.w2.bias": (12,),
+}  # fmt: skip
+DRAWN = {}  # the numbers of each probe: drawing them anew for every mistake would take as long as running it
+
+
+def numbers(rand):
+    """A state dict of random numbers, γ near 1, where the inputs of the hidden layer are small."""
+    if rand.seed not in DRAWN:
+        state = {name: rand(*s, scale=s[1] ** -0.5 if len(s) == 2 else 0.5) for name, s in SHAPES.items()}
+        state |= {name: state[name] * 0.05 for name in state if ".w1." in name}
+        state |= {name: state[name] + 1.0 for name in state if "norm" in name and name.endswith("weight")}
+        DRAWN[rand.seed] = state | {"head.weight": state["tok.weight"]}
+    return DRAWN[rand.seed]
+
+
+def ask_gradients(make, weights, state):
+    """The gradients by name, of which the shared table has one; those of two tables in a row."""
+    ids = torch.tensor([[1, 4, 1], [7, 0, 9]])
+    found = make(*SIZES, state=state).eval().gradients(ids, wrt=[], weights=weights)
+    if found is None:
+        return None
+    found["tables"] = [found.pop(name) for name in ("tok.weight", "head.weight") if name in found]
+    return {name: found.get(name) for name in ("tables", *(name for name in state if name not in TABLES))}
+
+
+def is_portable(make, ids, state):
+    return make(*SIZES, state=state).on_fake_device(ids)[1]
+
+
+def is_alike_in_training(make, ids, state):
+    made = make(*SIZES, state=state)
+    return bool((made.train()(ids) == made.eval()(ids)).all())
+
+
+gpt.ask("in training mode", torch.arange(8).view(2, 4), by=is_alike_in_training, state=numbers, aside=True)
+gpt.ask("on another device", torch.arange(8).view(2, 4), by=is_portable, state=numbers, aside=True)
+gpt.ask("in its gradients", by=ask_gradients, weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=SLOPES)
+
+
+@gpt.probe("the names")
+def _(subject, rand):
+    try:
+        made = subject.GPT(*SIZES, state=numbers(rand))
+    except LearnerError as error:
+        if "load_state_dict" in error.text and error.type_name == "AttributeError":
+            return "no module"
+        raise
+    others = {name.split(".", 2)[-1] if name.startswith("blocks.") else name for name in made.missing}
+    lost = {name.split(".")[0] for name in made.unexpected}
+    if made.missing and made.unexpected:
+        return "other names"
+    return [sorted(others) if any(name.endswith("bias") for name in others) else bool(others), sorted(lost)]
+
+
+# --- what expressions below use ---------------------------------------------------------------------------------------
+
+
+class NoModule:
+    """A class like any other."""
+
+    def __init__(self, vocab_size, max_len, d_model, num_heads, num_layers, d_ff):
+        self.num_layers = num_layers
+
+    def forward(self, ids):
+        return ids
+
+
+class Kept(nn.Embedding):
+    """A table that is a buffer."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("weight", self._parameters.pop("weight").detach())
+
+
+def saved(module):
+    """The same module, with a mask among the names of its state dict."""
+    module.register_buffer("mask", torch.ones(3, 3).tril())
+    return module
+
+
+# fmt: off
+NAMES = ("the names",)
+
+
+def alone(*args, **changes):
+    """Register a mistake that is named where it is the only one: sets of two take time to try."""
+    mistake(*args, alone=True, **changes)
+
+
+# --- into the model
+ADD = "Add row t to token t: `x + self.pos.weight[:T]`."
+mistake("gp-positions-missing", "No positions are added: the model hardly knows in which order the tokens stand.", ADD,
+        place="x")
+alone("gp-positions-every-layer", "The positions are added again in front of every block.",
+        "Add them once, below the first block.", place="x", through="block(x + self.pos.weight[:length], mask)")
+mistake("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
+        "`self.pos.weight[:T]`.", place="x + self.pos.weight[torch.arange(1, length + 1) % longest]")
+alone("lp-by-token", "The positions are looked up by the ids, and not by the places.", ADD,
+        place="x + self.pos.weight[ids % longest]")
+alone("lp-by-batch", "The places are counted along the batch: text b gets row b, in all its tokens.", ADD,
+        place="x + self.pos.weight[torch.arange(len(ids)) % longest].unsqueeze(1)")
+alone("lp-one-position", "All tokens get the same row of the positions, the first one.", ADD,
+        place="x + self.pos.weight[0]")
+alone("lp-full-table", "The whole table of positions is added: that is an error for every text but the longest.", ADD,
+        place="x + self.pos.weight")
+mistake("gp-embedding-scaled", "The embeddings are multiplied by √D: the paper of 2017 does that, GPT does not.",
+        "Take the rows as they are.", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
+alone("gp-norm-embeddings", "There is a norm in front of the first block, as in BERT, and none behind the last.",
+        "Put the model's own norm behind the last block.", place="self.norm(x + self.pos.weight[:length])", last="x")
+alone("lp-buffer", "The positions are a buffer: they are saved with the model, and no optimizer ever moves them.",
+      "Make `pos` an nn.Embedding, or its weight an nn.Parameter.", pos="Kept(max_len, d_model)")
+
+# --- texts that are too long
+TOO_LONG = "Begin forward with `if ids.size(1) > max_len: raise ValueError(...)`."
+alone("lp-no-check", "A text that is too long ends in an error of torch's.", TOO_LONG, too_long="False")
+alone("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, coding="index", too_long="False",
+        place="x + self.pos.weight[torch.arange(length)]")
+alone("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
+        coding="assert", too_long="length > longest and (_ for _ in ()).throw(AssertionError())")
+alone("lp-clamped", "Tokens that have no place silently get the last row again and again.", TOO_LONG,
+        too_long="False", place="x + self.pos.weight[torch.arange(length).clamp(max=longest - 1)]")
+alone("lp-cut-off", "A text that is too long is silently cut off.", TOO_LONG, too_long="False",
+        length="ids = ids[:, :self.pos.weight.size(0)]\nlength, longest = ids.size(1), self.pos.weight.size(0)")
+alone("lp-longest-refused", "A text of exactly max_len tokens is refused.", "Refuse T > max_len only.",
+        too_long="length >= longest")
+
+# --- causality
+CAUSAL = "Let query t see the keys 0 … t: `torch.ones(T, T).tril().bool()`, True = may attend."
+mistake("gp-not-causal", "No mask reaches attention: every token sees the ones after it, the answers among them.",
+        CAUSAL, mask="allowed.bool()")
+alone("gp-mask-per-length", "The mask has the size of the longest text, and fits no shorter one.", "Cut it to the "
+        "text, `mask[:T, :T]`, or make it of size T in forward.", ones="torch.ones(longest, longest)")
+mistake("cm-transposed", "The mask is transposed: it hides the past and shows the future.", CAUSAL,
+        mask="allowed.triu().bool()")
+alone("cm-inverted", "The mask is turned round: where it is True attention is blocked.", CAUSAL,
+        mask="allowed.triu(1).bool()")
+alone("cm-no-self", "No token sees itself: the first one sees nothing, and its softmax is 0/0.", CAUSAL,
+        mask="allowed.tril(-1).bool()")
+alone("cm-one-future", "Each token sees one token too far: the very answer that it has to guess.", CAUSAL,
+        mask="allowed.tril(1).bool()")
+alone("gp-first-block-causal", "Only the first block gets the causal mask: through the others the future leaks.",
+        "Pass the mask to every block.", through="x = block(x, mask)\nmask = torch.ones_like(mask)")
+
+# --- the chain of blocks
+OWN = "Make L blocks: `nn.ModuleList(TransformerBlock(...) for _ in range(num_layers))`."
+mistake("bl-shared-layers", "One block stands in the list L times: all layers have the same numbers.", OWN,
+        stack="[TransformerBlock(*sizes)] * num_layers")
+alone("bl-shared-layers", "The first block is used L times; the others are never called.", "Go through all of them: "
+        "`for block in self.blocks`.", coding="the first", through="self.blocks[0](x, mask)")
+mistake("bl-each-layer-reads-input", "Every block reads what the first one read, so only the last one counts.",
+        "Give each block what the one before it gave: `x = block(x, mask)`.",
+        place="first = x = x + self.pos.weight[:length]", through="block(first, mask)")
+alone("gp-residual-around-block", "x is added to what a block gives, which holds it already.", "Write `x = block(x, "
+        "mask)`: the sums are inside.", through="x + block(x, mask)")
+alone("gp-one-block", "Only the first block is used.", "Go through all of them: `for block in self.blocks`.",
+        chain="self.blocks[:1]")
+mistake("gp-blocks-reversed", "The blocks are called from the last to the first.", "Call block 0 first.",
+        chain="reversed(self.blocks)")
+alone("gp-norm-every-layer", "The model's last norm is used behind every block.", "Use it once, behind the loop.",
+        through="self.norm(block(x, mask))", last="x")
+alone("bl-plain-list", "The blocks lie in a Python list: the model does not know of their parameters, and no "
+        "optimizer would train them.", "Put them into an nn.ModuleList.", only=NAMES, blocks="stack")
+alone("bl-other-placement", "The blocks are post-LN: they normalise each sum, and not what enters a branch.",
+        "Make the blocks with norm_first=True.", pre_norm1="x", pre_sum1="self.norm1(x + heard)", pre_norm2="h",
+        pre_sum2="self.norm2(h + thought)")
+
+# --- out of the model
+mistake("gp-no-final-norm", "The last norm is missing: the head reads the stream as the blocks left it.",
+        "Normalise once more behind the last block: `self.head(self.norm(x))`.", last="x")
+alone("gp-norm-after-head", "The norm stands behind the head, where there are V scores and not D features.",
+        "Norm first, then the head.", last="x", logits="self.norm(self.head(x))")
+PROBABILITIES = "Return what the head gives: cross-entropy and sampling do the softmax themselves."
+mistake("gp-softmax-out", "You return probabilities, and not logits.", PROBABILITIES, logits="self.head(x).softmax(-1)")
+alone("gp-softmax-out", "You return logarithms of probabilities, and not logits.", PROBABILITIES, coding="logarithms",
+        logits="self.head(x).log_softmax(-1)")
+mistake("gp-last-only", "Only the last place is scored: (B, V). Training asks at every place.", "Return (B, T, V).",
+        logits="self.head(x[:, -1])")
+alone("gp-last-only", "Only the last place is scored: (B, 1, V). Training asks at every place.", "Return (B, T, V).",
+        coding="axis kept", logits="self.head(x[:, -1:])")
+alone("gp-vocabulary-axis", "The last two axes are exchanged: (B, V, T).", "Leave the scores on the last axis: (B, T, "
+        "V).", logits="self.head(x).transpose(1, 2)")
+alone("gp-no-head", "The stream itself is returned, (B, T, D): nothing scores the vocabulary.", "Return "
+        "`self.head(x)`.", logits="x")
+alone("gp-logits-scaled", "The logits are divided by √D, as T5 does with a tied head.", "Return what the head gives.",
+        logits="self.head(x) / x.size(-1) ** 0.5")
+alone("gp-head-bias", "The head has a bias; nothing is loaded into it, for the statement has none.", "Make it with "
+        "`bias=False`.", only=NAMES, head="nn.Linear(d_model, vocab_size)")
+TIE = "Write `self.head.weight = self.tok.weight`: one parameter under two names."
+mistake("gp-tying-copied", "The head has a table of its own: equal to the tokens' at first, and moved apart from it by "
+        "training.", TIE, tie="self.head.weight = nn.Parameter(self.tok.weight.detach().clone())")
+alone("gp-tying-missing", "The state dict has no head.weight.", "Make `head` an nn.Linear without bias, and tie it: "
+        "`self.head.weight = self.tok.weight`.", only=NAMES, head="nn.Identity()", tie="",
+        logits="x @ self.tok.weight.T")
+alone("gp-tying-transposed", "The logits are products with the columns of the table: that fits only where V = D.",
+        "Multiply with its rows: `x @ E.T`, which is what `nn.Linear` does.", logits="x @ self.tok.weight")
+alone("emb-detached", "The head reads the table without a gradient (`.data`, `.detach()`).", TIE, coding="head",
+        logits="x @ self.tok.weight.detach().T")
+alone("emb-detached", "No gradient reaches the table through the ids: its rows are taken from `.data`.",
+        "Call `self.tok(ids)`.", look="self.tok.weight.data[ids]")
+
+# --- names, and what happens at run time
+alone("gp-buffer-saved", "A buffer, a mask say, is among the names of the state dict.", "Register it with "
+        "`persistent=False`, or make it in forward.", only=NAMES, norm="saved(nn.LayerNorm(d_model))")
+alone("gp-other-names", "The names in the state dict are not those of the statement, so the checks' numbers never get "
+        "in.", "`print(model.state_dict().keys())` shows yours.", only=NAMES, tok="self.wte = nn.Embedding(vocab_size, "
+        "d_model)", pos="self.wpe = nn.Embedding(max_len, d_model)", tie="self.head.weight = self.wte.weight",
+        length="length, longest = ids.size(1), 99", look="self.wte(ids)", place="x + self.wpe.weight[:length]")
+alone("bl-no-module", "`GPT` is not an nn.Module, so it has no state dict and no parameters.",
+        "Write `class GPT(nn.Module)`, and begin `__init__` with `super().__init__()`.", version=NoModule, only=NAMES)
+alone("bl-dropout", "There is dropout: in training mode two calls differ. The exercise asks for none.",
+        "Take the dropout out, or set its probability to 0.", only=("in training mode",),
+        place="F.dropout(x + self.pos.weight[:length], 0.1, self.training)")
+alone("gp-device", "The mask is made on the CPU, wherever the ids are: on any other device that is an error.",
+      "Make it with `device=ids.device`.", only=("on another device",), ones="torch.ones(length, length)")
+gpt.common("gp", "detached")
+
+# --- the block, as in its own lesson
+HERE = {"With norm_first=True: ": "In the block, "}
+PRE = " (pre-LN only)"
+gpt.include("../core/block", words=HERE, only=(
+    f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", "bl-wrong-activation (ReLU)", "at-no-scale",
+    "hd-split-view"))
+gpt.include("../core/block", words=HERE, alone=True, only=(
+    f"bl-no-attention{PRE}", f"bl-ffn-residual-from-input{PRE}", "bl-residual-from-norm (Both sums take)",
+    f"bl-parallel{PRE}", "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)",
+    "bl-shared-norm (norm1 twice pre-LN only)", "bl-extra-final-norm (norm2 again)", "bl-no-activation",
+    "bl-attention-bias", "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose",
+    "hd-projection-shared (wq for all three)", "bl-no-output-projection (never made)"))
+
+# --- just as right
+right("torch's attention, causal by itself", blend="F.scaled_dot_product_attention(q, k, v, is_causal=True)")
+right("a mask that is kept, cut to the text", norm="self.norm = nn.LayerNorm(d_model)\n"
+      "self.register_buffer('kept', torch.ones(max_len, max_len).tril(), persistent=False)",
+      ones="self.kept[:length, :length]", mask="allowed == 1")
+right("torch's table for the places", place="x + self.pos(torch.arange(length, device=ids.device))")
+right("the head by hand", logits="F.linear(x, self.tok.weight)")
+right("the table takes the head's", tie="self.tok.weight = self.head.weight")
+right("blocks by number", chain="range(len(self.blocks))", through="self.blocks[block](x, mask)")
+right("the tanh form of GELU", bend="F.gelu(hidden, approximate='tanh')")
+right("small numbers at the start", tie="self.head.weight = self.tok.weight\nnn.init.normal_(self.tok.weight, "
+      "std=0.02)")
+right("comparing places", ones="torch.arange(length, device=ids.device)", mask="allowed[:, None] >= allowed")
+# fmt: on

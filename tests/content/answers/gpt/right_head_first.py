@@ -1,0 +1,27 @@
+# right: the head is made first, and a mask is kept as a buffer that is not saved
+import torch
+from block import TransformerBlock
+from torch import nn
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, max_len, d_model, num_heads, num_layers, d_ff):
+        super().__init__()
+        self.max_len = max_len
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+        self.tok = nn.Embedding(vocab_size, d_model)
+        self.tok.weight = self.head.weight
+        self.pos = nn.Embedding(max_len, d_model)
+        self.blocks = nn.ModuleList([TransformerBlock(d_model, num_heads, d_ff) for _ in range(num_layers)])
+        self.norm = nn.LayerNorm(d_model)
+        triangle = torch.ones(max_len, max_len).tril().bool()
+        self.register_buffer("triangle", triangle, persistent=False)
+
+    def forward(self, ids):
+        B, T = ids.shape
+        if T > self.max_len:
+            raise ValueError(f"{T} tokens do not fit into {self.max_len} places")
+        x = self.tok(ids) + self.pos(torch.arange(T, device=ids.device))
+        for block in self.blocks:
+            x = block(x, self.triangle[:T, :T])
+        return self.head(self.norm(x))
