@@ -154,6 +154,26 @@ def test_a_page_that_cannot_be_written_is_said(workspace, course):
     assert done.returncode == 2 and "cannot be written" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_missed_shows_each_question_whole(workspace, course):
+    """The question as it was asked, your answer, the right one and why; what was right is not there."""
+    keep(workspace)
+    shown = learn("report", "--missed", cwd=workspace, course=course)
+
+    assert shown.returncode == 0 and "10 of 10" in shown.stdout and "11 of" not in shown.stdout
+    assert shown.stdout.count("You answered: ") == shown.stdout.count("The answer is ") == 10
+    assert shown.stdout.rstrip().endswith("learn review   asks it again")
+
+
+def test_missed_shows_nothing_of_an_exam_that_goes_on(workspace, course):
+    """The marks of an exam come with its end."""
+    with Store.open(find(workspace).store_path) as store:
+        log = QuizLog(store.database)
+        log.begin(session(mode="exam", finished=None), [])
+        log.add_answer(answered("topic0.n1", 0.0, mode="exam"))
+
+    assert "nothing that you missed" in learn("report", "--missed", cwd=workspace, course=course).stdout
+
+
 def test_a_course_without_questions_says_so(tmp_path):
     """Where a course has no quiz, the report says that and exits with 2."""
     assert learn("start", "work", cwd=tmp_path).returncode == 0

@@ -11,6 +11,7 @@ import click
 from grader.cli.context import find_context, short_path
 from grader.cli.learn.next_step import section, show_worth
 from grader.cli.learn.report_explained import explain_lines
+from grader.cli.learn.report_missed import missed_lines
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
@@ -36,11 +37,12 @@ MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 
 @click.command("report")
 @click.option("--explain", is_flag=True, help="Show every mark, and all the arithmetic.")
+@click.option("--missed", is_flag=True, help="Show every question that you missed, with the answer and why.")
 @click.option("--html", "page", type=FILE, metavar="FILE", help="Write the report as one page to FILE.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool) -> None:
+def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, as_json: bool) -> None:
     """Show what you know, as far as it was checked.
 
     Four numbers from 0 to 10, which are never mixed: what you predicted before your last assessment; what is verified,
@@ -55,6 +57,7 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
     Example:
       learn report
       learn report --explain
+      learn report --missed
       learn report --html report.html
     """
     context = find_context(ctx)
@@ -63,6 +66,10 @@ def command(ctx: click.Context, explain: bool, page: Path | None, as_json: bool)
     public = release_of(context.course) is not None
     with context.store() as store:
         log = QuizLog(store.database)
+        if missed:
+            for line in missed_lines(bank, log.answers(), log.sessions(), log.salt()):
+                put(line)
+            return
         claims = marked_claims(bank, log.claims(), log.written())
         assessment = assess(bank, LearnerLog(log.answers(), claims, log.sessions(), progress, public))
     if page:

@@ -17,7 +17,7 @@ from grader.model import CERTAINTIES, DONT_KNOW, Answered, QuizSession
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.session import Session, Turn
+from grader.quiz.session.session import Session, Turn, mark_answer
 from grader.store.quiz_log import PlannedSession, QuizLog
 
 MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
@@ -127,7 +127,7 @@ def _ask_until_answered(view: View, session: Session, turn: Turn) -> Mark:
         try:
             typed, certainty = view.read(session, turn)
             _refuse_wrong_certainty(turn.question, typed)
-            session.mark(turn.question, typed)
+            mark_answer(turn.question, typed)
         except Unreadable as error:
             view.show_unreadable(turn.question, str(error))
             continue
@@ -146,7 +146,7 @@ def _show_exam_marks(quiz: QuizContext, session: Session) -> None:
     answered = session.first_answers()
     quiz.view.announce_marks(len(answered))
     for question, answer in answered:
-        quiz.view.show_mark(session, question, answer, session.mark(question, answer.typed))
+        quiz.view.show_mark(session, question, answer, mark_answer(question, answer.typed))
 
 
 # --- parse what was typed ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from grader.cli.quiz.render import (
 from grader.model import CERTAINTIES, Answered
 from grader.quiz.assessment.calibration import meaning
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.session import Session, Turn
+from grader.quiz.session.session import Session, Turn, mark_answer
 from grader.terminal.console import paint
 from grader.terminal.text import plural
 
@@ -63,7 +63,7 @@ class TextView:
             line = self.prompter.ask("> ")
             if self.prompter.interactive and line.strip().lower() in (STOP_KEY, "quit"):
                 with suppress(Unreadable):
-                    session.mark(turn.question, line)
+                    mark_answer(turn.question, line)
                     return line, ""  # the letter of a query
                 raise EOFError
             if line.strip() or not self.prompter.interactive:

@@ -86,7 +86,7 @@ class Session:
             Unreadable: What was typed is no answer; nothing was logged.
         """
         question = turn.question
-        mark = self.mark(question, typed)
+        mark = mark_answer(question, typed)
         answered = Answered(
             family=question.family,
             topic=question.topic,
@@ -107,15 +107,6 @@ class Session:
         self.answers.append(answered)
         return mark
 
-    def mark(self, question: Question, typed: str) -> Mark:
-        """Mark what was typed. `?` earns nothing and shows no misconception. Raises Unreadable."""
-        kind = KINDS[question.kind]
-        if typed.strip() == DONT_KNOW:
-            return Mark(0.0, kind.right_answer(question))
-        if len(typed) > MAX_ANSWER:
-            raise Unreadable(f"an answer has at most {MAX_ANSWER} characters")
-        return kind.mark(question, typed)
-
     def first_answers(self) -> list[tuple[Question, Answered]]:
         """Return the first answers with their questions, in the order of the plan."""
         first = self.first_tries
@@ -127,6 +118,16 @@ class Session:
 
     def _make_question(self, family: str, attempt: int) -> Question:
         return make_variant(self.bank, self.bank.family(family), self.salt, attempt)
+
+
+def mark_answer(question: Question, typed: str) -> Mark:
+    """Mark what was typed. `?` earns nothing and shows no misconception. Raises Unreadable."""
+    kind = KINDS[question.kind]
+    if typed.strip() == DONT_KNOW:
+        return Mark(0.0, kind.right_answer(question))
+    if len(typed) > MAX_ANSWER:
+        raise Unreadable(f"an answer has at most {MAX_ANSWER} characters")
+    return kind.mark(question, typed)
 
 
 def is_sure_but_wrong(answer: Answered) -> bool:
