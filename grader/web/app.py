@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from grader.errors import SelfattendError
+from grader.errors import SelfattendError, WorkspaceError
 from grader.model import Lesson
 from grader.reports.html_document import TEMPLATES, render
+from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
@@ -24,10 +27,13 @@ HERE = Path(__file__).parent
 
 def make_app(site: Site) -> Starlette:
     """Return the application, which must stand behind the guard."""
+    pages = _Pages(site)
     routes = [
-        Route("/", _Pages(site).home),
-        Route("/lesson/{name}", _Pages(site).lesson),
-        Route("/events/{name}", _Pages(site).events),
+        Route("/", pages.home),
+        Route("/lesson/{name}", pages.lesson),
+        Route("/events/{name}", pages.events),
+        Route("/file/{name}", pages.read_file),
+        Route("/file/{name}", pages.write_file, methods=["PUT"]),
         Route("/style.css", _house_style),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
@@ -57,11 +63,37 @@ class _Pages:
             "file": f"{lesson.track}/{lesson.name}.py",
             "text": lesson_html(lesson),
             "known": known[lesson.name],
+            **self._work(lesson),
             "before": lessons[number - 1] if number else None,
             "after": lessons[number + 1] if number + 1 < len(lessons) else None,
         }
         self._site.shown.set()
         return show_page("lesson", view)
+
+    def _work(self, lesson: Lesson) -> dict[str, object]:
+        try:
+            return {"work": read_work(self._site.workspace.exercise_path(lesson)), "trouble": ""}
+        except WorkspaceError as error:
+            return {"work": None, "trouble": str(error)}
+
+    def read_file(self, request: Request) -> Response:
+        return JSONResponse(read_work(self._site.workspace.exercise_path(self._lesson(request)))._asdict())
+
+    async def write_file(self, request: Request) -> Response:
+        """Write what the page has; 409 with the file as it is if that is not the one that the page knows."""
+        path = self._site.workspace.exercise_path(self._lesson(request))
+        try:
+            sent = json.loads(await request.body())
+            text, version = str(sent["text"]), str(sent["version"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return JSONResponse({"says": "that is no text of a file"}, 400)
+        try:
+            written = await run_in_threadpool(write_work, path, text, version)
+        except Conflict as found:
+            return JSONResponse(found.work._asdict(), 409)
+        except WorkspaceError as error:
+            return JSONResponse({"says": str(error)}, 422)
+        return JSONResponse({"version": written.version})
 
     async def events(self, request: Request) -> Response:
         lesson = self._lesson(request)

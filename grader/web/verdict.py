@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,13 @@ from grader.reports.html_document import render
 from grader.reports.pages.feedback_page import lesson_view
 
 HERE = Path(__file__).parent
+
+
+def _raised(verdict: LessonResult) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the learner's file that errors name."""
+    for text in verdict.weaknesses:
+        for line in re.findall(rf"{re.escape(verdict.file)}:(\d+)", text) if verdict.file else ():
+            yield {"line": int(line), "says": text.partition("\n")[0]}
 
 
 def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | None, trouble: str) -> dict[str, Any]:
@@ -27,6 +36,6 @@ def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | 
     return {
         "state": "passed" if verdict.passed else "failed",
         "html": html,
-        "lines": [{"line": each.line, "says": each.says} for each in verdict.lines],
+        "lines": [*_raised(verdict), *({"line": each.line, "says": each.says} for each in verdict.lines)],
         "mistakes": [{"id": each.id, "says": f"{each.says} {each.suggests}"} for each in verdict.mistakes],
     }

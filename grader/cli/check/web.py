@@ -64,7 +64,10 @@ def command(ctx: click.Context, lesson: str | None, port: int, opens: bool) -> N
 
 def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
     """Judge what is opened or saved, the newest first, until Ctrl-C."""
+    from grader.web.exercise import current_version
     from grader.web.verdict import verdict_event
+
+    workspace = work.run.context.require_workspace()
 
     waiting: dict[str, Lesson] = {}
     while True:
@@ -77,10 +80,11 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
         if not waiting:
             continue
         name, lesson = waiting.popitem()
-        feed.publish(name, {"state": "working"})
+        version = {"version": current_version(workspace.exercise_path(lesson))}
+        feed.publish(name, {"state": "working", **version})
         if work.examine(lesson):
             event = verdict_event(lesson, work.verdicts.get(name), work.before.get(name), work.troubles.get(name, ""))
-            feed.publish(name, event)
+            feed.publish(name, event | version)
         else:
             waiting = {name: lesson, **waiting}
 

@@ -9,10 +9,10 @@ function show(event) {
   work.dataset.state = event.state;
   state.textContent = WORDS[event.state] ?? "";
   verdict.classList.toggle("old", event.state === "working");
+  work.dispatchEvent(new CustomEvent("news", { detail: event }));
   if (event.html === undefined) return;
   const parsed = new DOMParser().parseFromString(event.html, "text/html"); // made by the server, of escaped text
   verdict.replaceChildren(...parsed.body.childNodes);
-  work.dispatchEvent(new CustomEvent("verdict", { detail: event }));
   unfoldTraps(event.mistakes ?? []);
 }
 

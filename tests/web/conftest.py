@@ -1,0 +1,39 @@
+"""A real browser for the tests of pages, where there is one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+MISSING = "no Chromium: apt-get install chromium"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The system's Chromium; its own sandbox is left out, since root may not use it."""
+    driver = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install -e '.[dev]'")
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        pytest.skip(MISSING)
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page in a fresh window; nothing it says on its console may be an error."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 850})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.set_default_timeout(60_000)
+    opened, errors = context.new_page(), []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None)
+    yield opened
+    context.close()
+    assert errors == []

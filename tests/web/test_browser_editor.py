@@ -1,0 +1,106 @@
+"""The editor in a real browser: its keys, what it writes, and what it never overwrites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.browser import make_server
+from support.learn_command import start_workspace
+
+from grader.web.server import WebServer
+
+FILE = "basics/argmax_2d.py"
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace of the tiny course."""
+    return start_workspace(tmp_path_factory.mktemp("editor") / "work")
+
+
+@pytest.fixture(scope="module")
+def server(workspace: Path) -> Iterator[WebServer]:
+    """Its pages, without a judge."""
+    with make_server(workspace) as started:
+        yield started
+
+
+@pytest.fixture
+def area(page: Any, server: WebServer, workspace: Path) -> Any:
+    """The text area of a lesson whose file is empty."""
+    (workspace / FILE).write_text("")
+    page.goto(server.make_link("/lesson/argmax_2d"))
+    found = page.locator("#source")
+    found.focus()
+    return found
+
+
+@pytest.mark.parametrize(
+    "keys, text",
+    [
+        (["def f(x):", "Enter", "return x", "Enter", "y"], "def f(x):\n    return x\ny"),
+        (["f(g[1], {'a", "End", ": 2"], "f(g[1], {'a'}): 2"),
+        (["f(x)", "Backspace", "Backspace", "Backspace", "Backspace"], ""),
+        (["()", "ArrowLeft", "Backspace"], ""),
+        (["it's"], "it's"),
+        (["x", "Tab", "y", "Enter", "Tab", "z", "Shift+Tab"], "x   y\nz"),
+        (["if x:", "Enter", "Backspace", "y"], "if x:\ny"),
+        (["a", "Enter", "b", "Control+a", "Tab"], "    a\n    b"),
+        (["a", "Enter", "b", "Control+a", "Tab", "Control+z"], "a\nb"),
+        (["ab", "Shift+ArrowLeft", "("], "a(b)"),
+        (["</textarea><script>", "Enter", "&lt;"], "</textarea><script>\n&lt;"),
+    ],
+)
+def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any, keys: list[str], text: str) -> None:
+    """Enter indents, brackets come in pairs, Tab and Backspace go by four; what is drawn behind is what is written."""
+    for key in keys:
+        named = len(key) > 2 and (key in ("Enter", "Tab", "End", "Backspace", "ArrowLeft") or "+" in key)
+        (page.keyboard.press if named else page.keyboard.type)(key)
+
+    assert area.input_value() == text
+    assert page.locator("#coloured").text_content() == text + "\n"
+
+
+def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, workspace: Path) -> None:
+    """What is typed is in the file, with the ends of lines that it had."""
+    page.keyboard.type("x = 1")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert (workspace / FILE).read_text() == "x = 1"
+
+    (workspace / FILE).write_bytes(b"a = 1\r\n")
+    page.reload()
+    area.focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("b = 2")
+    page.keyboard.press("Control+s")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert (workspace / FILE).read_bytes() == b"a = 1\r\nb = 2"
+
+
+@pytest.mark.parametrize("choice, kept", [("Take the file", "theirs"), ("Keep what is here", "mine")])
+def test_what_another_editor_wrote_is_not_overwritten(
+    page: Any, area: Any, workspace: Path, choice: str, kept: str
+) -> None:
+    """Both are there until the learner chooses."""
+    (workspace / FILE).write_text("theirs")
+    page.keyboard.type("mine")
+    page.locator("#conflict").wait_for()
+    page.keyboard.press("Control+s")
+    assert (workspace / FILE).read_text() == "theirs"
+    assert area.input_value() == "mine"
+
+    page.get_by_role("button", name=choice).click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert (workspace / FILE).read_text() == area.input_value() == kept
+
+
+def test_who_has_no_mouse_can_leave(page: Any, area: Any) -> None:
+    """Escape, then Tab, goes on to the next thing, and changes nothing."""
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+
+    assert area.input_value() == ""
+    assert page.locator("#source:focus").count() == 0
