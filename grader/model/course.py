@@ -67,6 +67,7 @@ class Lesson:
     mistakes_path: Path
     kind: str = KINDS[0]
     limits: Mapping[str, float] = field(default_factory=dict)  # those that differ from the course's
+    traps: dict[str, tuple[str, ...]] = field(default_factory=dict)  # how a trap in the text begins -> known mistakes
 
     @property
     def pictures_path(self) -> Path:

@@ -5,8 +5,9 @@ HTML in the text is shown as it stands, pictures are not loaded, and a link lead
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -17,7 +18,8 @@ from grader.model import Lesson
 from grader.reports.highlight import highlight_lines
 from grader.reports.html_document import harmless
 
-TRAPS = "Common mistakes"  # the beginning of the heading above a list or table of them
+TRAPS = "Common mistakes"  # the beginning of the heading above a list of them
+Traps = Mapping[str, Sequence[str]]
 
 
 def lesson_html(lesson: Lesson) -> Markup:
@@ -25,17 +27,17 @@ def lesson_html(lesson: Lesson) -> Markup:
     pieces = []
     for part in read_parts(lesson):
         if part.answer:
-            folded = text_html(part.hidden)
+            folded = text_html(part.hidden, lesson.traps)
             pieces.append(f'<details class="answer"><summary>{escape(part.answer)}</summary>{folded}</details>')
-        pieces.append(text_html(part.text))
+        pieces.append(text_html(part.text, lesson.traps))
     return Markup("".join(pieces))
 
 
-def text_html(text: str) -> Markup:
-    """Return Markdown as HTML."""
+def text_html(text: str, traps: Traps = MappingProxyType({})) -> Markup:
+    """Return Markdown as HTML; `traps` says which mistakes an item begins to tell of, as in the front matter."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = reader.parse(harmless_lines(text))
-    return Markup("".join(_pieces(reader, tokens)))
+    return Markup("".join(_pieces(reader, tokens, traps)))
 
 
 def harmless_lines(text: str) -> str:
@@ -43,7 +45,7 @@ def harmless_lines(text: str) -> str:
     return "\n".join(harmless(line) for line in text.split("\n"))
 
 
-def _pieces(reader: MarkdownIt, tokens: Sequence[Token]) -> Iterator[str]:
+def _pieces(reader: MarkdownIt, tokens: Sequence[Token], traps: Traps) -> Iterator[str]:
     is_trap, before, at = False, "", 0
     while at < len(tokens):
         token = tokens[at]
@@ -52,12 +54,10 @@ def _pieces(reader: MarkdownIt, tokens: Sequence[Token]) -> Iterator[str]:
             yield _block(token.content, token.info.strip(), before)
         elif token.type == "list_item_open" and is_trap and token.level == 1:
             end = _close(tokens, at)
-            yield _trap(reader, tokens[at + 1 : end - 1])
+            yield _trap(reader, tokens[at + 1 : end - 1], traps)
         else:
             if token.type == "heading_open":
                 is_trap = tokens[at + 1].content.startswith(TRAPS)
-            elif token.type == "tr_open" and is_trap:
-                token.attrSet("class", "trap")
             yield reader.renderer.render([token], reader.options, {})
         before = token.info.strip() if token.type == "fence" else ""
         at = end
@@ -79,10 +79,13 @@ def _block(code: str, language: str, before: str) -> str:
     return f'<div class="block {name}">{label}<pre tabindex="0"><code>{escape(code.rstrip())}</code></pre></div>'
 
 
-def _trap(reader: MarkdownIt, content: Sequence[Token]) -> str:
+def _trap(reader: MarkdownIt, content: Sequence[Token], traps: Traps) -> str:
     """Fold an item of the list behind what it begins with in bold; without that it stands open."""
     body = reader.renderer.render(content, reader.options, {})
     lead, bold, rest = body.removeprefix("<p>").partition("</strong>")
     if not bold or not lead.startswith("<strong>"):
         return f"<li>{body}</li>"
-    return f'<li><details class="trap"><summary>{lead}{bold}</summary><p>{rest.strip()}</details></li>'
+    plain = "".join(piece.content for token in content[:2] for piece in token.children or ())
+    named = " ".join(each for begins, ids in traps.items() if plain.startswith(begins) for each in ids)
+    opening = f'<details class="trap" data-mistakes="{escape(named)}">'
+    return f"<li>{opening}<summary>{lead}{bold}</summary><p>{rest.strip()}</details></li>"

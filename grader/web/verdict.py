@@ -37,5 +37,5 @@ def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | 
         "state": "passed" if verdict.passed else "failed",
         "html": html,
         "lines": [*_raised(verdict), *({"line": each.line, "says": each.says} for each in verdict.lines)],
-        "mistakes": [{"id": each.id, "says": f"{each.says} {each.suggests}"} for each in verdict.mistakes],
+        "mistakes": [each.id for each in verdict.mistakes],
     }

@@ -27,14 +27,14 @@ function indentLines(area, out) {
   area.setSelectionRange(start === end ? from : first, start === end ? from : first + text.length);
 }
 
-function pressTab(area, out) {
+function indent(area, out) {
   const { selectionStart: start, selectionEnd: end, value } = area;
   if (out || value.slice(start, end).includes("\n")) return indentLines(area, out);
   const column = start - (value.lastIndexOf("\n", start - 1) + 1);
   return replace(area, start, end, " ".repeat(INDENT - (column % INDENT)));
 }
 
-function pressEnter(area) {
+function breakLine(area) {
   const { selectionStart: start, selectionEnd: end, value } = area;
   const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
   let spaces = line.match(/^ */)[0].length;
@@ -43,7 +43,7 @@ function pressEnter(area) {
   replace(area, start, end, "\n" + " ".repeat(spaces));
 }
 
-function pressBracket(area, key) {
+function pair(area, key) {
   const { selectionStart: start, selectionEnd: end, value } = area;
   const next = value[end] ?? "\n";
   if (start === end && CLOSING.has(key) && next === key) { area.setSelectionRange(end + 1, end + 1); return true; }
@@ -56,7 +56,7 @@ function pressBracket(area, key) {
   return true;
 }
 
-function pressBackspace(area) {
+function unpair(area) {
   const { selectionStart: start, selectionEnd: end, value } = area;
   if (start !== end || start === 0) return false;
   const before = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
@@ -74,10 +74,10 @@ export function takeKeys(area) {
     const left = leaves;
     leaves = event.key === "Escape" || (leaves && event.key === "Shift");
     let done = true;
-    if (event.key === "Tab" && !left) pressTab(area, event.shiftKey);
-    else if (event.key === "Enter") pressEnter(area);
-    else if (event.key === "Backspace") done = pressBackspace(area);
-    else if (event.key.length === 1) done = pressBracket(area, event.key);
+    if (event.key === "Tab" && !left) indent(area, event.shiftKey);
+    else if (event.key === "Enter") breakLine(area);
+    else if (event.key === "Backspace") done = unpair(area);
+    else if (event.key.length === 1) done = pair(area, event.key);
     else done = false;
     if (done) event.preventDefault();
   });

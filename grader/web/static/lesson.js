@@ -16,23 +16,11 @@ function show(event) {
   unfoldTraps(event.mistakes ?? []);
 }
 
-// The words of a trap and of a mistake that was named: those that both have, and few other traps.
-const words = (text) => new Set(text.toLowerCase().match(/[a-zα-ω√_]{3,}|-?\d+/g) ?? []);
-
 function unfoldTraps(mistakes) {
-  const traps = [...document.querySelectorAll(".trap")];
-  const sets = traps.map((trap) => words(trap.textContent));
-  for (const trap of traps) trap.classList.remove("yours");
-  for (const mistake of mistakes) {
-    const said = words(mistake.says + " " + mistake.id.replaceAll("-", " "));
-    const weigh = (set) => [...said].filter((word) => set.has(word))
-      .reduce((sum, word) => sum + 1 / sets.filter((other) => other.has(word)).length, 0);
-    const weights = sets.map(weigh);
-    const best = Math.max(0, ...weights);
-    if (best < 2.5) continue;
-    const trap = traps[weights.indexOf(best)];
-    if (trap instanceof HTMLDetailsElement) trap.open = true;
-    trap.classList.add("yours");
+  for (const trap of document.querySelectorAll(".trap")) {
+    const isYours = mistakes.some((id) => trap.dataset.mistakes.split(" ").includes(id));
+    trap.open ||= isYours;
+    trap.classList.toggle("yours", isYours);
   }
 }
 
