@@ -135,6 +135,20 @@ def padding_mask(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(texts, heads, places, width) for _ in "qkv"]
 
 
+def rope(draw: Draw) -> Comparison:
+    """Each pair as a complex number, times one of length 1."""
+    tokens, pairs, base = draw.size(), draw.size(), draw.one_of(100.0, 10000.0)
+    positions = draw.integers(31, tokens)
+    angles = torch.outer(positions.double(), torch.logspace(0, -1, pairs + 1, base=base, dtype=torch.float64)[:-1])
+    turns = torch.polar(torch.ones_like(angles), angles).to(draw.dtype.to_complex())
+
+    def theirs(x: torch.Tensor) -> torch.Tensor:
+        return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * turns).flatten(-2)
+
+    ours = load("solutions/positions/rope.py").apply_rope
+    return lambda x: ours(x, positions, base), theirs, [draw.normal(*draw.shape(3), tokens, 2 * pairs)]
+
+
 def gelu(draw: Draw) -> Comparison:
     """F.gelu in both forms."""
     form = draw.one_of("none", "tanh")
@@ -276,6 +290,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "learned_positions": learned_positions,
     "residual": residual,
     "padding_mask": padding_mask,
+    "rope": rope,
     "learning_rate": learning_rate,
     "gradient_clipping": gradient_clipping,
     "gelu": gelu,
