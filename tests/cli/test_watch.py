@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.learn_command import START, answer, environment, learn, start_workspace
+from support.learn_command import START, TINY, answer, environment, learn, start_workspace
 
 SECONDS = 60.0
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
@@ -27,12 +28,12 @@ RIGHT = "10.0 / 10"
 class Watching:
     """A running `learn watch` in a terminal of its own."""
 
-    def __init__(self, workspace: Path, *arguments: str, terminal: str = "xterm") -> None:
+    def __init__(self, workspace: Path, *arguments: str, terminal: str = "xterm", course: Path = TINY) -> None:
         self.ours, theirs = pty.openpty()
         termios.tcsetwinsize(theirs, (24, 80))
         self.before = termios.tcgetattr(theirs)
         self.theirs = theirs
-        variables = environment(TERM=terminal)
+        variables = environment(course, TERM=terminal)
         command = [sys.executable, "-c", START, "watch", *arguments]
         self.process = subprocess.Popen(
             command, cwd=workspace, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
@@ -47,8 +48,7 @@ class Watching:
         deadline = time.monotonic() + SECONDS
         while not (found := re.search(wanted, self.text)):
             assert time.monotonic() < deadline, self.text
-            if select.select([self.ours], [], [], 0.5)[0]:
-                self.text += os.read(self.ours, 1 << 16).decode(errors="replace")
+            self._read(0.5)
         seen, self.text = self.text[: found.end()], self.text[found.end() :]
         return seen
 
@@ -56,9 +56,17 @@ class Watching:
         """Wait for its end and return the exit code."""
         deadline = time.monotonic() + SECONDS
         while self.process.poll() is None and time.monotonic() < deadline:
-            if select.select([self.ours], [], [], 0.2)[0]:
-                self.text += os.read(self.ours, 1 << 16).decode(errors="replace")
+            self._read(0.2)
+        while self._read(0.0):  # what it has shown last
+            pass
         return self.process.wait(1)
+
+    def _read(self, seconds: float) -> bool:
+        """Read what is shown within so many seconds; return False if nothing is."""
+        if not select.select([self.ours], [], [], seconds)[0]:
+            return False
+        self.text += os.read(self.ours, 1 << 16).decode(errors="replace")
+        return True
 
     def close(self) -> None:
         self.process.kill()
@@ -100,13 +108,23 @@ def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path
     assert {known["lesson"]: known["attempts"] for known in lessons} == {"argmax_2d": 2, "moving_average": 1}
 
 
-def test_a_newer_save_overtakes_code_that_does_not_end(workspace: Path, watching: Watching) -> None:
+def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
     """The verdict on the newer save comes long before the time limit of the older one."""
-    answer(workspace, "argmax_2d", ENDLESS)
-    watching.wait_for("checking")
-    time.sleep(0.5)
-    answer(workspace, "argmax_2d")
-    seen = watching.wait_for(RIGHT)
+    course = shutil.copytree(TINY, tmp_path / "course")
+    limits = (course / "course.toml").read_text().replace("_seconds = 2", "_seconds = 600")
+    (course / "course.toml").write_text(limits)
+    workspace = start_workspace(tmp_path / "work", course)
+    answer(workspace, "argmax_2d", WRONG)
+    watching = Watching(workspace, course=course)
+    try:
+        watching.wait_for(r"checks failed[\s\S]*q quit")
+        answer(workspace, "argmax_2d", ENDLESS)
+        watching.wait_for("checking")
+        time.sleep(0.5)
+        answer(workspace, "argmax_2d")
+        seen = watching.wait_for(RIGHT)
+    finally:
+        watching.close()
 
     assert "timed out" not in seen
     assert "did not finish" not in seen
