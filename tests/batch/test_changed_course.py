@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -26,49 +27,59 @@ from grader.intake.discover import discover
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: the processes are found in /proc")
 CHECKS = "solutions/basics/test_argmax_2d.py"
 WRONG = "def argmax_2d(x):\n    return 0, 0\n"
-SLOW = f"import time\ntime.sleep({{seconds}})\n{WRONG}"
+SLOW = f"import time\ntime.sleep(6)\n{WRONG}"  # so long is there, once a worker is, to change a file while it is graded
+SECONDS = 120
 LINE = "from grader.cli.grader.group import main; main()"
+
+
+def copy_course(folder: Path) -> Path:
+    """Copy the tiny course, to change it."""
+    return shutil.copytree(TINY, folder / "course", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 @pytest.fixture
 def course(tmp_path):
     """A copy of the tiny course that may be changed."""
-    return shutil.copytree(TINY, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    return copy_course(tmp_path)
 
 
-def begin(tmp_path: Path, course: Path, *options: str) -> subprocess.Popen[str]:
+def begin(place: Path, course: Path) -> subprocess.Popen[str]:
     """`grader run` on one slow learner."""
-    write(tmp_path / "in", {"ada/argmax_2d.py": SLOW.format(seconds=3)})
-    words = ["run", "in", "--out", "out", "--course", course, "--lessons", "argmax_2d", "--jobs", "1", *options]
+    write(place / "in", {"ada/argmax_2d.py": SLOW})
+    words = ["run", "in", "--out", "out", "--course", str(course), "--lessons", "argmax_2d", "--jobs", "1"]
     return subprocess.Popen(
-        [sys.executable, "-c", LINE, *map(str, words)],
-        cwd=tmp_path, env=environment(None), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", LINE, *words],
+        cwd=place, env=environment(None), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
-def wait_for_worker(process: subprocess.Popen[str]) -> None:
-    """Wait until a grading process has its fork server and a worker."""
-    deadline = time.monotonic() + 30
-    while len(descendants(process.pid)) < 3:
+def wait_for_processes(process: subprocess.Popen[str], count: int) -> None:
+    """Wait until a command has started so many: the last is a worker."""
+    deadline = time.monotonic() + SECONDS
+    while len(descendants(process.pid)) < count:
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.05)
 
 
 @needs_linux
-@pytest.mark.parametrize(
-    "changed", [CHECKS, "solutions/basics/argmax_2d.py", "lessons/basics/argmax_2d.md", "course.toml"]
-)
-def test_a_change_during_a_run_ends_it(tmp_path, course, changed):
+def test_a_change_during_a_run_ends_it(tmp_path):
     """The verdict that was being made is not written, nor is one made with the changed files; what to do is said."""
-    running = begin(tmp_path, course)
-    wait_for_worker(running)
-    time.sleep(1.0)
-    (course / changed).write_text((course / changed).read_text() + "\n# changed\n")
-    _, said = running.communicate(timeout=60)
+    with ExitStack() as stack:
+        runs = []
+        for changed in (CHECKS, "solutions/basics/argmax_2d.py", "lessons/basics/argmax_2d.md", "course.toml"):
+            course = copy_course(tmp_path / f"{len(runs)}")
+            runs.append((stack.enter_context(begin(course.parent, course)), course, course / changed))
+            stack.callback(runs[-1][0].kill)
+        for running, _, file in runs:
+            wait_for_processes(running, 3)
+            time.sleep(0.5)
+            file.write_text(file.read_text() + "\n# changed\n")
+        for running, course, _ in runs:
+            _, said = running.communicate(timeout=SECONDS)
 
-    assert running.returncode == 3, said
-    assert "the course's files were changed" in said and str(course) in said and "--resume" in said
-    assert "ada" not in (tmp_path / "out/gradebook.csv").read_text()
+            assert running.returncode == 3, said
+            assert "the course's files were changed" in said and str(course) in said and "--resume" in said
+            assert "ada" not in (course.parent / "out/gradebook.csv").read_text()
 
 
 def test_a_grading_process_does_not_start_with_other_files(tmp_path, course):
@@ -93,17 +104,15 @@ def test_a_grading_process_does_not_start_with_other_files(tmp_path, course):
 def test_learn_check_gives_no_verdict_by_changed_files(tmp_path, course):
     """The learner's own check too: nothing is shown and nothing kept."""
     workspace = start_workspace(tmp_path / "work", course)
-    answer(workspace, "argmax_2d", f"import pathlib\n{SLOW.format(seconds=2)}")
+    answer(workspace, "argmax_2d", f"import pathlib\n{SLOW}")
     running = subprocess.Popen(
         [sys.executable, "-c", "from grader.cli.learn.group import main; main()", "check", "argmax_2d"],
         cwd=workspace, env=environment(course), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
-    while len(descendants(running.pid)) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1.5)
+    wait_for_processes(running, 2)
+    time.sleep(0.5)
     (course / CHECKS).write_text((course / CHECKS).read_text() + "\n")
-    shown, said = running.communicate(timeout=60)
+    shown, said = running.communicate(timeout=SECONDS)
 
     assert running.returncode == 3 and "were changed" in said, said
     assert "of 10" not in shown
