@@ -151,7 +151,7 @@ class Canaries:
         heard: set[str] = set()
         ours = str(int(signal.SIGWINCH))
         self.victim.send_signal(signal.SIGWINCH)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while ours not in heard and self.victim.poll() is None and time.monotonic() < deadline:
             heard.update(self._heard(1.0).decode().split())
         return heard - {ours}

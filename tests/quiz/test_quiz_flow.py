@@ -532,7 +532,7 @@ def test_a_closed_window_loses_no_answer(workspace):
         terminal.until("3 of 5")
         terminal.until("\n> ")
         terminal.hang_up()
-        assert terminal.process.wait(10) in (-signal.SIGHUP, 1)
+        assert terminal.process.wait(60) in (-signal.SIGHUP, 1)
     assert len(workspace.log()) == 2
     assert workspace.events("quiz", "topic0")[0]["answered"] == 2
 

@@ -443,5 +443,5 @@ def test_a_closed_terminal_loses_no_line(workspace):
         terminal.type("the second\r")
         terminal.until("> ")
         terminal.hang_up()
-        assert terminal.process.wait(10) in (-signal.SIGHUP, 1)
+        assert terminal.process.wait(60) in (-signal.SIGHUP, 1)
     assert state(workspace)["text"] == "the first line of it\nthe second"

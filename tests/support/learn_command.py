@@ -18,7 +18,7 @@ from support.command_server import run_command, start_command
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests/courses/tiny"
 START = "from grader.cli.learn.group import main; main()"
-SECONDS = 60
+SECONDS = 120
 
 # What a user's own shell may have set and would change what is printed.
 UNSET = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "SELFATTEND_COURSE", "PYTHONIOENCODING")

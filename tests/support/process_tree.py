@@ -40,7 +40,7 @@ def alive(processes: dict[int, str]) -> list[int]:
 
 def all_end(processes: dict[int, str]) -> bool:
     """Whether all of them end soon."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while alive(processes) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not alive(processes)

@@ -14,7 +14,7 @@ from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import ForkServerLauncher, Launcher, start_launcher
 from grader.model import Course
 
-SECONDS = 20.0  # the most that one piece of code may take, and that anything here is waited for
+SECONDS = 60.0  # the most that one piece of code may take, and that anything here is waited for
 
 
 def tiny(call_seconds: float = SECONDS) -> Course:

@@ -17,7 +17,7 @@ from pathlib import Path
 from support.command_server import start_command
 from support.learn_command import environment
 
-SECONDS = 30
+SECONDS = 120
 
 
 class Terminal:
@@ -70,7 +70,7 @@ class Terminal:
         for _ in range(10):
             self.type("\x03")
             try:
-                self.process.wait(3)
+                self.process.wait(10)
                 return
             except subprocess.TimeoutExpired:
                 pass

