@@ -110,7 +110,7 @@ class Cluster:
         self.temporary.mkdir()
         file = place / "scheduler.json"
         self.scheduler = self.start("scheduler", "--scheduler-file", str(file), "--host", "127.0.0.1", "--port", "0")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + SECONDS
         while not (file.exists() and file.read_text().strip()):
             assert self.scheduler.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
@@ -144,7 +144,7 @@ class Cluster:
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):
             process.kill()
-            process.wait(10)
+            process.wait(SECONDS)
 
 
 @pytest.fixture
@@ -240,7 +240,8 @@ def test_a_course_that_changes_on_a_node_ends_the_run(cluster, hand_ins, tmp_pat
         while not (found := list(cluster.temporary.glob("selfattend-*/solutions/basics/test_argmax_2d.py"))):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.01)
-        time.sleep(0.2)  # until it is unpacked
+        while found[0].read_bytes() != (TINY / "solutions/basics/test_argmax_2d.py").read_bytes():
+            time.sleep(0.01)  # until it is unpacked
         with found[0].open("a") as file:  # it may be loaded before it is hashed again: it stays a file of checks
             file.write("# changed\n")
         _, said = process.communicate(timeout=SECONDS)

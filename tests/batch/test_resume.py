@@ -168,7 +168,7 @@ def test_a_stop_from_the_cluster_keeps_what_is_done(hand_ins, tmp_path):
     process = room.start()
     while not room.kept():
         assert process.poll() is None
-        time.sleep(0.05)
+        time.sleep(0.005)
     children = descendants(process.pid)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=SECONDS)
