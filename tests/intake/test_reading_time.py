@@ -37,7 +37,7 @@ TINY = ROOT / "tests" / "courses" / "tiny"
 T = TypeVar("T")
 
 
-def in_time(work: Callable[[], T], limit: float = 3.0) -> T:
+def in_time(work: Callable[[], T], limit: float = 5.0) -> T:
     """Do some work within *limit* seconds of the processor, tried twice: other processes disturb it."""
     for _ in range(2):
         begun = time.process_time()
@@ -81,7 +81,7 @@ def test_what_the_archives_of_a_folder_unpack_to_is_bounded_together(tmp_path):
     first = make_tar(tmp_path / "eve" / "a.tar.gz", {"rest.bin": bytes(200 << 20)})
     for number in range(20):
         (tmp_path / "eve" / f"b{number}.tar.gz").write_bytes(first.read_bytes())
-    hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve", "folder")), 2.0)
+    hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve", "folder")), 4.0)
 
     assert "its archives hold more than" in hand_in.notes[-1]
 
@@ -99,7 +99,7 @@ def test_headers_of_a_tar(tmp_path, content, kind):
     """Nothing but headers, which pack to a hundredth of their size, cost no minutes."""
     packed = gzip.compress(make_headers(content, kind, 128 << 20), 1)
     (tmp_path / "eve.tar.gz").write_bytes(packed)
-    hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve.tar.gz", "tar")), 3.0)
+    hand_in = in_time(lambda: read_hand_in(learner_of(tmp_path / "eve.tar.gz", "tar")))
 
     assert hand_in.problem
 
@@ -140,7 +140,7 @@ def test_deep_folders(course):
 ])  # fmt: skip
 def test_names_of_a_source_with_thousands_of_scopes(source):
     """What a source binds and reads is found in time that grows with its length."""
-    in_time(lambda: module_names(source), 2.0)
+    in_time(lambda: module_names(source), 4.0)
 
 
 def test_symbols_are_those_of_the_library():
@@ -164,7 +164,7 @@ def test_deeply_nested_definitions(line):
     around = "".join(" " * depth + line.format(depth) + "\n" for depth in range(90))
     source = around + " " * 90 + ";".join(["x"] * 100_000) + "\n"
 
-    assert in_time(lambda: has_no_side_effects([source], []), 2.0) is False
+    assert in_time(lambda: has_no_side_effects([source], []), 4.0) is False
 
 
 # --- a class of many hostile names ------------------------------------------------------------------------------------
@@ -215,11 +215,11 @@ def test_a_class_of_thousands_of_hostile_names(tmp_path, names):
         for path in list((tmp_path / "in").iterdir()):
             path.rename(path.with_name(f"{path.name[:100]}_7_assignsubmission_file_x-{path.name[-5:]}"))
 
-    in_time(lambda: discover(tmp_path / "in", names=pattern, roster=roster, attempts="all"), 3.0)
+    in_time(lambda: discover(tmp_path / "in", names=pattern, roster=roster, attempts="all"))
 
 
 def test_a_class_zip_of_deep_and_many_members(tmp_path):
     """Thousands of deep members of a class's .zip are listed in time that grows with their number."""
     path = make_zip(tmp_path / "all.zip", {"a/" * 60 + f"{number}.py": "" for number in range(MANY)} | {"b/a.py": SUMS})
 
-    in_time(lambda: discover(path), 3.0)
+    in_time(lambda: discover(path))

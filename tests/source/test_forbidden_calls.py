@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from functools import partial
 
@@ -205,7 +206,9 @@ def test_the_densest_source_is_read_in_the_time_that_a_judge_has_of_its_own():
     source = "a()\n" * (MAX_BYTES // 4)
     begun = time.process_time()
     find_forbidden_calls(source, ["softmax"], lambda name: None)
-    assert time.process_time() - begun < 8.0
+    taken, begun = time.process_time() - begun, time.process_time()
+    ast.parse(source)  # which takes a third of that, a second at most
+    assert taken < 10 * (time.process_time() - begun)
 
 
 @pytest.mark.parametrize("around", [
