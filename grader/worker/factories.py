@@ -16,6 +16,7 @@ Events of the log, in order:
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -28,6 +29,17 @@ LAYERS = {
     "tanh": "Tanh", "relu": "ReLU", "gelu": "GELU",
 }
 # fmt: on
+FADING = 0.9  # what a token of a fading sum counts beside the one after it
+
+
+def fading_sum(x: Any) -> Any:
+    """Add to each token of (B, T, D) all that come before it, the older the less: the last one knows where x begins."""
+    places = x.new_ones(x.shape[-2]).cumsum(0)
+    return (FADING ** (places.unsqueeze(1) - places)).tril() @ x
+
+
+# layers that torch has no module for
+OPERATIONS: dict[str, Callable[[Any], Any]] = {"fading_sum": fading_sum, "argmax": lambda x: x.argmax(-1)}
 
 
 def make(spec: dict[str, Any], log: Log) -> Any:
@@ -65,7 +77,7 @@ def _make_report(total: int, log: Log) -> Any:
 def _make_model(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
-    layers = [getattr(torch.nn, LAYERS[name])(*sizes) for name, *sizes in spec["layers"]]
+    layers = [_make_layer(name, *sizes) for name, *sizes in spec["layers"]]
     model = _stack_class()(layers, log)
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
@@ -75,6 +87,15 @@ def _make_model(spec: dict[str, Any], log: Log) -> Any:
         model.to(spec["device"])
     model.train(spec.get("training", True))
     return model
+
+
+def _make_layer(name: str, *sizes: Any) -> Any:
+    from torch import nn
+
+    layer = getattr(nn, LAYERS.get(name, "Identity"))(*sizes)
+    if name not in LAYERS:
+        layer.register_forward_hook(lambda _layer, _inputs, output: OPERATIONS[name](output))
+    return layer
 
 
 @cache

@@ -285,6 +285,33 @@ def gpt(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*parameter.shape, scale=0.5) for parameter in model.parameters()]
 
 
+def generate(draw: Draw) -> Comparison:
+    """The definition: every token behind the prompt is what is picked after the tokens in front of it."""
+    batch, length, new, most = draw.size(), draw.size(), draw.size(0), draw.size()
+    ids, table = draw.integers(9, batch, length), draw.normal(40, 9)
+
+    def model(window: torch.Tensor) -> torch.Tensor:
+        assert window.shape[1] <= most and not torch.is_grad_enabled()
+        return table[(window.cumsum(dim=1) * 7) % 40]
+
+    module = torch.nn.Module().train(draw.one_of(True, False))
+    module.forward, before = model, module.training
+
+    def ours() -> torch.Tensor:
+        found = load("solutions/models/generate.py").generate(module, ids, new, most, lambda x: x.argmax(dim=-1))
+        assert module.training is before
+        return found
+
+    def theirs() -> torch.Tensor:
+        text = ids.tolist()
+        for row in text:
+            for _ in range(new):
+                row.append(int(table[sum(row[-most:]) * 7 % 40].argmax()))
+        return torch.tensor(text)
+
+    return ours, theirs, []
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -299,6 +326,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "next_token_probs": next_token_probs,
     "sample_token": sample_token,
     "gpt": gpt,
+    "generate": generate,
 }
 
 

@@ -28,6 +28,8 @@ class Tattler(LocalModule):
             reply["after"] = map_leaves(reply.get("after", [[], {}]), _change)
             if grad is not None and not grad["wrt"] and reply["grads"] is None:
                 reply["grads"] = {}
+        if operation == "events":
+            reply["events"] = []
         if operation == "build":
             reply |= {"missing": ["surplus"], "unexpected": ["surplus"]}
         if operation == "state":

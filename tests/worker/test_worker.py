@@ -388,8 +388,11 @@ def test_described_models_log_what_is_done_to_them(launcher):
 
     loss = subject.f(model, optimizer, torch.ones(1, 3))
     events, after = subject.events(), model.state()["state"]
+    pick = subject.make_model([["fading_sum"], ["argmax"]], {})
+    picked = pick(torch.tensor([[[1.0, 0.0], [0.0, 0.8], [0.0, 0.0]]]))
     worker.close()
 
+    assert picked.tolist() == [[0, 0, 0]]  # 0.9 of the first token outweighs the second
     assert loss == pytest.approx(9.0)
     steps = [event for event in events if event[0] == "step"]
     assert len(steps) == 1 and ("zero_grad",) in events

@@ -1,0 +1,160 @@
+"""The hidden checks of `generate`, with a model whose prediction depends on every token that it is given.
+
+It logs on what shapes it ran; `pick` is a linear layer and the largest, which neither probabilities nor a plain argmax
+can stand in for.
+"""
+
+import pytest
+
+from grader.api.checks import assert_matches, assert_shape, assert_unchanged, fail
+
+V, D = 17, 6  # vocabulary and width; no text here has as many tokens
+
+
+def weights(rand):
+    """What the model and `pick` consist of."""
+    return {"table": rand(V, D), "head": rand(V, D), "bias": rand(V), "mix": rand(V, V), "shift": rand(V)}
+
+
+def writer(subject, drawn, training=False):
+    """The model and `pick`. In train mode the model's dropout hides everything, so that no luck is in it."""
+    layers = [["embedding", V, D], ["fading_sum"], ["dropout", 1.0], ["linear", D, V]]
+    state = {"layers.0.weight": drawn["table"], "layers.3.weight": drawn["head"], "layers.3.bias": drawn["bias"]}
+    model = subject.make_model(layers, state, training=training)
+    mix = {"layers.0.weight": drawn["mix"], "layers.0.bias": drawn["shift"]}
+    pick = subject.make_model([["linear", V, V], ["argmax"]], mix)
+    pick.shown = "pick"
+    return model, pick
+
+
+def texts(rand, batch, length):
+    """Random texts."""
+    return rand.integers(0, V, batch, length)
+
+
+def written(subject, drawn, ids, new, most, training=False):
+    """What `generate` makes of these texts."""
+    model, pick = writer(subject, drawn, training)
+    return subject.generate(model, ids, new, most, pick)
+
+
+def compare(submission, reference, rand, batch, length, new, most, **how):
+    """Both write the same."""
+    drawn, ids = weights(rand), texts(rand, batch, length)
+    expected = written(reference, drawn, ids, new, most, **how)
+    assert_matches(written(submission, drawn, ids, new, most, **how), expected)
+
+
+def runs(subject, drawn, ids, new, most):
+    """On what shapes the model and `pick` ran, in turn, and whether autograd recorded it."""
+    subject.events()  # forget what was before
+    written(subject, drawn, ids, new, most)
+    forwards = [event for event in subject.events() if event[0] == "forward"]
+    return [list(shape) for _, _, shape, _ in forwards], any(recorded for *_, recorded in forwards)
+
+
+@pytest.mark.check(skill="shape", points=1, public=True)
+def test_shape(submission, rand):
+    """Gives back each text with so many tokens more."""
+    assert_shape(written(submission, weights(rand), texts(rand, 3, 4), 2, 9), (3, 6))
+
+
+@pytest.mark.check(skill="values", points=2, needs="test_shape", public=True, stage="for one token")
+def test_one_token(submission, reference, rand):
+    """Appends the token that `pick` chooses from the logits of the last position."""
+    compare(submission, reference, rand, 3, 5, 1, 9)
+
+
+@pytest.mark.check(skill="values", points=3, needs="test_shape", public=True, stage="for several tokens")
+def test_several(submission, reference, rand):
+    """Reads what it has written: every token is predicted from all before it."""
+    compare(submission, reference, rand, 4, 3, 5, 12)
+
+
+@pytest.mark.check(
+    skill="values", points=3, needs="test_shape", stage="where the text grows longer than max_len={most}"
+)
+@pytest.mark.parametrize("most", [4, 6])
+def test_window(submission, reference, rand, most):
+    """Gives the model the last max_len tokens, and returns the whole text all the same."""
+    compare(submission, reference, rand, 4, 3, 7, 4)
+
+
+@pytest.mark.check(skill="values", points=2, needs="test_shape", stage="with a prompt longer than max_len")
+def test_long_prompt(submission, reference, rand):
+    """Takes a prompt that is longer than max_len from the start."""
+    compare(submission, reference, rand, 3, 11, 4, 5)
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where the model reads one token only")
+def test_window_of_one(submission, reference, rand):
+    """Takes max_len = 1."""
+    compare(submission, reference, rand, 3, 4, 3, 1)
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with {batch} texts of {length}")
+@pytest.mark.parametrize(("batch", "length"), [(1, 5), (5, 1), (4, 4)])
+def test_special_sizes(submission, reference, rand, batch, length):
+    """Takes a single text, texts of one token, and as many texts as tokens."""
+    compare(submission, reference, rand, batch, length, 4, 7)
+
+
+@pytest.mark.check(skill="generality", points=2, needs="test_shape", stage="in other sizes")
+@pytest.mark.parametrize("case", [1, 2])
+def test_other_sizes(submission, reference, rand, case):
+    """Takes any numbers of texts, tokens and new tokens."""
+    new, batch, length = rand.sizes(3)
+    compare(submission, reference, rand, batch, length, new, length + case - 1)
+
+
+@pytest.mark.check(skill="generality", points=1, stage="with nothing to write")
+def test_nothing(submission, rand):
+    """Gives the texts as they are where no token is asked for."""
+    drawn, ids = weights(rand), texts(rand, 3, 5)
+    assert_matches(written(submission, drawn, ids, 0, 9), ids)
+
+
+@pytest.mark.check(skill="training", points=2, needs="test_shape", stage="with a model that arrives in train mode")
+def test_eval_mode(submission, reference, rand):
+    """Runs the model in eval mode: dropout would disturb every prediction."""
+    compare(submission, reference, rand, 3, 4, 5, 7, training=True)
+
+
+@pytest.mark.check(skill="training", points=1, needs="test_shape", stage="in the mode afterwards")
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+def test_mode_afterwards(submission, reference, rand, training):
+    """Leaves the model in the mode in which it came: it predicts afterwards what it predicted before."""
+    drawn, ids = weights(rand), texts(rand, 2, 3)
+
+    def afterwards(subject):
+        model, pick = writer(subject, drawn, training)
+        subject.generate(model, ids, 2, 8, pick)
+        return model(ids)
+
+    hint = f"The model came in {'train' if training else 'eval'} mode; these are its logits after the call."
+    assert_matches(afterwards(submission), afterwards(reference), hint=hint)
+
+
+@pytest.mark.check(skill="hygiene", points=0.25, needs="test_shape", stage="in what the model is given")
+def test_what_it_is_given(submission, reference, rand):
+    """Runs the model once for each token, on all texts together, with no more than max_len tokens."""
+    drawn, ids = weights(rand), texts(rand, 3, 4)
+    for new in (0, 4):
+        found, expected = (runs(subject, drawn, ids, new, 6)[0] for subject in (submission, reference))
+        if found != expected:
+            fail(f"The model and `pick` ran in turn on tensors of the shapes {found}; expected {expected}.")
+
+
+@pytest.mark.check(skill="hygiene", points=0.25, needs="test_shape", stage="in what autograd records")
+def test_no_graph(submission, rand):
+    """Keeps autograd from recording anything."""
+    if runs(submission, weights(rand), texts(rand, 2, 3), 3, 8)[1]:
+        fail("Autograd recorded the model's runs: the graph of a long text fills the memory.")
+
+
+@pytest.mark.check(skill="hygiene", points=0.5)
+def test_ids_unchanged(submission, rand):
+    """Leaves the texts that it is given alone."""
+    ids = texts(rand, 3, 4)
+    model, pick = writer(submission, weights(rand))
+    assert_unchanged(submission.generate.observe(model, ids, 3, 5, pick), None, ids, 3, 5)
