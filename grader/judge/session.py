@@ -10,6 +10,7 @@ import gc
 import secrets
 import signal
 import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -216,7 +217,10 @@ def _end(launcher: Launcher, seconds: float) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Ctrl-C always comes out as KeyboardInterrupt: pytest answers it in its own way while it collects."""
+    """Ctrl-C always comes out as KeyboardInterrupt: pytest answers it in its own way while it collects.
+
+    So it does, without a word, where it is raised in a callback of the import system, from which nothing can come out.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -227,7 +231,12 @@ def _interruptible() -> Iterator[None]:
         came = True
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    def hide_interrupt(ignored: sys.UnraisableHookArgs) -> None:
+        if not (came and isinstance(ignored.exc_value, KeyboardInterrupt)):
+            tell_ignored(ignored)
+
+    before, tell_ignored = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
+    sys.unraisablehook = hide_interrupt
     try:
         yield
     except BaseException:
@@ -236,6 +245,7 @@ def _interruptible() -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = tell_ignored
     if came:
         raise KeyboardInterrupt
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import signal
 import sys
+import weakref
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 import pytest
 from support.factories import course as transformers
@@ -270,3 +273,11 @@ def test_a_run_is_asked_once_of_a_submission_and_never_of_the_reference(tmp_path
     assert next(check for check in results[0].checks if check.id.endswith(".run")).outcome == "passed"
     assert Path(f"{lesson.checks_path}.asked").read_text() == "RemoteModule\n"
     assert told == [(1, 2, 2.5), (2, 2, 1.25)] and results[0].output == ""
+
+
+def test_ctrl_c_in_a_callback_comes_out_without_a_word():
+    """Python prints what is raised where it can come out to nobody, as in a callback of its imports; not this."""
+    thing = Event()
+    with pytest.raises(KeyboardInterrupt), session._interruptible():
+        _told = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+        del thing
