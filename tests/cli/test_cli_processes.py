@@ -117,19 +117,19 @@ def test_leaving_the_debugger_is_no_result(workspace, key):
 
 
 @pytest.mark.parametrize(("lesson", "change", "stop"), [
-    ("block", ("h = x + heard", "h = x - heard"), "forward()"),
-    ("training", ("return loss.item()", "return loss"), "train_step()"),
+    ("inside/feed_forward", ("self.w2(hidden)", "-self.w2(hidden)"), "forward()"),
+    ("core/training", ("return loss.item()", "return loss"), "train_step()"),
 ])  # fmt: skip
 def test_the_debugger_builds_what_a_call_needs(tmp_path, lesson, change, stop):
     """A class is built with its weights, and a model and an optimizer are made, before the failing call."""
-    file = tmp_path / f"{lesson}.py"
-    file.write_text((ROOT / f"solutions/core/{lesson}.py").read_text().replace(*change))
+    file = tmp_path / Path(f"{lesson}.py").name
+    file.write_text((ROOT / f"solutions/{lesson}.py").read_text().replace(*change))
     text, code = in_a_terminal(
-        "check", lesson, "--file", file.name, "--pdb", cwd=tmp_path, course=None, keys=("(Pdb)", "c\n")
+        "check", file.stem, "--file", file.name, "--pdb", cwd=tmp_path, course=None, keys=("(Pdb)", "c\n")
     )
 
     assert code == 1
-    assert f"{lesson}.py(" in text
+    assert f"{file.name}(" in text
     assert stop in text
     assert "The call returned" in text
 
