@@ -32,7 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
         configure_torch()
     if not CAN_FORK:
         return
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        from support.schedule import rotate_rooms
+
+        rotate_rooms(config, int(config.workerinput["workerid"].removeprefix("gw")), config.workerinput["workercount"])
+    else:
         servers = ForkServers()
         config.add_cleanup(servers.close)
         os.environ[FOLDER] = str(servers.folder)

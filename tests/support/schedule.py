@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
@@ -18,7 +20,21 @@ EACH_FOR_ITSELF = (
 )
 # Files whose tests named `group/test` share what the group prepares: the answers to a lesson, the attacks on a course.
 IN_GROUPS = ("content/test_answers.py", "isolation/test_attacks.py")
-LONGEST_FIRST = ("docs/", "authoring/test_release.py", "batch/test_resume.py", "isolation/", "content/test_answers.py")
+LONGEST_FIRST = (
+    "isolation/test_attacks.py",
+    "docs/",
+    "reports/test_redaction.py",
+    "judge/test_prefetch.py",
+    "authoring/test_release.py",
+    "content/test_answers.py",
+    "batch/",
+    "gradescope/",
+    "judge/",
+    "isolation/",
+    "cli/test_cli_processes.py",
+    "cli/",
+)
+TESTS = Path(__file__).resolve().parents[1]
 
 
 class Scheduler(LoadScopeScheduling):
@@ -32,11 +48,20 @@ class Scheduler(LoadScopeScheduling):
         return nodeid if file.startswith((*EACH_FOR_ITSELF, *IN_GROUPS)) else file
 
 
+def rotate_rooms(config: pytest.Config, number: int, count: int) -> None:
+    """Let each process begin to collect in another room: it finds compiled what another one has read before."""
+    if [Path(each).resolve() for each in config.args] == [TESTS]:
+        rooms = sorted({str(path if path.parent == TESTS else path.parent) for path in TESTS.glob("**/test_*.py")
+                        if len(path.relative_to(TESTS).parts) < 3})  # fmt: skip
+        start = len(rooms) * number // count
+        config.args = rooms[start:] + rooms[:start]
+
+
 def sort_longest_first(items: list[pytest.Item]) -> None:
     """Put the longest files first: what is long and comes last leaves the other processes idle."""
 
-    def place(item: pytest.Item) -> int:
-        file = item.nodeid.removeprefix("tests/")
-        return next((n for n, start in enumerate(LONGEST_FIRST) if file.startswith(start)), len(LONGEST_FIRST))
+    def place(item: pytest.Item) -> tuple[int, str]:
+        file = item.nodeid.removeprefix("tests/").partition("::")[0]
+        return next((n for n, start in enumerate(LONGEST_FIRST) if file.startswith(start)), len(LONGEST_FIRST)), file
 
     items.sort(key=place)
