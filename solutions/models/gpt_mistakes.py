@@ -15,7 +15,7 @@ SLOPES = 2e-3  # spans the gradients of both forms of GELU
 # `test_parameters` reads it; gradients are asked below, where the shared table goes by one name.
 gpt = MistakeSet("GPT", globals(), without=(
     "parameters", "names", "no_other_names", "shape", "example", "strong_hidden", "tiny", "future_hidden",
-    "other_sizes", "tied", "gradient", "manners", "training_mode"))  # fmt: skip
+    "longest", "other_sizes", "tied", "gradient", "manners", "training_mode"))  # fmt: skip
 mistake, right = gpt.mistake, gpt.alternative
 MISTAKE_SETS = [gpt]
 SIZES = (11, 9, 12, 3, 1, 7)  # V, max_len, D, H, L, d_ff
@@ -121,14 +121,10 @@ mistake("gp-positions-missing", "No positions are added: the model hardly knows 
         place="x")
 alone("gp-positions-every-layer", "The positions are added again in front of every block.",
         "Add them once, below the first block.", place="x", through="block(x + self.pos.weight[:length], mask)")
-mistake("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
+alone("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
         "`self.pos.weight[:T]`.", place="x + self.pos.weight[torch.arange(1, length + 1) % longest]")
-alone("lp-by-token", "The positions are looked up by the ids, and not by the places.", ADD,
-        place="x + self.pos.weight[ids % longest]")
 alone("lp-by-batch", "The places are counted along the batch: text b gets row b, in all its tokens.", ADD,
         place="x + self.pos.weight[torch.arange(len(ids)) % longest].unsqueeze(1)")
-alone("lp-one-position", "All tokens get the same row of the positions, the first one.", ADD,
-        place="x + self.pos.weight[0]")
 alone("lp-full-table", "The whole table of positions is added: that is an error for every text but the longest.", ADD,
         place="x + self.pos.weight")
 mistake("gp-embedding-scaled", "The embeddings are multiplied by √D: the paper of 2017 does that, GPT does not.",
@@ -158,7 +154,7 @@ mistake("gp-not-causal", "No mask reaches attention: every token sees the ones a
         CAUSAL, mask="allowed.bool()")
 alone("gp-mask-per-length", "The mask has the size of the longest text, and fits no shorter one.", "Cut it to the "
         "text, `mask[:T, :T]`, or make it of size T in forward.", ones="torch.ones(longest, longest)")
-mistake("cm-transposed", "The mask is transposed: it hides the past and shows the future.", CAUSAL,
+alone("cm-transposed", "The mask is transposed: it hides the past and shows the future.", CAUSAL,
         mask="allowed.triu().bool()")
 alone("cm-inverted", "The mask is turned round: where it is True attention is blocked.", CAUSAL,
         mask="allowed.triu(1).bool()")
@@ -178,14 +174,8 @@ alone("bl-shared-layers", "The first block is used L times; the others are never
 mistake("bl-each-layer-reads-input", "Every block reads what the first one read, so only the last one counts.",
         "Give each block what the one before it gave: `x = block(x, mask)`.",
         place="first = x = x + self.pos.weight[:length]", through="block(first, mask)")
-alone("gp-residual-around-block", "x is added to what a block gives, which holds it already.", "Write `x = block(x, "
-        "mask)`: the sums are inside.", through="x + block(x, mask)")
-alone("gp-one-block", "Only the first block is used.", "Go through all of them: `for block in self.blocks`.",
-        chain="self.blocks[:1]")
-mistake("gp-blocks-reversed", "The blocks are called from the last to the first.", "Call block 0 first.",
+alone("gp-blocks-reversed", "The blocks are called from the last to the first.", "Call block 0 first.",
         chain="reversed(self.blocks)")
-alone("gp-norm-every-layer", "The model's last norm is used behind every block.", "Use it once, behind the loop.",
-        through="self.norm(block(x, mask))", last="x")
 alone("bl-plain-list", "The blocks lie in a Python list: the model does not know of their parameters, and no "
         "optimizer would train them.", "Put them into an nn.ModuleList.", only=NAMES, blocks="stack")
 alone("bl-other-placement", "The blocks are post-LN: they normalise each sum, and not what enters a branch.",
@@ -201,7 +191,7 @@ PROBABILITIES = "Return what the head gives: cross-entropy and sampling do the s
 mistake("gp-softmax-out", "You return probabilities, and not logits.", PROBABILITIES, logits="self.head(x).softmax(-1)")
 alone("gp-softmax-out", "You return logarithms of probabilities, and not logits.", PROBABILITIES, coding="logarithms",
         logits="self.head(x).log_softmax(-1)")
-mistake("gp-last-only", "Only the last place is scored: (B, V). Training asks at every place.", "Return (B, T, V).",
+alone("gp-last-only", "Only the last place is scored: (B, V). Training asks at every place.", "Return (B, T, V).",
         logits="self.head(x[:, -1])")
 alone("gp-last-only", "Only the last place is scored: (B, 1, V). Training asks at every place.", "Return (B, T, V).",
         coding="axis kept", logits="self.head(x[:, -1:])")
@@ -249,11 +239,9 @@ gpt.include("../core/block", words=HERE, only=(
     f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", "bl-wrong-activation (ReLU)", "at-no-scale",
     "hd-split-view"))
 gpt.include("../core/block", words=HERE, alone=True, only=(
-    f"bl-no-attention{PRE}", f"bl-ffn-residual-from-input{PRE}", "bl-residual-from-norm (Both sums take)",
-    f"bl-parallel{PRE}", "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)",
-    "bl-shared-norm (norm1 twice pre-LN only)", "bl-extra-final-norm (norm2 again)", "bl-no-activation",
-    "bl-attention-bias", "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose",
-    "hd-projection-shared (wq for all three)", "bl-no-output-projection (never made)"))
+    f"bl-no-attention{PRE}", "bl-residual-from-norm (Both sums take)", f"bl-parallel{PRE}", "bl-no-activation",
+    "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
+    "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose", "bl-no-output-projection (never made)"))
 
 # --- just as right
 right("torch's attention, causal by itself", blend="F.scaled_dot_product_attention(q, k, v, is_causal=True)")
@@ -263,9 +251,6 @@ right("a mask that is kept, cut to the text", norm="self.norm = nn.LayerNorm(d_m
 right("torch's table for the places", place="x + self.pos(torch.arange(length, device=ids.device))")
 right("the head by hand", logits="F.linear(x, self.tok.weight)")
 right("the table takes the head's", tie="self.tok.weight = self.head.weight")
-right("blocks by number", chain="range(len(self.blocks))", through="self.blocks[block](x, mask)")
 right("the tanh form of GELU", bend="F.gelu(hidden, approximate='tanh')")
-right("small numbers at the start", tie="self.head.weight = self.tok.weight\nnn.init.normal_(self.tok.weight, "
-      "std=0.02)")
 right("comparing places", ones="torch.arange(length, device=ids.device)", mask="allowed[:, None] >= allowed")
 # fmt: on
