@@ -312,6 +312,25 @@ def generate(draw: Draw) -> Comparison:
     return ours, theirs, []
 
 
+def language_batches(draw: Draw) -> Comparison:
+    """torch's narrow, and the windows that unfold cuts; all whole numbers, so that there is no gradient."""
+    block_size, many = draw.size(), draw.size()
+    data = draw.integers(50, block_size + many)
+    starts = draw.integers(many, draw.size())
+    lesson = load("solutions/text/language_batches.py")
+
+    def ours() -> torch.Tensor:
+        train, held_out = lesson.split(data, many / len(data))
+        return torch.cat([train, held_out, *(each.flatten() for each in lesson.get_batch(data, starts, block_size))])
+
+    def theirs() -> torch.Tensor:
+        windows = data.unfold(0, block_size + 1, 1).index_select(0, starts)
+        train, held_out = data.narrow(0, 0, many), data.narrow(0, many, block_size)
+        return torch.cat([train, held_out, windows[:, :-1].flatten(), windows[:, 1:].flatten()])
+
+    return ours, theirs, []
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -327,6 +346,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "sample_token": sample_token,
     "gpt": gpt,
     "generate": generate,
+    "language_batches": language_batches,
 }
 
 

@@ -1,0 +1,13 @@
+# wrong: bat-float
+import torch
+
+
+def split(data, share=0.9):
+    n = int(share * len(data) + 1e-6)
+    return data[:n], data[n:]
+
+
+def get_batch(data, starts, block_size):
+    x = torch.stack([data[s : s + block_size] for s in starts])
+    y = torch.stack([data[s + 1 : s + 1 + block_size] for s in starts])
+    return x.float(), y.float()
