@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
+from typing import TypeVar
 
 from grader.judge.examination import Judge
 from grader.model import Lesson, LessonResult, Submission
+from grader.model.picture import Picture
 
 OVERTAKEN = signal.SIGUSR1
+
+Made = TypeVar("Made")
 
 
 class LiveJudge:
@@ -30,10 +35,17 @@ class LiveJudge:
 
     def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult | None:
         """Return the verdict; None if it was overtaken."""
+        return self._unless_overtaken(lambda: self._judge.examine(lesson, submission, seed, hints_used))
+
+    def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture] | None:
+        """Return the pictures of a submission; None if they were overtaken. Raises what `Judge.draw_pictures` does."""
+        return self._unless_overtaken(lambda: self._judge.draw_pictures(lesson, submission))
+
+    def _unless_overtaken(self, work: Callable[[], Made]) -> Made | None:
         self._was_overtaken = False
         try:
             self._is_examining = True
-            result = self._judge.examine(lesson, submission, seed, hints_used)
+            result = work()
             self._is_examining = False
         except KeyboardInterrupt:
             if not self._was_overtaken:

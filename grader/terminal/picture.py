@@ -6,9 +6,11 @@ cells (`rect`), bars (`bar`) or curves (`line`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, groupby, zip_longest
+from math import ceil
 from operator import itemgetter
 from typing import Any, TypeGuard
 
@@ -25,29 +27,34 @@ MAX_LINES = 14  # of a grid with a line for each row
 CURVE_LINES, AXIS = 10, 9  # the lines of curves, and the columns in front of them
 MIN_BAR, MAX_BAR, MIN_CURVE, MAX_CURVE = 6, 30, 30, 60
 SHADES, PLAIN_SHADES = "·░▒▓█", ".:+%@"
+NEEDLESS = re.compile(r"^0(?=\.)|(?<=^-)0(?=\.)")  # in a number: the zero of 0.5
 EIGHTHS = " ▏▎▍▌▋▊▉"  # of a full block, by how many
-NUMBERS, SHORT_NUMBERS, CELLS, PIXELS = range(4)  # how a grid is drawn, from the widest to the narrowest
+SIZES = NUMBERS, SHORT_NUMBERS, CELLS, PIXELS = range(4)  # of a grid, from the widest to the narrowest
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 NO_NUMBER = "#ff00ff"
 CURVES = (("●", "*", "cyan"), ("○", "o", "green"), ("─", "-", QUIET), ("+", "+", "yellow"))
 
 
-def draw(picture: Picture, layout: Layout, words: bool = False) -> str:
-    """Return a picture as text that ends in a newline."""
-    lines = layout.paragraph(0, Text(clean(picture.title), STRONG)) + layout.paragraph(0, Text(clean(picture.asked)))
-    lines += [Text(), *(_say(picture.spec, picture, layout) if words else _view(picture.spec, picture, layout)), Text()]
-    lines += [line for note in picture.notes for line in layout.paragraph(0, prose(note))]
+def draw(picture: Picture, layout: Layout, words: bool = False, rows: int | None = None) -> str:
+    """Return a picture as text that ends in a newline; smaller if it would have more lines than `rows`."""
+    head = layout.paragraph(0, Text(clean(picture.title), STRONG)) + layout.paragraph(0, Text(clean(picture.asked)))
+    foot = [line for note in picture.notes for line in layout.paragraph(0, prose(note))]
+    lines: list[Text] = []
+    for sizes in (SIZES, SIZES[-1:]):
+        drawn = _say(picture.spec, picture, layout) if words else _view(picture.spec, picture, layout, sizes)
+        lines = [*head, Text(), *drawn, Text(), *foot]
+        if words or rows is None or len(lines) <= rows:
+            break
     return layout.render(lines)
 
 
-def _view(spec: Mapping[str, Any], picture: Picture, layout: Layout) -> list[Text]:
+def _view(spec: Mapping[str, Any], picture: Picture, layout: Layout, sizes: Sequence[int]) -> list[Text]:
     if "vconcat" in spec:
-        return [line for each in spec["vconcat"] for line in _view(each, picture, layout)]
+        return [line for each in spec["vconcat"] for line in _view(each, picture, layout, sizes)]
     views = [_View(each, picture) for each in spec.get("hconcat", [spec])]
     room = (layout.columns - GAP * (len(views) - 1)) // len(views)
-    blocks: list[list[Text]] = []
-    for how in (NUMBERS, SHORT_NUMBERS, CELLS, PIXELS):
-        blocks = [view.draw(layout, room, how, at == 0) for at, view in enumerate(views)]
+    for size in sizes:
+        blocks = [view.draw(layout, room, size, at == 0) for at, view in enumerate(views)]
         if sum(_width(block) for block in blocks) + GAP * (len(blocks) - 1) <= layout.columns:
             return _beside(blocks, room)
     return [line for view in views for line in view.draw(layout, layout.columns, PIXELS, True)]
@@ -151,30 +158,35 @@ class _Grid:
 
     def draw(self, how: int, is_first: bool) -> list[Text]:
         """Draw it with numbers, with cells of two columns, or of one; labels of rows only where it is the first."""
-        if how != PIXELS and len(self.rows) > MAX_LINES:
-            how = PIXELS
-        margin = max((len(_label(row, MAX_LABEL)) for row in self.rows), default=0) + 1 if is_first else 0
+        rows = [_label(row, MAX_LABEL) for row in self.rows]
+        margin = max(map(len, rows)) + 1 if is_first else 0
+        labels = [row.rjust(margin - 1) + " " if is_first else "" for row in rows]
+        if how == PIXELS or len(rows) > MAX_LINES:
+            pixels = self._pixels()
+            step = ceil(len(rows) / len(pixels))
+            return [Text.assemble((label, QUIET), line) for label, line in zip(labels[::step], pixels, strict=True)]
         if how == SHORT_NUMBERS:
-            self.cells = [[_Cell(cell.text.replace("0.", "."), cell.value) for cell in row] for row in self.cells]
-        has_numbers = how in (NUMBERS, SHORT_NUMBERS)
+            self.cells = [[_Cell(NEEDLESS.sub("", cell.text), cell.value) for cell in row] for row in self.cells]
+        has_numbers = how != CELLS
         widest = max(len(cell.text) for row in self.cells for cell in row)
-        size = widest + (1 if self.has_colour else 2) if has_numbers else 2 if how == CELLS else 1
-        head = Text(" " * margin)
-        if how != PIXELS:
-            head.append("".join(_label(column, size - 1).rjust(size) for column in self.columns), QUIET)
-        pairs = how == PIXELS and self.has_colour and self.layout.signs == Signs()
-        lines = [head]
-        for at in range(0, len(self.rows), 2 if pairs else 1):
-            line = Text.assemble((_label(self.rows[at], MAX_LABEL).rjust(margin - 1) + " " if is_first else "", QUIET))
-            below = self.cells[at + 1] if pairs and at + 1 < len(self.rows) else None
-            for column, cell in enumerate(self.cells[at]):
-                if pairs:
-                    under = self._colour(below[column]) if below else None
-                    line.append("▀", Style(color=self._colour(cell), bgcolor=under))
-                else:
-                    line.append_text(self._cell(cell, size, has_numbers))
-            lines.append(line)
-        return lines
+        size = widest + (1 if self.has_colour else 2) if has_numbers else 2
+        head = " " * margin + "".join(_label(column, size - 1).rjust(size) for column in self.columns)
+        lines = [Text().join(self._cell(cell, size, has_numbers) for cell in row) for row in self.cells]
+        return [
+            Text(head, QUIET),
+            *(Text.assemble((label, QUIET), row) for label, row in zip(labels, lines, strict=True)),
+        ]
+
+    def _pixels(self) -> list[Text]:
+        """Draw a cell a column; in colour, two rows in a line."""
+        if not self.has_colour or self.layout.signs != Signs():
+            return [Text().join(self._cell(cell, 1, False) for cell in row) for row in self.cells]
+        colours = [[self._colour(cell) for cell in row] for row in self.cells]
+        pairs = zip_longest(colours[::2], colours[1::2], fillvalue=[None] * len(self.columns))
+        return [
+            Text.assemble(*(("▀", Style(color=up, bgcolor=down)) for up, down in zip(*pair, strict=True)))
+            for pair in pairs
+        ]
 
     def _cell(self, cell: _Cell, size: int, has_number: bool) -> Text:
         text = cell.text if has_number else "" if _is_number(cell.value) else "?"

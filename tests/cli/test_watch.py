@@ -170,3 +170,20 @@ def test_outside_of_a_workspace_it_says_what_to_do(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "learn start" in done.stderr
+
+
+def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watching: Watching) -> None:
+    """`w` draws what is answered, and draws it anew after a save; `p` shows what was printed; both lead back."""
+    answer(workspace, "moving_average")
+    watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("w")
+    watching.wait_for(r"A step, smoothed[\s\S]*is the reference's answer[\s\S]*q quit")
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello', window)\n")
+    watching.wait_for(r"A step, smoothed[\s\S]*returned None[\s\S]*2.2 / 10[\s\S]*q quit")
+    watching.type("w")
+    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.type("p")
+    watching.wait_for(r"Printed by your code[\s\S]*hello[\s\S]*q quit")
+    watching.type("q")
+
+    assert watching.end() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
 from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError
+from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
@@ -20,6 +22,7 @@ from grader.submission import read_submission
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
     from grader.live.live_judge import LiveJudge
+    from grader.model.picture import Picture
 
 
 def make_live_work(context: CourseContext, device: str = "cpu") -> LiveWork:
@@ -68,12 +71,11 @@ class LiveWork:
 
     def examine(self, lesson: Lesson) -> bool:
         """Judge the lesson's file as it is now; return False if a newer save overtook that."""
-        run, root = self.run, self.run.context.require_workspace().root
+        run = self.run
         run.progress = run.context.progress()
-        path = Path(short_path(run.context.require_workspace().exercise_path(lesson)))
         self.troubles.pop(lesson.name, None)
         try:
-            submission = read_submission(path, lesson, run.context.course, root)
+            submission = self._read(lesson)
             submission = replace(submission, passing=find_passing(run, submission))
             with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
                 verdict = self._live.examine(lesson, submission, run.seed, run.progress[lesson.name].hints_used)
@@ -84,6 +86,19 @@ class LiveWork:
             return False
         self._keep(verdict, submission)
         return True
+
+    def draw_pictures(self, lesson: Lesson) -> list[Picture]:
+        """Draw what the lesson's file answers as it is now; empty where nothing can be drawn, or a save overtook it."""
+        limits = self.run.context.course.limits_for(lesson)
+        with suppress(SelfattendError, LearnerError), end_after(limits.judging_seconds, f"Drawing {lesson.name}"):
+            return self._live.draw_pictures(lesson, self._read(lesson)) or []
+        return []
+
+    def _read(self, lesson: Lesson) -> Submission:
+        context = self.run.context
+        workspace = context.require_workspace()
+        path = Path(short_path(workspace.exercise_path(lesson)))
+        return read_submission(path, lesson, context.course, workspace.root)
 
     def _keep(self, verdict: LessonResult, submission: Submission) -> None:
         """Show a verdict from now on; store it as an attempt if it is another than the last one."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ from grader.model import Lesson
 from grader.terminal.console import has_reader, make_layout, put
 from grader.terminal.keyboard import Keyboard
 from grader.terminal.screen import Screen
+from grader.terminal.text import clean, score_text
 
 PROGRAM = """
 from grader.cli.learn.group import main
@@ -39,7 +41,8 @@ KEYS = {  # each a command on the lesson
     "s": ("solution", "solution {lesson}"),
     "l": ("lessons", "list"),
 }
-OWN_KEYS = {"c": "all checks", "n": "next", "q": "quit"}
+FOOTER_LINES = 4  # that a picture leaves to the keys
+OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
 
 
 @click.command("watch")
@@ -71,6 +74,8 @@ class _Watch:
     work: LiveWork
     lesson: Lesson
     follows: bool  # the file saved last, whichever it is
+    pages: list[str] = field(default_factory=list)  # what a key has put in place of the verdict; the first is shown
+    paged: str = ""  # that key
 
     def run_until_quit(self) -> None:
         """Judge what is saved, and answer keys."""
@@ -89,27 +94,33 @@ class _Watch:
         """Answer an event; return False at the end."""
         if kind == "key" and what in ("q", "\x04"):
             return False
-        if kind == "saved":
-            self.lesson = what
-            self._examine()
-        elif kind == "key" and what in KEYS:
-            self._call(KEYS[what][1].format(lesson=self.lesson.name))
-        elif kind == "key" and what == "c" and self.lesson.name in self.work.verdicts:
-            self._page(self._text(verbose=True))
-        elif kind == "key" and what == "n":
-            self.lesson = self.work.run.context.current_lesson(self.work.run.progress) or self.lesson
-            self._examine()
-        elif kind == "drawn":
+        if kind == "drawn":
             self._draw()
+        elif kind == "key" and what in ("w", "p"):
+            self._turn_page(what)
+        elif kind == "saved" or what == "n":
+            current = self.work.run.context.current_lesson(self.work.run.progress)
+            self.lesson = what if kind == "saved" else current or self.lesson
+            self._examine()
+        elif what in KEYS:
+            self.pages = []
+            self._call(KEYS[what][1].format(lesson=self.lesson.name))
+        elif what == "c" and self.lesson.name in self.work.verdicts:
+            self.pages = []
+            self._page(self._text(verbose=True))
         return True
 
     # --- the verdict --------------------------------------------------------------------------------------------------
 
     def _examine(self) -> None:
-        """Judge the lesson's file as it is now, unless a newer save overtakes that."""
+        """Judge the lesson's file as it is now, unless a newer save overtakes that, and show what was shown of it."""
         self._draw(working=True)
         self.work.examine(self.lesson)
-        self._draw()
+        shown, self.pages = self.pages, []
+        if shown:
+            self._turn_page(self.paged)
+        else:
+            self._draw()
 
     def _text(self, verbose: bool = False) -> str:
         from grader.reports.formats.to_terminal import assessment
@@ -119,6 +130,32 @@ class _Watch:
             return f"{self.lesson.title}\n{trouble}\n"
         before = self.work.before[self.lesson.name]
         return assessment(verdict, make_layout(verbose), title=self.lesson.title, before=before)
+
+    def _score(self) -> str:
+        verdict = self.work.verdicts.get(self.lesson.name)
+        return f"{score_text(verdict.score if verdict else None)} / 10"
+
+    def _turn_page(self, key: str) -> None:
+        """Show pictures or what was printed; the same key goes on, and after the last back to the verdict."""
+        if self.pages and self.paged == key:
+            self.pages.pop(0)
+        else:
+            rows = shutil.get_terminal_size().lines - FOOTER_LINES
+            self.paged, self.pages = key, self._pictures(rows) if key == "w" else [self._prints()]
+            if self.pages[0].count("\n") > rows and key == "p":
+                return self._page(self.pages.pop())
+        return self._draw()
+
+    def _pictures(self, rows: int) -> list[str]:
+        from grader.terminal.picture import draw
+
+        found = sorted(self.work.draw_pictures(self.lesson), key=lambda picture: picture.is_right)
+        return [draw(each, make_layout(), rows=rows) for each in found] or ["Nothing can be drawn here.\n"]
+
+    def _prints(self) -> str:
+        verdict = self.work.verdicts.get(self.lesson.name)
+        printed = clean(verdict.output) if verdict else ""
+        return f"Printed by your code:\n\n{printed}" if printed else "Your code printed nothing.\n"
 
     # --- the screen ---------------------------------------------------------------------------------------------------
 
@@ -154,8 +191,12 @@ class _Watch:
         state = "checking ..." if working else passed
         keys = "  ".join(f"{key} {says}" for key, (says, _) in KEYS.items())
         keys += "  " + "  ".join(f"{key} {says}" for key, says in OWN_KEYS.items())
+        if self.pages:
+            back = f"{len(self.pages) - 1} more" if len(self.pages) > 1 else "back"
+            state = f"{self._score()}, {self.paged}: {back}"
         if self.screen:
-            self.screen.draw(self._text(), f"{state}   {keys}", dimmed=working)
+            text = self.pages[0] if self.pages else self._text()
+            self.screen.draw(text, f"{state}   {keys}", dimmed=working)
         elif not working:
             click.echo(self._text(), color=True)
 
