@@ -14,6 +14,7 @@ from grader.judge.values.compare import ATOL, to_numpy
 MAX_SIDE = 24  # rows and columns of a grid, and bars
 MAX_POINTS = 200  # of a curve
 MAX_NUMBERED = 8  # columns of a grid whose numbers are written into it
+OWN_COLOURS = {"resolve": {"scale": {"color": "independent"}}}  # of each view
 LIGHT, DARK, DIVERGING = "#ffffff", "#000000", ["#2166ac", "#dddddd", "#b2182b"]
 YOURS, EXPECTED, DIFFERENCE = "yours", "expected", "difference"
 
@@ -43,26 +44,24 @@ def grids(
         across: What rows and columns are.
         names: Of the maps.
     """
-    maps = [seen.take(itemgetter(at)) for at in range(len(names))] if names else [seen]
-    panels = [_panels(each) for each in maps]
-    labels = [_labels(given, size) for given, size in zip((rows, columns), panels[0][EXPECTED].shape, strict=True)]
-    data, lines = {}, []
-    for panel in panels[0]:
-        views = []
-        for name, own in zip(names or ("",), panels, strict=True):
-            title = f"{name}, {panel}" if name else panel
-            values = own[panel][:MAX_SIDE, :MAX_SIDE]
+    maps = [_panels(seen.take(itemgetter(at))) for at in range(len(names))] if names else [_panels(seen)]
+    labels = [_labels(given, size) for given, size in zip((rows, columns), maps[0][EXPECTED].shape, strict=True)]
+    data: dict[str, list[dict[str, Any]]] = {}
+    lines = []
+    for panel in maps[0]:
+        domain = _domain(panel, maps)
+        titles = [f"{name}, {panel}" for name in names] or [panel]
+        lines.append([_grid(title, across, domain, len(labels[1])) for title in titles])
+        for title, own in zip(titles, maps, strict=True):
             data[title] = [
-                dict(zip(across, (row, column), strict=True)) | _cell(values[i, j])
+                {across[0]: row, across[1]: column} | _cell(own[panel][i, j])
                 for i, row in enumerate(labels[0])
                 for j, column in enumerate(labels[1])
             ]
-            views.append(_grid(title, across, _domain([each[panel] for each in panels], panels, panel), len(labels[1])))
-        lines.append(views)
-    spec = {"hconcat": [view for line in lines for view in line]}
-    if names:
-        spec = {"vconcat": [{"hconcat": line} for line in lines]}
-    return Drawing(data, spec, seen, _cut_note(panels[0][EXPECTED].shape))
+    notes = _cut(maps[0][EXPECTED].shape)
+    if not names:
+        return Drawing(data, {"hconcat": [view for views in lines for view in views]} | OWN_COLOURS, seen, notes)
+    return Drawing(data, {"vconcat": [{"hconcat": views} | OWN_COLOURS for views in lines]} | OWN_COLOURS, seen, notes)
 
 
 def bars(seen: Seen, labels: Sequence[str] | None = None, sums: bool = False, across: str = "entry") -> Drawing:
@@ -78,9 +77,9 @@ def bars(seen: Seen, labels: Sequence[str] | None = None, sums: bool = False, ac
     names = _labels(labels, len(panels[EXPECTED]))
     data, views = {}, []
     for panel, values in panels.items():
-        title = f"{panel}, sum {_short(float(values.sum()))}" if sums and panel != DIFFERENCE else panel
+        title = f"{panel}, sum {_short(sum(map(float, values)))}" if sums and panel != DIFFERENCE else panel
         data[title] = [{across: name} | _cell(value) for name, value in zip(names, values, strict=False)]
-        low, high = _domain([values], [panels], panel)
+        low, high = _domain(panel, [panels])
         views.append(
             {
                 "title": title,
@@ -92,7 +91,7 @@ def bars(seen: Seen, labels: Sequence[str] | None = None, sums: bool = False, ac
                 },
             }
         )
-    return Drawing(data, {"hconcat": views}, seen, _cut_note(panels[EXPECTED].shape))
+    return Drawing(data, {"hconcat": views}, seen, _cut(panels[EXPECTED].shape))
 
 
 def curves(
@@ -146,9 +145,9 @@ def _panels(seen: Seen) -> dict[str, Any]:
     return {YOURS: yours, EXPECTED: expected, DIFFERENCE: numpy.where(alike, 0.0, difference)}
 
 
-def _domain(values: Sequence[Any], panels: Sequence[Mapping[str, Any]], panel: str) -> tuple[float, float]:
-    """Return the ends of a panel's scale: the expected answer's, or those of the largest difference."""
-    arrays = values if panel == DIFFERENCE else [each[EXPECTED] for each in panels]
+def _domain(panel: str, maps: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the ends of a panel's scale: those of the expected answers, or of the largest difference."""
+    arrays = [each[DIFFERENCE if panel == DIFFERENCE else EXPECTED] for each in maps]
     finite = [float(number) for array in arrays for number in array.ravel() if math.isfinite(number)]
     if panel == DIFFERENCE:
         largest = max(map(abs, finite), default=0.0) or 1.0
@@ -188,7 +187,7 @@ def _quantity(title: str | None, domain: Sequence[float]) -> dict[str, Any]:
 
 def _grid(title: str, across: Sequence[str], domain: tuple[float, float], columns: int) -> dict[str, Any]:
     scale: dict[str, Any] = {"domain": list(domain), "scheme": "viridis", "clamp": True}
-    light = f"datum.value < {(domain[0] + domain[1]) / 2}"
+    light = f"isValid(datum.value) && datum.value < {(domain[0] + domain[1]) / 2}"
     if title.endswith(DIFFERENCE):
         scale = {"domain": [domain[0], 0, domain[1]], "range": DIVERGING, "clamp": True}
         light = f"abs(datum.value) > {domain[1] / 2}"
@@ -211,7 +210,7 @@ def _grid(title: str, across: Sequence[str], domain: tuple[float, float], column
     }
 
 
-def _cut_note(shape: Sequence[int]) -> tuple[str, ...]:
+def _cut(shape: Sequence[int]) -> tuple[str, ...]:
     if max(shape) <= MAX_SIDE:
         return ()
     return (f"The first {MAX_SIDE} of {' by '.join(map(str, shape))} are shown.",)
