@@ -42,3 +42,24 @@ class Picture:
     def vega_lite(self) -> dict[str, Any]:
         """Return the whole specification, data included, as JSON can hold it."""
         return {"$schema": VEGA_LITE, "title": self.title, **self.spec, "datasets": self.data}
+
+
+def join_pictures(pictures: Sequence[Picture]) -> dict[str, Any]:
+    """Return one specification of all of them, below each other, each with its call and its notes under its title."""
+    views = []
+    for each in pictures:
+        title = {"text": each.title, "subtitle": [each.asked, *each.notes], "anchor": "start"}
+        views.append({**_renamed(each.spec, each.name), "title": title})
+    data = {f"{each.name} {name}": rows for each in pictures for name, rows in each.data.items()}
+    own = {"scale": {"color": "independent"}}
+    return {"$schema": VEGA_LITE, "vconcat": views, "spacing": 40, "resolve": own, "datasets": data}
+
+
+def _renamed(part: Any, prefix: str) -> Any:
+    """Return a part of a specification whose views take their rows under names with a prefix."""
+    if isinstance(part, Mapping):
+        changed = {key: _renamed(value, prefix) for key, value in part.items()}
+        if isinstance(part.get("data"), Mapping) and "name" in part["data"]:
+            changed["data"] = {"name": f"{prefix} {part['data']['name']}"}
+        return changed
+    return [_renamed(value, prefix) for value in part] if isinstance(part, list | tuple) else part

@@ -21,6 +21,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
 from grader.model import Submission
 from grader.model.picture import Picture
+from grader.reports.formats import to_picture_file
 from grader.terminal.layout import Layout
 from grader.terminal.picture import draw
 from grader.terminal.text import PLAIN_SIGNS
@@ -206,3 +207,54 @@ def test_each_lesson_of_the_core_has_pictures_that_tell_right_from_wrong(name: s
             lines = ESCAPE.sub("", draw(picture, layout)).splitlines()
             assert max(map(len, lines)) <= layout.width, picture.name
             assert len(lines) <= 26, picture.name
+
+
+def in_file(tmp_path: Path, name: str, source: str = SUM_OF_ALL) -> tuple[Any, bytes]:
+    """What `learn show --out` says, and what it writes."""
+    (tmp_path / "softmax.py").write_text(source)
+    out = tmp_path / name
+    arguments = ["softmax", "--file", str(tmp_path / "softmax.py"), "--course", str(ROOT), "--out", str(out)]
+    done = CliRunner().invoke(command, arguments)
+    return done, out.read_bytes() if out.is_file() else b""
+
+
+@pytest.mark.parametrize("suffix", ["svg", pytest.param("png", marks=pytest.mark.soak), "html"])
+def test_pictures_are_written_to_a_file(tmp_path: Path, suffix: str) -> None:
+    """SVG, PNG, and a page that asks for nothing from elsewhere; a learner's words are words in them, and no markup."""
+    pytest.importorskip("vl_convert", reason="needs pip install 'selfattend[pictures]'")
+    evil = "def softmax(x, dim=-1):\n    raise ValueError('</script><script>alert(1)</script><!-- <img src=x>')\n"
+    done, content = in_file(tmp_path, f"softmax.{suffix}", evil)
+
+    assert done.exit_code == 0, done.output
+    assert f"1 picture in {tmp_path}" in done.output.replace("\n", "")
+    if suffix == "png":
+        assert content.startswith(b"\x89PNG\r\n")
+    else:
+        assert b"expected, sum 1.00" in content
+        assert b"alert(1)" in content
+        assert b"<script>alert" not in content
+        assert b"<img src=x" not in content
+        assert content.count(b"</script>") == (2 if suffix == "html" else 0)
+        assert not re.search(rb"<(script|link)[^>]*(src|href)=", content)
+
+
+def test_without_vl_convert_svg_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a terminal shows is written as SVG that loads no font; PNG says what to install, before anything is run."""
+    monkeypatch.setattr(to_picture_file, "has_vl_convert", lambda: False)
+    done, content = in_file(tmp_path, "softmax.svg")
+    refused, nothing = in_file(tmp_path, "softmax.png")
+
+    assert done.exit_code == 0, done.output
+    assert b"sum&#160;0.42" in content
+    assert not re.search(rb"url\(|@font-face|<image", content.replace(b"url(#", b""))
+    assert "selfattend[pictures]" in str(refused.exception.__dict__)
+    assert nothing == b""
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    """A suffix that is none of the three, and a place where nothing can be written."""
+    refused, _ = in_file(tmp_path, "softmax.gif")
+    nowhere, _ = in_file(tmp_path, "missing/softmax.svg")
+
+    assert ".svg|.png|.html" in str(refused.exception.__dict__)
+    assert "cannot be written" in str(nowhere.exception)

@@ -16,7 +16,8 @@ from grader.errors import UsageError, WorkspaceError
 from grader.files import is_file
 from grader.model import Course, Lesson, Submission
 from grader.submission import read_submission
-from grader.terminal.console import make_layout, paint, put, show_paged
+from grader.terminal.console import make_layout, paint, put, show_paged, signs
+from grader.terminal.text import plural
 
 if TYPE_CHECKING:
     from grader.model.picture import Picture
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 @click.command("show")
 @lesson_argument()
 @click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Show this file, not the workspace's.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write them to FILE.svg, .png or .html.")
 @click.option("--words", is_flag=True, help="Say every number, for a screen reader.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, lesson: str, file: Path | None, words: bool, as_json: bool) -> None:
+def command(ctx: click.Context, lesson: str, file: Path | None, out: Path | None, words: bool, as_json: bool) -> None:
     """Draw what your code answers: yours, expected, and the difference.
 
     The pictures are of a small call on which yours differs, if there is one.
@@ -37,7 +39,12 @@ def command(ctx: click.Context, lesson: str, file: Path | None, words: bool, as_
     \b
     Example:
       learn show softmax
+      learn show attention --out attention.html
     """
+    if out:
+        from grader.reports.formats.to_picture_file import require_format
+
+        require_format(out.suffix)
     context = find_context(ctx)
     chosen = context.lesson(lesson or None)
     if not is_file(chosen.solution_path):
@@ -54,12 +61,25 @@ def command(ctx: click.Context, lesson: str, file: Path | None, words: bool, as_
         return
     if not pictures:
         put("Nothing could be drawn; the check says why.")
-    from grader.terminal.picture import draw
+    elif out:
+        _write(pictures, out)
+    else:
+        from grader.terminal.picture import draw
 
-    layout = make_layout()
-    text = "\n".join(draw(each, layout, words) for each in pictures)
-    show_paged(text, pager=not words)
+        layout = make_layout()
+        show_paged("\n".join(draw(each, layout, words) for each in pictures), pager=not words)
     put(f"\nNext  {paint(f'learn check {chosen.name}', 'command')}")
+
+
+def _write(pictures: list[Picture], out: Path) -> None:
+    from grader.reports.formats.to_picture_file import to_file
+
+    try:
+        out.write_bytes(to_file(pictures, out.suffix))
+    except OSError as error:
+        what = f"the picture cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(out), next_step="name another place with --out FILE") from None
+    put(f"{signs().passed} {plural(len(pictures), 'picture')} in {out}")
 
 
 def _draw(course: Course, lesson: Lesson, submission: Submission) -> list[Picture]:

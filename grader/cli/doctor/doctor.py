@@ -107,6 +107,11 @@ def _programs() -> Iterator[Finding]:
             yield Finding(package, "ok", metadata.version(package))
         except metadata.PackageNotFoundError:
             yield Finding(package, "broken", "not installed", f"pip install {package}")
+    try:
+        yield Finding("pictures", "ok", f"vl-convert {metadata.version('vl-convert-python')}")
+    except metadata.PackageNotFoundError:
+        says = "without vl-convert, learn show writes SVG files as plain as in the terminal, no PNG and no HTML"
+        yield Finding("pictures", "note", says, "pip install 'selfattend[pictures]'")
 
 
 # --- the course and the learner's own ---------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from grader.judge.processes.remote_module import CallableModule
 from grader.judge.values.compare import explain, is_array, same, to_numpy
 from grader.judge.verdict.messages import describe_error
 
-MAX_TEXT = 200  # characters of what a submission's error says
+MAX_TEXT = 300  # characters of how the answers differ, which may hold words of the submission
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,16 @@ def _compare(asked: str, ask: Callable[[CallableModule], Any], submission: Calla
     try:
         yours = ask(submission)
     except LearnerError as error:
-        what = describe_error(error).partition("\n")[0][:MAX_TEXT]
+        what = _readable(describe_error(error).partition("\n")[0])
         return Seen(asked, None, expected, f"Yours gives no answer. {what}")
     except (TypeError, ValueError, LookupError, AttributeError, RuntimeError):
         # what the question makes of the answer fits no such answer
         return Seen(asked, None, expected, "Yours gives no such answer.")
-    trouble = "" if same(yours, expected) else explain(yours, expected)
+    trouble = "" if same(yours, expected) else _readable(explain(yours, expected))
     fits = is_array(yours) and yours.shape == expected.shape and to_numpy(yours).dtype.kind in "biuf"
     return Seen(asked, yours if fits else None, expected, trouble)
+
+
+def _readable(text: str) -> str:
+    """Return the beginning of a text that a submission may have had a say in, without characters that command."""
+    return "".join(char for char in text[:MAX_TEXT] if char.isprintable())
