@@ -175,6 +175,15 @@ def test_a_check_that_fails_an_alternative_is_told_with_both_lines(copy):
                     "ZeroDivisionError: division by zero"]  # fmt: skip
 
 
+def test_a_picture_that_shows_the_reference_as_wrong_is_refused(copy):
+    """What a picture asks must have one answer."""
+    pictures = "solutions/basics/moving_average_pictures.py"
+    said = problems_with(
+        copy, pictures, "subject.moving_average(step, w)", "subject.moving_average(step, w) + id(subject)"
+    )
+    assert any("the picture `smoothed` of moving_average.py says: 16 of 16 values differ." in each for each in said)
+
+
 def test_a_check_that_nothing_fails_is_refused(copy):
     """Cases of one test count together; a check that is skipped has failed nothing."""
     idle = '''

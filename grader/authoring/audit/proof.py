@@ -50,6 +50,7 @@ class Proof:
         if not all([self._prove_questions(each) for each in diagnosticians.values()]):
             return  # no mistake can be named
         self._prove_stub()
+        self._prove_pictures()
         for function in self.lesson.functions:
             mine = [check for check in self.checks if check.function_in(self.lesson) == function.name]
             if len(mine) < MIN_CHECKS:
@@ -245,6 +246,15 @@ class Proof:
         names = {check.id.removeprefix(prefix) for check in failed}
         self.failed |= {check.test for check in self.checks if check.name in names}
         return [check.name for check in self.checks if check.name in names]
+
+    def _prove_pictures(self) -> None:
+        """Draw the reference, in which no picture may show a difference, and the stub, in which each has to."""
+        for path, is_right in ((self.lesson.solution_path, True), (self.lesson.exercise_path, False)):
+            submission = Submission(self.lesson.name, str(path), read_file(path))
+            for picture in self.judge.draw_pictures(self.lesson, submission):
+                if picture.is_right != is_right:
+                    what = f"the picture `{picture.name}` of {path.name} says: {picture.notes[0]}"
+                    self.report.add(what, self.lesson.pictures_path)
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 
