@@ -3,6 +3,7 @@
     public/release.json             the seeds there are answers for, and how many checks each lesson has
     public/<track>/test_<lesson>.py     the public checks
     public/<track>/<lesson>.answers     the inputs they draw, and the reference's answers, as they were recorded
+    public/<track>/<lesson>.names       the names of known mistakes, locked with the answers of these
 
 Where `solutions/` is there too, the hidden checks are used and none of this is looked at.
 """
@@ -105,3 +106,8 @@ def public_checks(root: Path, lesson: Lesson) -> Path:
 def public_answers(root: Path, lesson: Lesson) -> Path:
     """Return where the recorded answers of a lesson are in a release at *root*."""
     return root / PUBLIC_FOLDER / lesson.track / f"{lesson.name}.answers"
+
+
+def public_names(root: Path, lesson: Lesson) -> Path:
+    """Return where the locked names of a lesson's mistakes are in a release at *root*."""
+    return root / PUBLIC_FOLDER / lesson.track / f"{lesson.name}.names"

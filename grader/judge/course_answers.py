@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import zlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from grader.course.learner_copy import Release, public_answers, public_checks, release_of
+from grader.course.learner_copy import Release, public_answers, public_checks, public_names, release_of
 from grader.errors import CourseError
 from grader.judge.course_files import load_file
+from grader.judge.diagnosis.ask_again import ask_again
+from grader.judge.diagnosis.locked_names import damaged, read_locked_names
 from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.transcript.replay import ROUNDING, PlayedRand, Player
 from grader.judge.transcript.transcript_file import TranscriptFile
 from grader.judge.values.random_inputs import Rand, derive
-from grader.model import Course, Lesson
+from grader.model import Course, Lesson, Named
 
 
 class CourseAnswers:
@@ -53,12 +58,13 @@ class CourseAnswers:
 
 
 class RecordedAnswers(CourseAnswers):
-    """The answers of a release for learners: recordings of the reference, and no known mistakes."""
+    """The answers of a release for learners: recordings of the reference, and locked names of known mistakes."""
 
     def __init__(self, course: Course, release: Release) -> None:
         super().__init__(course)
         self.release = release
         self._recorded = cache(lambda name: TranscriptFile(public_answers(course.root, course.lessons[name])))
+        self._names = cache(lambda name: read_locked_names(public_names(course.root, course.lessons[name])))
 
     def checks_file(self, lesson: Lesson) -> Path:
         return public_checks(self.course.root, lesson)
@@ -70,6 +76,19 @@ class RecordedAnswers(CourseAnswers):
 
     def rand(self, lesson: Lesson, name: str, seed: int) -> Rand:
         return PlayedRand(seed, self.course.arrays, self._recorded(lesson.name).read(name, seed).draws)
+
+    def name_mistake(self, lesson: Lesson, function: str, seed: int, subject: CallableModule) -> list[Named]:
+        """Name the mistake that answers the recorded probes of a function as a subject does, if there is one."""
+
+        def observe(probe: str) -> Any:
+            return ask_again(subject, self._recorded(lesson.name).read(probe, seed).submission, lambda value: value)
+
+        try:
+            return self._names(lesson.name).find(function, seed, observe)
+        except LearnerError:  # a probe ended its process
+            return []
+        except (ValueError, LookupError, TypeError, AttributeError, zlib.error):
+            raise damaged(public_names(self.course.root, lesson)) from None
 
     def _load(self, name: str) -> LocalModule:
         return LocalModule({}, self.course.lessons[name].kinds)

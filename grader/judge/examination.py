@@ -16,7 +16,7 @@ from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission, OwnFunctions
 from grader.judge.checks.mending import MendingModule
 from grader.judge.checks.run_checks import run_checks
-from grader.judge.course_answers import CourseAnswers, load_mistake_sets, open_course_answers
+from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
 from grader.judge.diagnosis.counterexample import find_counterexample
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
@@ -117,10 +117,10 @@ class Judge:
         return known
 
     def diagnosticians(self, lesson: Lesson) -> dict[str, Diagnostician]:
-        """Return what names the mistakes of each function; it is made once. Empty in a release."""
+        """Return what names the mistakes of each function; it is made once."""
         if lesson.name not in self._diagnosticians:
             checks = self._fixed_checks(lesson)
-            sets = [] if self.answers.release else load_mistake_sets(lesson)
+            sets = load_mistake_sets(lesson)
             self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
         return self._diagnosticians[lesson.name]
 
@@ -186,7 +186,7 @@ class Judge:
         failures = name_failures(facts, results)
         drawing = {result.function for result in results if "random" in result.form}
         unnamed = [name for name, mistake in failures.items() if mistake is None]
-        evidence = {name: self._probe(lesson, name, loaded, name in drawing) for name in unnamed}
+        evidence = {name: self._probe(checks, name, loaded, name in drawing) for name in unnamed}
         finding = find_mistakes(facts, results, failures, evidence)
         finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
         return finding
@@ -230,7 +230,9 @@ class Judge:
             self._references[lesson.name] = WatchedReference(lesson.solution_path, lesson.kinds)
         return self._references[lesson.name]
 
-    def _probe(self, lesson: Lesson, function: str, loaded: LoadedSubmission, draws: bool) -> Diagnosis | LearnerError:
+    def _probe(
+        self, checks: LessonChecks, function: str, loaded: LoadedSubmission, draws: bool
+    ) -> Diagnosis | LearnerError:
         """Probe a function for known mistakes; return why it cannot be loaded again if that is so.
 
         Args:
@@ -240,6 +242,9 @@ class Judge:
             subject = loaded.live_subject()
         except LearnerError as error:
             return error
+        lesson = checks.lesson
+        if isinstance(self.answers, RecordedAnswers):
+            return Diagnosis(self.answers.name_mistake(lesson, function, checks.seed, subject))
         diagnostician = self.diagnosticians(lesson).get(function)
         if diagnostician is None:
             return Diagnosis()

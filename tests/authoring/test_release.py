@@ -24,8 +24,11 @@ from support.repeat import FEW_LESSONS
 
 from grader.authoring.release.record_answers import make_release, seeds_of
 from grader.course import load
-from grader.course.learner_copy import public_answers, release_of
+from grader.course.learner_copy import public_answers, public_names, release_of
 from grader.errors import CourseError, UsageError
+from grader.judge.course_answers import load_mistake_sets
+from grader.judge.course_files import load_file
+from grader.judge.examination import Judge, with_judge
 from grader.judge.session import with_workers
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import require_questions
@@ -95,6 +98,8 @@ def test_a_release_has_its_lessons_and_says_what_is_public(made, request):
     assert {lesson["lesson"] for lesson in told["lessons"]} == set(load(folder).lessons)
     assert len(told["lessons"]) == len(LESSONS if "all" in request.node.name else FEW_LESSONS)
     assert all(2 <= lesson["public"] <= 7 and lesson["public"] < lesson["checks"] for lesson in told["lessons"])
+    assert all(lesson["names"] >= 3 for lesson in told["lessons"])
+    assert sum(lesson["names_bytes"] for lesson in told["lessons"]) < 1_000_000
     assert sum(lesson["answers_bytes"] for lesson in told["lessons"]) < 1_000_000
     assert {path.name for path in folder.iterdir()} == {"README.md", "course.toml", "lessons", "exercises", "public"}
     for lesson in load(folder).lessons.values():
@@ -112,6 +117,8 @@ def test_a_release_is_the_same_each_time(released, tmp_path):
 
     for lesson in lessons:
         name = public_answers(Path(), lesson)
+        assert (again / name).read_bytes() == (released / name).read_bytes()
+        name = public_names(Path(), lesson)
         assert (again / name).read_bytes() == (released / name).read_bytes()
 
 
@@ -134,9 +141,9 @@ def test_the_references_pass_the_public_checks(workspace):
         assert not any("solution" in suggestion["command"] for suggestion in found["suggestions"])
 
 
-def test_a_wrong_answer_is_told_with_values_and_without_a_name(workspace):
-    """What came back and what was expected are said; no mistake is named, as none is known there."""
-    (workspace / "core/softmax.py").write_text("import torch\n\ndef softmax(x, dim=-1):\n    return torch.exp(x)\n")
+def test_a_wrong_answer_is_told_with_values_where_it_has_no_name(workspace):
+    """What came back and what was expected are said; a mistake that nobody knows has no name."""
+    (workspace / "core/softmax.py").write_text("import torch\n\ndef softmax(x, dim=-1):\n    return torch.cos(x)\n")
     done = learn("check", "softmax", cwd=workspace, course=None)
 
     assert done.returncode == 1
@@ -144,6 +151,22 @@ def test_a_wrong_answer_is_told_with_values_and_without_a_name(workspace):
     assert "5 public checks; your instructor's run has 11 more, so this score is not your" in done.stdout
     assert "15 of 15 values differ. First at [0, 0]: got" in " ".join(done.stdout.split())
     assert "[sm-" not in done.stdout
+
+
+def test_a_known_mistake_is_told_by_name(released, workspace):
+    """Whoever makes it reads what it is and what to do, on every recorded input, and nobody else can."""
+    text = "import torch\n\ndef softmax(x, dim=-1):\n    return torch.exp(x - x.amax(dim, keepdim=True))\n"
+    (workspace / "core/softmax.py").write_text(text)
+    for seed in release_of(load(released)).seeds:
+        done = learn("check", "softmax", "--json", "--seed", str(seed), cwd=workspace, course=None)
+        assert [mistake["id"] for mistake in json.loads(done.stdout)["mistakes"]] == ["sm-not-normalised"]
+    names = b"".join(path.read_bytes() for path in released.rglob("*.names"))
+    for lesson in COURSE.lessons.values():
+        for known in load_mistake_sets(lesson):
+            for mistake in known.mistakes:
+                told = (mistake.id, mistake.says, mistake.suggests, *map(str, mistake.changes.values()))
+                long = [text for text in told if len(text) > 5 and not text.isidentifier()]
+                assert not [text for text in long if text.encode() in names]
 
 
 def test_a_stub_fails_and_is_called_one(workspace):
@@ -688,6 +711,31 @@ def test_what_cannot_be_recorded_cannot_be_public(tiny, tmp_path, arguments, bod
 
     assert "public" in caught.value.next_step
     assert not [path for path in tmp_path.iterdir() if path.name != "course"]
+
+
+def test_known_mistakes_of_any_course_are_told_by_name(tiny, tmp_path):
+    """In a course of numpy, too: each that fails public checks is named as itself, or not at all; most are."""
+    course, released = load(tiny), load(release(load(tiny), tmp_path / "out", seeds=1))
+    named = []
+
+    def drive(judge: Judge) -> None:
+        for lesson in course.lessons.values():
+            base = vars(load_file(lesson.solution_path))
+            for known in load_mistake_sets(lesson):
+                for wrong in known.mistakes:
+                    version = {**base, known.function: known.build(wrong.changes, wrong.version)}
+                    result = judge.examine_own(released.lessons[lesson.name], version, release_of(released).seeds[0])
+                    named.extend(
+                        [wrong.id, one.id] for one in result.mistakes if one.id in {m.id for m in known.mistakes}
+                    )
+
+    with with_workers(released, "cpu") as (launcher, _):
+        with_judge(released, released.lessons.values(), launcher, "cpu", drive)
+    assert [pair for pair in named if pair[0] != pair[1]] == [] and len(named) > 10
+    (tmp_path / "out/public/basics/argmax_2d.names").write_text("{}")
+    (tmp_path / "argmax_2d.py").write_text("def argmax_2d(grid):\n    return 0, int(grid.argmax())\n")
+    done = learn("check", "argmax_2d", "--file", str(tmp_path / "argmax_2d.py"), cwd=tmp_path, course=tmp_path / "out")
+    assert done.returncode == 2 and "damaged" in done.stderr and "argmax_2d.names" in done.stderr
 
 
 def test_a_lesson_needs_a_public_check(tmp_path):

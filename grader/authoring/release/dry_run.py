@@ -20,8 +20,9 @@ NOT_PUBLIC = "take public=True from its mark, or change the check"
 def dry_run(lesson: Lesson, released: Course, launcher: Launcher, seeds: Sequence[int]) -> None:
     """Prove a lesson of a release; *lesson* is that of the course with solutions.
 
-    On every seed the reference passes, replayed and in a worker; the stub fails; correct alternatives pass; and no
-    check asks a known mistake for something that was not recorded. Raises CourseError for the first failure.
+    On every seed the reference passes, replayed and in a worker; the stub fails; correct alternatives pass; no check
+    asks a known mistake for something that was not recorded, and none is taken for another. Raises CourseError for the
+    first failure.
     """
     mine = released.lessons[lesson.name]
 
@@ -66,8 +67,12 @@ def _try_known_versions(judge: Judge, lesson: Lesson, mine: Lesson, seed: int) -
 
         for right in mistake_set.alternatives:
             _require_pass(lesson, grade(right), f"the right alternative “{right.name}”")
+        ids = {mistake.id for mistake in mistake_set.mistakes}
         for wrong in mistake_set.mistakes:
-            _require_recorded(lesson, grade(wrong), wrong.label)
+            result = grade(wrong)
+            _require_recorded(lesson, result, wrong.label)
+            if other := {named.id for named in result.mistakes} & ids - {wrong.id}:
+                raise _error(lesson, f"{wrong.label} is taken for {', '.join(other)} by the public checks", NOT_PUBLIC)
 
 
 def _file(lesson: Lesson, path: Path) -> Submission:

@@ -15,7 +15,16 @@ from typing import Any
 
 from grader.authoring.release.copy_course import staged_folder, write_course
 from grader.authoring.release.dry_run import NOT_PUBLIC, dry_run, first_line
-from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE, Release, public_answers, public_checks, release_text
+from grader.authoring.release.lock_names import lock_names
+from grader.course.learner_copy import (
+    PUBLIC_FOLDER,
+    RELEASE_FILE,
+    Release,
+    public_answers,
+    public_checks,
+    public_names,
+    release_text,
+)
 from grader.course.load_course import load
 from grader.errors import CourseError
 from grader.files import at, read_file
@@ -92,6 +101,8 @@ def _write_lesson(
         text = excerpt(read_file(lesson.checks_path), public, DOCSTRING.format(lesson.name))
         path.write_text(text, encoding="utf-8")
         write_transcripts(public_answers(folder, lesson), transcripts)
+        functions = {check.item.name: check.function_in(lesson) for check in checks if check.public}
+        lock_names(course, lesson, functions, transcripts, seeds).write(public_names(folder, lesson))
 
     with_judge(course, [lesson], launcher, "cpu", drive)
     return counts[0]

@@ -10,7 +10,7 @@ from grader.cli.context import load_course, short_path
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
-from grader.course.learner_copy import Release, public_answers, public_checks
+from grader.course.learner_copy import Release, public_answers, public_checks, public_names
 from grader.course.questions import topics_in
 from grader.errors import CourseError, UsageError
 from grader.model import SCHEMA, Course, Lesson
@@ -44,9 +44,10 @@ def command(
     It has the lessons, the exercises, the questions of the quiz on these lessons, with their answers, and the public
     checks. A check is public if its mark says so:
     @pytest.mark.check(..., public=True). In the release it compares with inputs and answers that are recorded now; the
-    reference, hidden checks, known mistakes and right alternatives are not in it. Before the folder is there, it is
-    tried: the reference passes, the stub does not, and whatever a known mistake answers, no check asks for what was
-    not recorded.
+    reference, hidden checks, known mistakes and right alternatives are not in it. The name of a known mistake is told
+    to whoever gives its answers, and cannot be read otherwise. Before the folder is there, it is tried: the reference
+    passes, the stub does not, whatever a known mistake answers, no check asks for what was not recorded, and none is
+    taken for another.
 
     The published program carries the bundled course with its solutions. With --wheel you get, beside DIR, one to give
     to a class instead: it carries this release, and no solutions.
@@ -116,12 +117,20 @@ def _kilobytes(*paths: Path) -> int:
     return (sum(file.stat().st_size for file in files if file.is_file()) + 1023) // 1024
 
 
+def _count_names(out: Path, lesson: Lesson) -> int:
+    """Return how many mistakes of a lesson can be told by name."""
+    from grader.judge.diagnosis.locked_names import read_locked_names
+
+    return len(read_locked_names(public_names(out, lesson)).texts)
+
+
 def _print_object(out: Path, lessons: list[Lesson], release: Release, wheel: Path | None) -> None:
     released = []
     for lesson in lessons:
         public, every = release.checks[lesson.name]
-        size = public_answers(out, lesson).stat().st_size
-        released.append({"lesson": lesson.name, "public": public, "checks": every, "answers_bytes": size})
+        sizes = {"answers_bytes": public_answers(out, lesson), "names_bytes": public_names(out, lesson)}
+        told = {"lesson": lesson.name, "public": public, "checks": every, "names": _count_names(out, lesson)}
+        released.append(told | {name: path.stat().st_size for name, path in sizes.items()})
     content = {"schema": SCHEMA, "out": str(out), "wheel": str(wheel) if wheel else None, "seeds": list(release.seeds)}
     put_json(content | {"lessons": released, "topics": list(topics_in(out / "lessons"))})
 
@@ -130,8 +139,9 @@ def _print_report(out: Path, lessons: list[Lesson], release: Release, wheel: Pat
     longest = max(len(lesson.name) for lesson in lessons)
     for lesson in lessons:
         public, every = release.checks[lesson.name]
-        size = _kilobytes(public_answers(out, lesson), public_checks(out, lesson))
-        counts = f"{public} of {plural(every, 'check')} public, {size} kB"
+        size = _kilobytes(public_answers(out, lesson), public_checks(out, lesson), public_names(out, lesson))
+        names = plural(_count_names(out, lesson), "mistake")
+        counts = f"{public} of {plural(every, 'check')} public, {names} told by name, {size} kB"
         put(f"{paint(signs().passed, 'good')} {lesson.name:<{longest}}  {counts}")
     put()
     where = f"{short_path(out.absolute())} ({_kilobytes(out)} kB), without solutions"
