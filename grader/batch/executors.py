@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Protocol
 
-from grader.batch.make_record import GradedHandIn
+from grader.batch.make_record import Graded, GradedHandIn
 from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.settings import Settings
 from grader.course.course_files import digest
@@ -29,8 +29,11 @@ class GradingExecutor(Protocol):
     def start(self) -> None:
         """Get ready to grade. Raises SelfattendError if that is impossible."""
 
-    def grade(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
-        """Yield each learner's result as soon as it is known. Raises SelfattendError if grading cannot go on."""
+    def grade(self, learners: Sequence[Learner]) -> Iterator[list[Graded]]:
+        """Yield learners' results as soon as they are known; in one list are those that are known at the same time.
+
+        Raises SelfattendError if grading cannot go on.
+        """
 
     def interrupt(self) -> None:
         """Stop what is running without waiting for it."""
@@ -77,8 +80,8 @@ class LocalExecutor:
         for future in wait(starting, return_when=FIRST_COMPLETED).done:
             future.result()
 
-    def grade(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
-        """Yield each result as it is done; few submissions are queued, so that a class of any size fits in memory."""
+    def grade(self, learners: Sequence[Learner]) -> Iterator[list[Graded]]:
+        """Yield results as they are done; few submissions are queued, so that a class of any size fits in memory."""
         waiting: dict[Future[GradedHandIn], Learner] = {}
         coming = iter(learners)
         while True:
@@ -86,8 +89,8 @@ class LocalExecutor:
                 waiting[self._threads.submit(self._pool.grade, learner)] = learner
             if not waiting:
                 return
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(future), future.result()
+            done = wait(waiting, return_when=FIRST_COMPLETED).done
+            yield [(waiting.pop(future), future.result()) for future in done]
 
     def interrupt(self) -> None:
         self._pool.interrupt()

@@ -42,6 +42,9 @@ class GradedHandIn:
         return {**vars(self), "record": self.record.to_json()}
 
 
+Graded = tuple[Learner, GradedHandIn]
+
+
 def make_record(
     learner: Learner,
     results: Sequence[LessonResult],

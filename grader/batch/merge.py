@@ -112,7 +112,7 @@ class Merge:
         while taken.setdefault(name.casefold(), result.id) != result.id:
             number += 1
             name = f"{result.feedback}-{number}"
-        self.results.save(result, replace(record, feedback=name), part.fingerprint(result.id, str) or "{}")
+        self.results.save([(result, replace(record, feedback=name), part.fingerprint(result.id, str) or "{}")])
 
     def close(self) -> None:
         """Close the parts and the results."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -191,22 +191,37 @@ class Results:
         self.states = self.store.states()
 
     def add(self, learner: Learner, graded: GradedHandIn) -> Record:
-        """Write one result to the learner's files and the store, and return its record. Raises StoreError."""
-        record, fingerprints = self._replace_earlier(learner.id, graded)
-        self.note_isolation(graded.isolation)
-        digest = "" if record.grader_failed else record.digest
-        result = Result(learner.id, learner.learner, learner.attempt, learner.feedback, utc_now(), self.key, digest)
-        self.save(result, record, json.dumps(fingerprints))
-        return record
+        """Write one result, as `add_all` does."""
+        return self.add_all([(learner, graded)])[0]
 
-    def save(self, result: Result, record: Record, fingerprints: str) -> None:
-        """Write a result of this or another run; its summary and file name are taken from the record."""
-        result = replace(result, feedback=record.feedback)
+    def add_all(self, graded: Iterable[tuple[Learner, GradedHandIn]]) -> list[Record]:
+        """Write results that came together to the learners' files and the store; return their records.
+
+        Raises StoreError.
+        """
+        kept = []
+        for learner, one in graded:
+            record, fingerprints = self._replace_earlier(learner.id, one)
+            self.note_isolation(one.isolation)
+            digest = "" if record.grader_failed else record.digest
+            result = Result(learner.id, learner.learner, learner.attempt, learner.feedback, utc_now(), self.key, digest)
+            kept.append((result, record, json.dumps(fingerprints)))
+        self.save(kept)
+        return [record for _, record, _ in kept]
+
+    def save(self, results: Iterable[tuple[Result, Record, str]]) -> None:
+        """Write results of this or another run, with their fingerprints.
+
+        The summary and the name of the files are taken from the record.
+        """
+        rows = []
         with explain_write_errors(self.out):
-            if self.outputs:
-                self.outputs.write_learner(self._head, with_overrides(record, self.overrides.get(record.id, {})))
-            text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
-            self.store.add(result, text, summary, fingerprints)
+            for result, record, fingerprints in results:
+                if self.outputs:
+                    self.outputs.write_learner(self._head, with_overrides(record, self.overrides.get(record.id, {})))
+                text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
+                rows.append((replace(result, feedback=record.feedback), text, summary, fingerprints))
+            self.store.add(rows)
 
     def _replace_earlier(self, hand_in: str, graded: GradedHandIn) -> tuple[Record, dict[str, Any]]:
         """Return a new result with what counts of the one that it replaces, and its fingerprints."""

@@ -218,8 +218,9 @@ class Run:
             if self._executor is None:
                 self._start()
             assert self._executor is not None
-            for learner, graded in self._executor.grade(self.todo):
-                on_record(self.results.add(learner, graded))
+            for graded in self._executor.grade(self.todo):
+                for record in self.results.add_all(graded):
+                    on_record(record)
         except BaseException:
             self._stop(interrupt=True)
             raise

@@ -1,8 +1,8 @@
 """The results of a class: one row for each hand-in, and every result that was ever given.
 
-Each result is written in one transaction. Replaced results are kept: `records` only grows, and `results` says which of
-them count. The texts are the caller's JSON; a caller's function that reads one may raise what a damaged text makes it
-raise, which becomes a StoreError that names the file.
+Results that come together are written in one transaction. Replaced results are kept: `records` only grows, and
+`results` says which of them count. The texts are the caller's JSON; a caller's function that reads one may raise what a
+damaged text makes it raise, which becomes a StoreError that names the file.
 """
 
 from __future__ import annotations
@@ -169,11 +169,18 @@ class ClassStore:
 
     # ---- one result
 
-    def add(self, result: Result, record: str, summary: str, fingerprints: str) -> None:
-        """Keep a result as the one that counts for its hand-in; `summary` is the record without its details."""
-        of = (result.id, result.at, result.settings, result.digest)
-        row = (result.id, result.learner, result.attempt, result.feedback, *of[1:], summary, fingerprints)
-        self._database.write_all([(RECORD, (*of, record)), (RESULT, row), (FACT, (CHANGED, json.dumps(True)))])
+    def add(self, results: Iterable[tuple[Result, str, str, str]]) -> None:
+        """Keep results as those that count for their hand-ins, all or none: the disk is waited for once.
+
+        With each come its record, its summary, which is the record without details, and its fingerprints.
+        """
+        changes: list[tuple[str, tuple[object, ...]]] = []
+        for result, record, summary, fingerprints in results:
+            of = (result.id, result.at, result.settings, result.digest)
+            row = (result.id, result.learner, result.attempt, result.feedback, *of[1:], summary, fingerprints)
+            changes += [(RECORD, (*of, record)), (RESULT, row)]
+        if changes:
+            self._database.write_all([*changes, (FACT, (CHANGED, json.dumps(True)))])
 
     def record(self, hand_in: str, parse: Callable[[str], T]) -> T | None:
         """Return the record that counts for a hand-in; None for an unknown one."""

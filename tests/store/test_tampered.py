@@ -66,7 +66,7 @@ def results(tmp_path_factory):
     for record in map(Record.from_json, records):
         prints = {name: {"prints": "", "text": 1, "names": ["a"], "remarks": []} for name in record.lessons}
         given = Result(record.id, record.learner, 1, record.feedback, "2026-11-20T10:00:00+00:00", made.key, "d")
-        made.save(given, record, json.dumps(prints))
+        made.save([(given, record, json.dumps(prints))])
     made.override([(records[0]["id"], "softmax", Override(7.0, "It was said.", "kim", "2026-11-20", "d"))])
     made.store.keep_facts(similar=head["similar"], isolation=head["isolation"])
     made.finish()

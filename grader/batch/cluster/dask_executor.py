@@ -28,7 +28,7 @@ from grader.batch.cluster.dask_task import (
     import_distributed,
     pack_course,
 )
-from grader.batch.make_record import GradedHandIn, make_failed
+from grader.batch.make_record import Graded, make_failed
 from grader.batch.read_within_limits import read_within_limits
 from grader.batch.settings import Settings
 from grader.errors import GraderError, SelfattendError, UsageError
@@ -71,15 +71,15 @@ class DaskExecutor:
     def start(self) -> None:
         """Do nothing: the cluster is started by its owner."""
 
-    def grade(self, learners: Sequence[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
-        """Yield each learner's result as it arrives."""
+    def grade(self, learners: Sequence[Learner]) -> Iterator[list[Graded]]:
+        """Yield the learners' results as they arrive."""
         self._open = {learner.id: learner for learner in learners}
         coming = deque(learners)
         try:
             while self._open:
                 self._send(coming)
-                yield from self._receive(WAIT_SECONDS)
-                yield from self._check_tasks(coming)
+                yield self._receive(WAIT_SECONDS)
+                yield self._check_tasks(coming)
         except (OSError, CancelledError) as error:
             self._scheduler_lost = True
             what = f"the scheduler has gone away: {error or type(error).__name__}"
@@ -114,24 +114,26 @@ class DaskExecutor:
             warnings.simplefilter("ignore")  # about large parcels: they are as large as what was handed in
             self._waiting[self._executor.submit(grade_parcel, parcel)] = chosen
 
-    def _receive(self, seconds: float) -> Iterator[tuple[Learner, GradedHandIn]]:
-        """Yield the results in the queue, each hand-in once, after waiting *seconds* for the first."""
+    def _receive(self, seconds: float) -> list[Graded]:
+        """Return the results in the queue, each hand-in once, after waiting *seconds* for the first."""
         try:
             messages = [self._queue.get(timeout=seconds)]
         except TimeoutError:
-            return
+            return []
         messages += self._queue.get(batch=True)
+        found = []
         for message in messages:
             name, graded = from_message(message)
             if (learner := self._open.pop(name, None)) is not None:
-                yield learner, graded
+                found.append((learner, graded))
+        return found
 
-    def _check_tasks(self, coming: deque[Learner]) -> Iterator[tuple[Learner, GradedHandIn]]:
-        """Send what finished parcels lack again; after MAX_TRIES it is the grader's failure."""
+    def _check_tasks(self, coming: deque[Learner]) -> list[Graded]:
+        """Send what finished parcels lack again; after MAX_TRIES it is the grader's failure, which is returned."""
         done = [future for future in self._waiting if future.done()]
         if not done:
-            return
-        yield from self._receive(0.001)  # a parcel's results are in the queue before it is done
+            return []
+        found = self._receive(0.001)  # a parcel's results are in the queue before it is done
         for future in done:
             lacking = [learner for learner in self._waiting.pop(future) if learner.id in self._open]
             reason = _failure_reason(future)
@@ -141,7 +143,8 @@ class DaskExecutor:
                     coming.append(learner)
                 else:
                     del self._open[learner.id]
-                    yield learner, make_failed(learner, self.settings, reason)
+                    found.append((learner, make_failed(learner, self.settings, reason)))
+        return found
 
     def interrupt(self) -> None:
         """Let the workers stop after the hand-ins that they are grading."""
