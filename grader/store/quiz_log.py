@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from grader.model import Answered, Claimed, QuizSession
@@ -59,6 +59,14 @@ class QuizLog:
         lists = (json.dumps(session.topics), json.dumps(plan))
         self.database.write(sql, session.id, session.mode, *lists, format_time(session.started), session.predicted)
 
+    def begin_session(
+        self, mode: str, topics: Sequence[str], plan: Sequence[tuple[str, int]], predicted: float | None = None
+    ) -> PlannedSession:
+        """Log a session that begins now, before its first question is asked."""
+        session = QuizSession(os.urandom(8).hex(), mode, tuple(topics), datetime.now(UTC), predicted=predicted)
+        self.begin(session, plan)
+        return PlannedSession(session, tuple(plan))
+
     def finish(self, session: str, when: datetime) -> None:
         """Log the end of a session."""
         self.database.write("UPDATE quiz_sessions SET finished = ? WHERE id = ?", format_time(when), session)
@@ -74,6 +82,11 @@ class QuizLog:
     def sessions(self) -> list[QuizSession]:
         """Return all sessions, oldest first."""
         return self.database.read(_to_session, f"SELECT {SESSION} FROM quiz_sessions ORDER BY started")
+
+    def session(self, id: str) -> PlannedSession | None:
+        """Return a session by its id; None if there is none."""
+        sql = f"SELECT {SESSION}, plan FROM quiz_sessions WHERE id = ?"
+        return next(iter(self.database.read(_to_planned, sql, id)), None)
 
     def unfinished(self) -> list[PlannedSession]:
         """Return the sessions that are not finished, the latest first."""

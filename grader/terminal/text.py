@@ -12,6 +12,7 @@ MAX_CHARS = 20_000  # of a learner's text; the rest is cut off
 
 CODE = re.compile(r"`[^`\n]+`")  # in prose
 WORD = re.compile(r"\S+")
+ITEM = re.compile(r"-\s+")  # of a list
 
 # CSI, then strings (OSC, DCS, ...) with their end, then two-character escapes. Each part stops at the next escape, so
 # that a text made of beginnings only costs no more than its length.
@@ -118,3 +119,19 @@ def wrap_points(
         if measure(line[starts[-1] : found.end()]) > space:
             starts.append(found.start())
     return starts[1:]
+
+
+def unwrap(text: str) -> str:
+    """Put each paragraph and each list item into one line; blank lines stay."""
+    return "\n\n".join("\n".join(split_items(each)) for each in re.split(r"\n\s*\n", text.strip("\n")))
+
+
+def split_items(paragraph: str) -> list[str]:
+    """Return the lines of a paragraph joined, but for items of a list, which begin a line."""
+    pieces: list[str] = []
+    for line in paragraph.split("\n"):
+        if pieces and not ITEM.match(line.strip()):
+            pieces[-1] += f" {line.strip()}"
+        else:
+            pieces.append(line.strip())
+    return pieces

@@ -9,17 +9,21 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from grader.course.questions import SUFFIX
 from grader.errors import SelfattendError, WorkspaceError
+from grader.files import is_file
 from grader.model import Lesson
-from grader.reports.html_document import TEMPLATES, render
+from grader.reports.html_document import TEMPLATES
 from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
+from grader.web.page import show_page
+from grader.web.quiz_pages import QuizPages
 from grader.web.site import Site
 
 HERE = Path(__file__).parent
@@ -34,6 +38,7 @@ def make_app(site: Site) -> Starlette:
         Route("/events/{name}", pages.events),
         Route("/file/{name}", pages.read_file),
         Route("/file/{name}", pages.write_file, methods=["PUT"]),
+        *QuizPages(site).routes,
         Route("/style.css", _house_style),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
@@ -63,6 +68,7 @@ class _Pages:
             "file": f"{lesson.track}/{lesson.name}.py",
             "text": lesson_html(lesson),
             "known": known[lesson.name],
+            "asks": is_file(lesson.text_path.with_name(f"{lesson.name}{SUFFIX}")),
             **self._work(lesson),
             "before": lessons[number - 1] if number else None,
             "after": lessons[number + 1] if number + 1 < len(lessons) else None,
@@ -107,11 +113,6 @@ class _Pages:
         if lesson is None:
             raise HTTPException(404, "There is no such lesson.")
         return lesson
-
-
-def show_page(name: str, view: dict[str, object], status: int = 200) -> HTMLResponse:
-    """Render one of our templates."""
-    return HTMLResponse(render(name, view, HERE / "templates"), status)
 
 
 def _house_style(request: Request) -> Response:

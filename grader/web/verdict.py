@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from grader.model import Lesson, LessonResult
 from grader.reports.html_document import render
 from grader.reports.pages.feedback_page import lesson_view
-
-HERE = Path(__file__).parent
+from grader.web.page import TEMPLATES
 
 
 def _raised(verdict: LessonResult) -> Iterator[dict[str, Any]]:
@@ -26,13 +24,13 @@ def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | 
     if trouble or verdict is None:
         return {
             "state": "trouble",
-            "html": render("live_verdict", {"trouble": trouble, "lesson": None}, HERE / "templates"),
+            "html": render("live_verdict", {"trouble": trouble, "lesson": None}, TEMPLATES),
         }
     view = lesson_view(lesson.name, lesson.title, verdict, before)
     own = {f"learn {command} {lesson.name}" for command in ("check", "read")}  # a save and this page do that
     view["suggestions"] = [each for each in verdict.suggestions if each.command not in own]
     view["marks"] = [*view["rest"], *view["wrong"]]
-    html = render("live_verdict", {"trouble": "", "lesson": view}, HERE / "templates")
+    html = render("live_verdict", {"trouble": "", "lesson": view}, TEMPLATES)
     return {
         "state": "passed" if verdict.passed else "failed",
         "html": html,

@@ -20,11 +20,12 @@ from support.quiz_workspace import Workspace, kinds, of
 from support.repeat import repeat
 from support.terminal import Terminal, plain
 
-from grader.cli.quiz.render import _last_sentence, cut, unwrap
+from grader.cli.quiz.render import _last_sentence, cut
 from grader.model import QuizSession
 from grader.quiz.bank.variants import make_variant
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
+from grader.terminal.text import unwrap
 
 SURE = "How sure?"
 ON = "Enter goes on"

@@ -5,7 +5,6 @@ What the session looks like is up to a *view*: text_view for people, json_view f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from time import monotonic
@@ -13,14 +12,13 @@ from typing import Any, NamedTuple, Protocol
 
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.run_command import NOT_YET, STOPPED
-from grader.model import CERTAINTIES, DONT_KNOW, Answered, QuizSession
+from grader.model import CERTAINTIES, DONT_KNOW, Answered
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.session import Session, Turn, mark_answer
+from grader.quiz.session.session import Session, Turn, mark_answer, restore_session
 from grader.store.quiz_log import PlannedSession, QuizLog
 
-MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
 CERTAINTY_KEYS = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
 CERTAINTY_SIGNS = {"!": "sure", "?": "guess"}  # behind the answer
 MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
@@ -71,19 +69,7 @@ class QuizContext(NamedTuple):
 
     def session(self, planned: PlannedSession) -> Session:
         """Restore a session with the answers it has so far."""
-        data = planned.session
-        repeat = data.mode not in MODES_WITHOUT_REPEAT
-        answers = self.log.answers(data.id)
-        return Session(self.bank, self.log, data, planned.plan, answers, self.log.salt(), repeat_missed=repeat)
-
-
-def begin_session(
-    log: QuizLog, mode: str, topics: Sequence[str], plan: Sequence[tuple[str, int]], predicted: float | None = None
-) -> PlannedSession:
-    """Log a new session, before its first question is asked."""
-    session = QuizSession(os.urandom(8).hex(), mode, tuple(topics), datetime.now(UTC), predicted=predicted)
-    log.begin(session, plan)
-    return PlannedSession(session, tuple(plan))
+        return restore_session(self.bank, self.log, planned.session, planned.plan)
 
 
 def hold_session(

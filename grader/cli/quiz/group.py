@@ -19,7 +19,7 @@ from grader.cli.quiz.context import (
     session_title,
     unfinished_sessions,
 )
-from grader.cli.quiz.dialogue import QuizContext, begin_session, hold_session
+from grader.cli.quiz.dialogue import QuizContext, hold_session
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import header, wrap_paragraphs
 from grader.cli.quiz.resume import QUIZ_MODES, choose_session, list_choices, resume
@@ -142,7 +142,7 @@ def _begin(
         _introduce(quiz, quiz.terminal, topics, len(plan), mode, facet)
         if predicted is None and not facet:
             predicted = _ask_prediction(quiz, quiz.terminal)
-    planned = begin_session(quiz.log, mode, topics, plan, predicted)
+    planned = quiz.log.begin_session(mode, topics, plan, predicted)
     return hold_session(quiz, planned, session_command(topics), [REPORT])
 
 

@@ -28,12 +28,12 @@ import click
 
 from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, parse_prediction, split_certainty
 from grader.cli.quiz.prompt import read_line
-from grader.cli.quiz.render import unwrap
 from grader.model import SCHEMA, Answered
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.session import Session, Turn
+from grader.terminal.text import unwrap
 
 
 def put_event(name: str, **facts: Any) -> None:

@@ -13,12 +13,11 @@ from grader.quiz.kinds.kind import LETTERS, letter_options
 from grader.quiz.model import Mark, Question
 from grader.quiz.session.session import is_sure_but_wrong
 from grader.terminal.console import MAX_COLUMNS, paint, signs, width, wrap
-from grader.terminal.text import bar, clean, plural
+from grader.terminal.text import ITEM, bar, clean, plural, split_items
 
 NEXT = "Next  "
 MIN_SENTENCE = 18  # characters below which the sentence before is shown too
 
-_ITEM = re.compile(r"-\s+")
 _SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+(?=\W*[A-Z])")
 _NUMBERS = re.compile(r"[(\[][\d ,.-]+[)\]]")
 
@@ -50,18 +49,13 @@ def cut(text: str, columns: int) -> str:
     return (head if space and len(head) > room // 2 else text[:room]).rstrip(" .,;:") + "..."
 
 
-def unwrap(text: str) -> str:
-    """Put each paragraph and each list item into one line; blank lines stay."""
-    return "\n\n".join("\n".join(_split_items(each)) for each in re.split(r"\n\s*\n", text.strip("\n")))
-
-
 def wrap_paragraphs(text: str, indent: int = 0) -> list[str]:
     """Wrap paragraphs; each item of a list begins a line."""
     lines: list[str] = []
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         lines += [""] * bool(number)
-        for piece in _split_items(paragraph):
-            marked = _ITEM.match(piece)
+        for piece in split_items(paragraph):
+            marked = ITEM.match(piece)
             lines += hang(marked[0].strip(), piece[marked.end() :], indent) if marked else _wrap(piece, indent)
     return lines
 
@@ -83,16 +77,6 @@ def hang(mark: str, text: str, indent: int) -> list[str]:
 def _wrap(text: str, indent: int) -> list[str]:
     """Wrap without breaking a shape or a row of numbers: `wrap` turns null characters into spaces."""
     return wrap(_NUMBERS.sub(lambda row: row[0].replace(" ", "\0"), text), indent).split("\n")
-
-
-def _split_items(paragraph: str) -> list[str]:
-    pieces: list[str] = []
-    for line in paragraph.split("\n"):
-        if pieces and not _ITEM.match(line.strip()):
-            pieces[-1] += f" {line.strip()}"
-        else:
-            pieces.append(line.strip())
-    return pieces
 
 
 # --- a question -------------------------------------------------------------------------------------------------------

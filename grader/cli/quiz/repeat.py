@@ -9,7 +9,7 @@ import click
 
 from grader.cli.options import course_option
 from grader.cli.quiz.context import REPORT, ask_to_resume, open_quiz, unfinished_sessions
-from grader.cli.quiz.dialogue import Commands, QuizContext, begin_session, hold_session
+from grader.cli.quiz.dialogue import Commands, QuizContext, hold_session
 from grader.cli.quiz.render import next_lines
 from grader.cli.quiz.resume import NAMES
 from grader.model import SCHEMA, Answered
@@ -96,7 +96,7 @@ def _ask_again(quiz: QuizContext, families: Sequence[str], anew: bool, commands:
     if not left:
         return None
     topics = list(dict.fromkeys(quiz.bank.family(family).topic for family in left))
-    planned = begin_session(quiz.log, "review", topics, plan_variants(left, quiz.log.asked()))
+    planned = quiz.log.begin_session("review", topics, plan_variants(left, quiz.log.asked()))
     return hold_session(quiz, planned, COMMAND, commands)
 
 

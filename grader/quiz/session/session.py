@@ -18,12 +18,21 @@ from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.plan import Plan
 
 MAX_ANSWER = 1000  # characters
+MODES_WITHOUT_REPEAT = ("exam", "audit")  # a missed question is not asked again at the end
 
 
 class AnswerLog(Protocol):
     """Where answers are logged."""
 
     def add_answer(self, answer: Answered) -> None: ...
+
+
+class SessionLog(AnswerLog, Protocol):
+    """Where sessions are logged."""
+
+    def answers(self, session: str = "") -> list[Answered]: ...
+
+    def salt(self) -> str: ...
 
 
 class Turn(NamedTuple):
@@ -33,6 +42,12 @@ class Turn(NamedTuple):
     number: int
     total: int
     repeated: bool
+
+
+def restore_session(bank: Bank, log: SessionLog, data: QuizSession, plan: Plan) -> Session:
+    """Return a session with the answers that it has so far."""
+    repeat = data.mode not in MODES_WITHOUT_REPEAT
+    return Session(bank, log, data, plan, log.answers(data.id), log.salt(), repeat_missed=repeat)
 
 
 class Session:
@@ -106,6 +121,10 @@ class Session:
         self.log.add_answer(answered)
         self.answers.append(answered)
         return mark
+
+    def question_of(self, answer: Answered) -> Question:
+        """Return the question that an answer of this session was given to. Raises CourseError."""
+        return self._make_question(answer.family, answer.attempt)
 
     def first_answers(self) -> list[tuple[Question, Answered]]:
         """Return the first answers with their questions, in the order of the plan."""

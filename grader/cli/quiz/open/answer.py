@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from grader.cli.quiz.context import REPORT, unfinished_sessions
-from grader.cli.quiz.dialogue import QuizContext, ask_all, begin_session
+from grader.cli.quiz.dialogue import QuizContext, ask_all
 from grader.cli.quiz.open.editor import recover_draft, write
 from grader.cli.quiz.open.self_marking import Marker
 from grader.cli.quiz.prompt import Prompter
@@ -32,7 +32,7 @@ def answer_open(quiz: QuizContext, topic: Topic, *, by_lines: bool, anew: bool) 
         quiz.log.finish(planned.session.id, datetime.now(UTC))
         planned = None
     resumed = planned is not None
-    planned = planned or begin_session(quiz.log, MODE, [topic.name], [])
+    planned = planned or quiz.log.begin_session(MODE, [topic.name], [])
     answer = OpenAnswerSession(quiz, quiz.prompter, topic, topic.open, planned)
     try:
         answer.hold(resumed=resumed, by_lines=by_lines)

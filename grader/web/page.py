@@ -1,0 +1,17 @@
+"""Render a page, with what every page has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from starlette.responses import HTMLResponse
+
+from grader.reports.html_document import render
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def show_page(name: str, view: Mapping[str, object], status: int = 200) -> HTMLResponse:
+    """Render one of our templates."""
+    return HTMLResponse(render(name, view, TEMPLATES), status)

@@ -1,0 +1,242 @@
+"""The quiz in the browser: one question a page. The sitting is the terminal's, and goes on there or here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from random import Random
+from time import monotonic
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from grader.model import CERTAINTIES, DONT_KNOW, Answered
+from grader.quiz.assessment.calibration import meaning
+from grader.quiz.bank.bank import Bank
+from grader.quiz.kinds import KINDS
+from grader.quiz.kinds.kind import letter_options
+from grader.quiz.model import Question, Unreadable
+from grader.quiz.session.plan import choose_families, keep_existing, plan_variants
+from grader.quiz.session.schedule import due, missed, to_review
+from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_answer, restore_session
+from grader.quiz.session.summary import summarize
+from grader.store.quiz_log import PlannedSession, QuizLog
+from grader.terminal.text import unwrap
+from grader.web.page import show_page
+from grader.web.site import Site
+
+MODES = ("quiz", "review", "redo")  # marks of an exam, and of what was claimed, come at the end: in the terminal
+MOST_REVIEWED = 20
+LETTERED = ("choice", "multi")  # kinds answered by picking options
+
+
+class _Quiz(NamedTuple):
+    bank: Bank
+    log: QuizLog
+
+
+class QuizPages:
+    """The pages below /quiz."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._asked: dict[tuple[str, str, int], float] = {}  # when a question was first shown
+        self._one_at_a_time = threading.Lock()  # two windows must not answer the same question
+        self.routes = [
+            Route("/quiz", self.choose),
+            Route("/quiz", self.begin, methods=["POST"]),
+            Route("/quiz/{id}", self.question),
+            Route("/quiz/{id}", self.answer, methods=["POST"]),
+            Route("/quiz/{id}/mark", self.mark),
+        ]
+
+    # --- which sitting ------------------------------------------------------------------------------------------------
+
+    def choose(self, request: Request) -> Response:
+        """Show what was broken off, what is due, and the topics."""
+        with self._open() as quiz:
+            waiting = [_describe(quiz, each) for each in quiz.log.unfinished()]
+            groups = {
+                title: [{"name": name, "title": quiz.bank.topic(name).title} for name in names]
+                for title, names in quiz.bank.groups.items()
+            }
+            again = len(_to_ask_again(quiz))
+            assessed = len(quiz.bank.assessed)
+        return show_page("quiz", {"waiting": waiting, "groups": groups, "again": again, "assessed": assessed})
+
+    async def begin(self, request: Request) -> Response:
+        """Begin a sitting on a topic, the assessment (no topic) or a review; one that is broken off goes on."""
+        form = await _read_form(request)
+        return await run_in_threadpool(self._begin, form.get("topic", ""), form.get("mode", "quiz"))
+
+    def _begin(self, topic: str, mode: str) -> Response:
+        topics: tuple[str, ...] = ()
+        with self._open() as quiz, self._one_at_a_time:
+            if mode == "review":
+                families = _to_ask_again(quiz)[:MOST_REVIEWED]
+            elif topic and topic not in quiz.bank.names:
+                raise HTTPException(404, "There is no such topic.")
+            else:
+                mode, topics = "quiz", (topic,) if topic else tuple(quiz.bank.assessed or quiz.bank.names)
+                chosen = choose_families(quiz.bank, topics, "short", quiz.log.tried(), Random())
+                families = [family.id for family in chosen]
+            for planned in quiz.log.unfinished():
+                if planned.session.mode == mode and (planned.session.topics == topics or mode == "review"):
+                    return _go(planned.session.id)
+            if not families:
+                return _go("")
+            topics = topics or tuple(dict.fromkeys(family.partition(".")[0] for family in families))
+            planned = quiz.log.begin_session(mode, topics, plan_variants(families, quiz.log.asked()))
+            return _go(planned.session.id)
+
+    # --- one question -------------------------------------------------------------------------------------------------
+
+    def question(self, request: Request) -> Response:
+        with self._sitting(request) as (quiz, session):
+            turn = session.next_turn()
+            if turn is None:
+                return self._end(quiz, session)
+            return self._ask(quiz, session, turn)
+
+    def _ask(self, quiz: _Quiz, session: Session, turn: Turn, typed: str = "", reason: str = "") -> Response:
+        question = turn.question
+        self._asked.setdefault((session.data.id, question.family, question.attempt), monotonic())
+        view = {
+            **_show(quiz, question),
+            "turn": turn,
+            "typed": typed,
+            "reason": reason,
+            "how": KINDS[question.kind].instructions(question),
+            "picks": question.kind if question.kind in LETTERED else "",
+            "certainties": [(word, meaning(word, question.kind)) for word in CERTAINTIES],
+            "id": session.data.id,
+        }
+        return show_page("question", view, 422 if reason else 200)
+
+    async def answer(self, request: Request) -> Response:
+        form = await _read_form(request, "typed")
+        return await run_in_threadpool(self._answer, request, form)
+
+    def _answer(self, request: Request, form: dict[str, str]) -> Response:
+        """Keep an answer, then show its mark; what is no answer costs nothing."""
+        with self._sitting(request) as (quiz, session), self._one_at_a_time:
+            turn = session.next_turn()
+            asked = (form.get("family"), form.get("attempt"))
+            if turn is None or asked != (turn.question.family, str(turn.question.attempt)):
+                return _go(session.data.id)  # answered already, here or in the terminal
+            certainty = form.get("certainty", "")
+            typed = DONT_KNOW if certainty == DONT_KNOW else form.get("typed", "")
+            if not typed and turn.question.kind == "multi":
+                typed = "none"
+            key = (session.data.id, turn.question.family, turn.question.attempt)
+            seconds = monotonic() - self._asked.pop(key, monotonic())
+            try:
+                session.answer(turn, typed, certainty if certainty in CERTAINTIES else "", seconds)
+            except Unreadable as error:
+                return self._ask(quiz, session, turn, typed, str(error))
+            return _go(f"{session.data.id}/mark")
+
+    def mark(self, request: Request) -> Response:
+        """Show the mark of the last answer, option by option."""
+        with self._sitting(request) as (quiz, session):
+            if not session.answers:
+                return _go(session.data.id)
+            answer = session.answers[-1]
+            question = session.question_of(answer)
+            return show_page("mark", _show_mark(quiz, session, question, answer))
+
+    def _end(self, quiz: _Quiz, session: Session) -> Response:
+        if session.data.finished is None:
+            quiz.log.finish(session.data.id, datetime.now(UTC))
+        summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
+        return show_page("quiz_end", {"summary": summary, "title": _title(quiz, session.data.topics)})
+
+    @contextmanager
+    def _open(self) -> Iterator[_Quiz]:
+        with self._site.open_store() as store:
+            bank = Bank(self._site.course.root / "lessons")
+            if not bank.names:
+                raise HTTPException(404, "This course has no questions.")
+            yield _Quiz(bank, QuizLog(store.database))
+
+    @contextmanager
+    def _sitting(self, request: Request) -> Iterator[tuple[_Quiz, Session]]:
+        """Restore the sitting of an address."""
+        with self._open() as quiz:
+            planned = quiz.log.session(request.path_params["id"])
+            if planned is None or planned.session.mode not in MODES:
+                raise HTTPException(404, "There is no such sitting here.")
+            yield quiz, restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
+
+
+def _to_ask_again(quiz: _Quiz) -> list[str]:
+    """Return what is due, then what was missed, as `learn review` asks it."""
+    answers = to_review(quiz.bank, quiz.log.answers())
+    now = datetime.now().astimezone()
+    return keep_existing(quiz.bank, dict.fromkeys([*due(answers, now), *missed(answers)])) if answers else []
+
+
+def _describe(quiz: _Quiz, planned: PlannedSession) -> dict[str, Any]:
+    """Say of a sitting what it is on and how far it is; only the terminal has those whose marks come at the end."""
+    session = restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
+    title = "Review" if planned.session.mode in ("review", "redo") else _title(quiz, planned.session.topics)
+    done, of = len(session.first_tries), len(planned.plan)
+    return {"id": planned.session.id, "title": title, "done": done, "of": of, "here": planned.session.mode in MODES}
+
+
+def _title(quiz: _Quiz, topics: tuple[str, ...]) -> str:
+    return quiz.bank.topic(topics[0]).title if len(topics) == 1 else "Assessment"
+
+
+def _show(quiz: _Quiz, question: Question) -> dict[str, Any]:
+    """Return what a question shows, whether it is asked or marked."""
+    return {
+        "question": question,
+        "topic": quiz.bank.topic(question.topic).title,
+        "text": unwrap(question.text).split("\n\n"),
+        "code": question.code.strip("\n"),
+        "options": letter_options(question.options),
+        "parts": question.parts,
+    }
+
+
+def _show_mark(quiz: _Quiz, session: Session, question: Question, answer: Answered) -> dict[str, Any]:
+    mark = mark_answer(question, answer.typed)
+    known = [quiz.bank.misconception(tag) for tag in mark.tags]
+    picked = set(answer.typed.lower().replace(",", " ").split()) if question.kind in LETTERED else set()
+    right = question.answer if isinstance(question.answer, list) else [question.answer]
+    return {
+        **_show(quiz, question),
+        "answer": answer,
+        "mark": mark,
+        "word": "Right"
+        if mark.full
+        else "Not known yet"
+        if answer.is_unknown
+        else "Partly right"
+        if mark.credit
+        else "Wrong",
+        "sure": is_sure_but_wrong(answer),
+        "says": [*(f"You {each.says}." for each in known if each), *map(unwrap, mark.says)],
+        "explain": unwrap(question.explain).split("\n\n"),
+        "picked": picked,
+        "right": {"abcdefgh"[at] for at in right} if question.kind in LETTERED else set(),
+        "id": session.data.id,
+    }
+
+
+async def _read_form(request: Request, several: str = "") -> dict[str, str]:
+    """Return the fields of a form; those of one name may be several, and are joined."""
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=50)
+    return {name: " ".join(values) if name == several else values[-1] for name, values in fields.items()}
+
+
+def _go(path: str) -> RedirectResponse:
+    return RedirectResponse(f"/quiz/{path}".rstrip("/"), 303)

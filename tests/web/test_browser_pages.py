@@ -1,0 +1,148 @@
+"""The pages in a real browser: for everybody, by keys alone, narrow, light and dark; and live."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.browser import make_server
+from support.course_files import ROOT
+from support.learn_command import START, environment, start_workspace
+
+from grader.course import load
+from grader.web.server import WebServer
+
+PAGES = ("/", "/lesson/softmax", "/lesson/training", "/quiz", "/nowhere")
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace of the bundled course."""
+    return start_workspace(tmp_path_factory.mktemp("pages") / "work", ROOT)
+
+
+@pytest.fixture(scope="module")
+def server(workspace: Path) -> Iterator[WebServer]:
+    """Its pages, without a judge."""
+    with make_server(workspace, ROOT) as started:
+        yield started
+
+
+@pytest.fixture
+def at(page: Any, server: WebServer) -> Any:
+    """The page of an address, entered by a link."""
+    page.goto(server.make_link())
+    base = page.url.rstrip("/")
+
+    def go(address: str) -> Any:
+        page.goto(base + address)
+        return page
+
+    return go
+
+
+def faults(page: Any) -> list[str]:
+    """What axe finds that keeps people out: serious and critical."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install -e '.[dev]'")
+    found = axe.Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+def look_at(at: Any, address: str, scheme: str) -> None:
+    page = at(address)
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert faults(page) == [], (address, scheme)
+
+
+def test_nobody_is_kept_out(at: Any) -> None:
+    """Axe finds nothing serious, in light and in dark."""
+    look_at(at, "/lesson/softmax", "light")
+    look_at(at, "/", "dark")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("address", [*PAGES, *(f"/lesson/{name}" for name in load(ROOT).lessons)])
+def test_nobody_is_kept_out_of_any_page(at: Any, address: str, scheme: str) -> None:
+    """As above, on every page."""
+    look_at(at, address, scheme)
+
+
+def test_nothing_is_wider_than_a_narrow_screen(at: Any) -> None:
+    """At 400 pixels no page scrolls sideways."""
+    for address in PAGES:
+        page = at(address)
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, address
+
+
+def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
+    """From the first page to the end: letters, u, numbers, Enter."""
+    page = at("/quiz")
+    page.locator("button[value=softmax]").focus()
+    page.keyboard.press("Enter")
+    for number in range(30):
+        page.locator("#answer, .question h1:not(.hidden)").first.wait_for()
+        if page.locator("#answer").count() == 0:
+            break
+        assert number or faults(page) == []
+        if page.locator("input[type=radio]").count():
+            page.keyboard.press("b")
+            assert page.locator("input:checked").input_value() == "b"
+            page.keyboard.press("u")
+            assert page.locator("input:checked").count() == 0
+            page.keyboard.press("a")
+            page.keyboard.press("3")
+        else:
+            page.evaluate("document.activeElement.blur()")
+            page.keyboard.press("?")
+        page.locator("#next").wait_for()
+        assert number or faults(page) == []
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: not url.endswith("/mark"))
+    assert "of 10" in page.locator("h1").text_content()
+
+
+WRONG = """import torch
+
+
+def softmax(x, dim=-1):
+    e = (x - x.amax(-1, keepdim=True)).exp()
+    return e / e.sum({})
+"""
+
+
+def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path) -> None:
+    """From the key to the verdict in a real browser: the line is marked, the trap open; mended it passes."""
+    workspace = start_workspace(tmp_path / "work", ROOT)
+    (workspace / "core/softmax.py").write_text(WRONG.format("dim, keepdim=True"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, "web", "softmax", "--no-open"], cwd=workspace, env=environment(ROOT),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        page.goto(process.stdout.readline().split()[1])
+        page.locator("[data-state=failed]").wait_for()
+        assert page.locator(".trap.yours[open]").count() == 1
+        page.locator(".line.marked").first.wait_for()
+
+        (workspace / "core/softmax.py").write_text(WRONG.format("dim"))  # another editor, nothing typed here
+        page.locator("#source").and_(page.locator("textarea")).wait_for()
+        page.get_by_text("Checking …").wait_for(state="hidden")
+        page.locator("#source").fill((ROOT / "solutions/core/softmax.py").read_text())
+        page.locator("[data-state=passed]").wait_for()
+        assert page.locator("#verdict .score").text_content().split()[0] == "10.0"
+        assert page.locator(".line.marked, .trap.yours").count() == 0
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,112 @@
+"""The quiz in the browser: one sitting with the terminal's, every answer kept, none marked twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from support.browser import Answer, Visitor, make_server
+from support.quiz_workspace import Workspace
+
+from grader.quiz.kinds import KINDS
+from grader.store import Store
+from grader.store.quiz_log import QuizLog
+
+
+class Sitting:
+    """A browser in the middle of a quiz, without its scripts: pages and forms do all of it."""
+
+    def __init__(self, visitor: Visitor, workspace: Workspace) -> None:
+        self.visitor, self.workspace = visitor, workspace
+
+    def post(self, path: str, **fields: str | list[str]) -> Answer:
+        return self.visitor.ask("POST", path, urlencode(fields, doseq=True))
+
+    def begin(self, **fields: str) -> str:
+        answer = self.post("/quiz", **fields)
+        assert answer.status == 303
+        return str(answer.headers["location"])
+
+    def asked(self, address: str) -> dict[str, str]:
+        """The hidden fields of the question that is asked now."""
+        return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', self.visitor.read(address)))
+
+
+@pytest.fixture
+def sitting(tmp_path: Path) -> Iterator[Sitting]:
+    """A workspace with a question of every kind."""
+    workspace = Workspace(tmp_path, every_kind=True)
+    with make_server(workspace.folder, workspace.course) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        yield Sitting(visitor, workspace)
+
+
+def test_every_kind_is_asked_answered_and_marked_to_the_end(sitting: Sitting) -> None:
+    """What is no answer costs nothing, what is not known is said so, and the end has the score."""
+    address = sitting.begin(topic="every_kind")
+    words = set()
+    for _ in range(2 * len(KINDS)):
+        page = sitting.visitor.read(address)
+        if "of 10</h1>" in page:
+            break
+        asked = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
+        assert sitting.post(address, **asked, typed="x" * 1001, certainty="sure").status == 422
+        answer = sitting.post(address, **asked, certainty="?")
+        assert (answer.status, answer.headers["location"]) == (303, f"{address}/mark")
+        words.add(re.search(r"<title>([^:]*)", sitting.visitor.read(f"{address}/mark"))[1])
+    assert words == {"Not known yet"}
+    assert "0.0 of 10" in sitting.visitor.read(address)
+    assert {answer.typed for answer in sitting.workspace.log()} == {"?"}
+
+
+def test_an_answer_counts_once_and_the_terminal_goes_on(sitting: Sitting) -> None:
+    """Sent again it is not taken for the next question; `learn quiz` begins where the browser left."""
+    address = sitting.begin(topic="every_kind")
+    asked = sitting.asked(address)
+    for _ in range(2):
+        sitting.post(address, **asked, typed="?", certainty="?")
+    assert len(sitting.workspace.log()) == 1
+    assert sitting.begin(topic="every_kind") == address
+
+    events = sitting.workspace.events("quiz", "every_kind", stdin="?\n")
+    assert events[0]["resumed"] and events[0]["answered"] == 1
+    assert events[1]["family"] == sitting.asked(address)["family"] or events[1]["number"] == 2
+    assert len(sitting.workspace.log()) == 2
+
+
+def test_certainty_and_several_letters_are_kept(sitting: Sitting) -> None:
+    """Options that are picked are one answer, marked one by one."""
+    with Store.open(sitting.workspace.progress) as store:
+        planned = QuizLog(store.database).begin_session("quiz", ["every_kind"], [("every_kind.multi", 1)])
+    address = f"/quiz/{planned.session.id}"
+    sitting.post(address, **sitting.asked(address), typed=["a", "b"], certainty="guess")
+
+    assert "yours" in sitting.visitor.read(f"{address}/mark")
+    last = sitting.workspace.log()[-1]
+    assert (last.typed, last.certainty) == ("a b", "guess")
+
+
+def test_what_was_missed_is_asked_again(sitting: Sitting) -> None:
+    """The first page offers it; nothing else begins by looking at a page."""
+    assert "Ask again" not in sitting.visitor.read("/quiz")
+    address = sitting.begin(topic="every_kind")
+    sitting.post(address, **sitting.asked(address), certainty="?")
+    page = sitting.visitor.read("/quiz")
+    assert "Ask again what is due or was missed (1)" in page
+    assert "Broken off" in page and "1 of " in page
+
+    review = sitting.begin(mode="review")
+    assert review != address
+    assert sitting.asked(review)["family"] == sitting.workspace.log()[0].family
+
+
+@pytest.mark.parametrize("path", ["/quiz/nope", "/quiz/nope/mark", "/quiz/..%2fx"])
+def test_there_is_no_other_sitting(sitting: Sitting, path: str) -> None:
+    """Nor a topic of another name."""
+    assert sitting.visitor.ask("GET", path).status == 404
+    assert sitting.post("/quiz", topic="nope").status == 404
+    assert sitting.post("/quiz", topic="x" * 250_000).status == 404
