@@ -46,7 +46,7 @@ def results_of(hand_ins: Path, count: int) -> dict[str, Record]:
     return records
 
 
-@repeat(48, 500)
+@repeat(24, 500)
 def test_every_mutated_hand_in_has_a_result(tmp_path, times):
     """Archives, notebooks, files and folders: each gets its scores or its problem, and none ends the run."""
     ids = make_hand_ins(tmp_path / "in", times, 0)
@@ -57,7 +57,7 @@ def test_every_mutated_hand_in_has_a_result(tmp_path, times):
     assert any(record.problem for record in records.values())
 
 
-@repeat(8, 100)
+@repeat(4, 100)
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git: install it")
 def test_every_damaged_clone_has_a_result(tmp_path, times):
     """A clone whose objects, refs or configuration are damaged has a problem, or what can still be read of it."""

@@ -15,7 +15,7 @@ from grader.judge.diagnosis.mistake_set import Mistake
 from grader.judge.diagnosis.name_mistake import Diagnostician
 
 FEW = 4  # mistakes of each function in a usual run
-QUICK = {"softmax", "scaled_dot_product_attention", "multi_head_attention"}
+QUICK = {"softmax", "scaled_dot_product_attention"}
 each_function = pytest.mark.parametrize(
     "lesson, function, few",
     [(lesson, each.function, FEW) for lesson, each in CASES if each.function in QUICK]

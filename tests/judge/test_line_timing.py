@@ -61,7 +61,7 @@ def test_no_trick_holds_a_call_up(trick):
         ask(worker, SECONDS + MARGIN)
 
 
-@repeat(15, 150)
+@repeat(8, 150)
 def test_no_row_of_tricks_holds_a_call_up(times):
     """So do several in any order, at any time."""
     for seed in range(times):
@@ -85,7 +85,7 @@ def loaded(launcher, layers: list[str]) -> Worker:
     return worker
 
 
-@repeat(4, 30)
+@repeat(2, 30)
 @pytest.mark.parametrize("layers", [[], ["no-new-privileges", "seccomp"]], ids=["bare", "filtered"])
 def test_no_process_holds_a_call_up(launcher, layers, times):
     """Nor does a real process that goes on for ever: it is interrupted, killed, and another one answers."""

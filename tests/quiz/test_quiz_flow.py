@@ -705,7 +705,7 @@ class Witness:
         self.answers = len(log)
 
 
-@repeat(usual=10, soak=40)
+@repeat(usual=5, soak=40)
 def test_kill_nine_at_any_moment_loses_no_answer(workspace, times):
     """So many times through a pipe, a quarter as often in a terminal: what was told is in the log, and the same sitting
     goes on with the same variants."""

@@ -135,7 +135,7 @@ def test_of_all_answers_as_one_class_only_those_that_are_one_text_are_shown() ->
 
 
 @pytest.mark.parametrize("size, share", [(2, 1.0), (3, 0.7), (8, 0.34), (25, 0.1)])
-@repeat(usual=4, soak=60)
+@repeat(usual=2, soak=60)
 def test_in_small_classes_nothing_is_shown_that_was_written_independently(size: int, share: float, times: int) -> None:
     """In a small class it is not known what is idiom; still only answers made from one another are shown."""
     classes = math.ceil(times * share)
@@ -246,7 +246,7 @@ def with_code_of_their_own(lesson: str) -> list[Path]:
     ("other local names", 30, 0.8), ("other local names", 3, 0.8),
     ("disguised", 30, 0.75), ("disguised", 3, 0.6),
 ])  # fmt: skip
-@repeat(usual=6, soak=8)
+@repeat(usual=3, soak=8)
 def test_a_copy_is_found(way: str, others: int, least: float, times: int) -> None:
     """Of answers that have eight lines or more of their own, so many are shown beside a copy of themselves, in a class
     of `others` more."""

@@ -452,7 +452,7 @@ def mutate(random: Random, path: Path) -> None:
         mutate_bytes(random, path)
 
 
-@repeat(15, soak=60)
+@repeat(6, soak=60)
 def test_whatever_a_class_store_holds_is_an_answer_or_an_error_of_ours(stolen, times):
     """Mutated rows and bytes: every command that reads results ends, and says the next step where it cannot go on."""
     original = stolen.read_bytes()
@@ -469,7 +469,7 @@ def test_whatever_a_class_store_holds_is_an_answer_or_an_error_of_ours(stolen, t
         assert {path.name for path in stolen.parent.parent.iterdir()} <= {"out", "merged", "canvas.csv", "up.csv"}
 
 
-@repeat(12, soak=50)
+@repeat(5, soak=50)
 def test_whatever_a_progress_file_holds_is_an_answer_or_an_error_of_ours(tmp_path, monkeypatch, times):
     """Mutated rows and bytes: every command that reads a learner's progress ends, without a fault of ours."""
     here = Workspace(tmp_path)
@@ -501,7 +501,7 @@ def test_whatever_a_progress_file_holds_is_an_answer_or_an_error_of_ours(tmp_pat
             raise AssertionError(f"seed {seed}") from error
 
 
-@repeat(300, soak=1500)
+@repeat(100, soak=1500)
 def test_whatever_a_log_holds_is_an_answer_or_left_out(tmp_path, times):
     """Mutated lines of quiz logs are answers, left out, or a usage error."""
     line = {
