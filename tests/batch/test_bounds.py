@@ -72,7 +72,7 @@ class Room:
         assert QUESTION in checks.read_text()
         checks.write_text(checks.read_text().replace(QUESTION, CHECK))
         limits = self.course / "course.toml"
-        limits.write_text(limits.read_text().replace("total_seconds = 20.0", "total_seconds = 1.5"))
+        limits.write_text(limits.read_text().replace("total_seconds = 20.0", "total_seconds = 3.0"))
         write(place / "site", {"sitecustomize.py": SITE.format(log=str(self.log))})
         self.environment = {**os.environ, "PYTHONPATH": str(place / "site"), "TMPDIR": str(place)}
 

@@ -35,7 +35,7 @@ def returning(expression: str) -> str:
 @pytest.fixture(scope="module")
 def verdict(launcher_with):
     """Judge a source as `softmax`, with short limits."""
-    limits = dataclasses.replace(course().limits, call_seconds=2.0, total_seconds=15.0, memory_mb=2048)
+    limits = dataclasses.replace(course().limits, call_seconds=10.0, total_seconds=60.0, memory_mb=2048)
     with launcher_with(limits) as launcher:
 
         def judge(source: str, call_seconds: float = 2.0, **more: Any) -> LessonResult:
@@ -134,7 +134,7 @@ def test_functions_that_give_no_right_answer(verdict, case):
     a grader error."""
     source, mistake = BAD_ANSWERS[case]
 
-    result = verdict(source, call_seconds=0.5 if mistake == "timeout" else 2.0)
+    result = verdict(source, call_seconds=0.5 if mistake == "timeout" else 10.0)
 
     assert result.score < 10.0 and not result.passed
     assert all(check.outcome != "grader-error" for check in result.checks)

@@ -122,7 +122,7 @@ def tiny_with(checks: str, root: Path) -> Course:
     (root / "solutions/basics/test_moving_average.py").write_text(checks)
     lesson = root / "lessons/basics/moving_average.md"
     lesson.write_text(re.sub(r"forbids = .*", "forbids = []", lesson.read_text()))
-    return replace(load(root), limits=Limits(call_seconds=1.0, total_seconds=20.0, memory_mb=1024, output_kb=64))
+    return replace(load(root), limits=Limits(call_seconds=2.0, total_seconds=20.0, memory_mb=1024, output_kb=64))
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def test_nothing_is_carried_into_another_lesson(channel, course, tiny_launcher):
         ),
         ("    while True: print('x' * 9999)", "It printed more than 64 kB and was stopped."),
         ("    os.kill(os.getpid(), 9)", "The process was killed: by itself, or by the system for want of memory."),
-        ("    while True: pass", "No answer within 1 s. It was on line 6 of moving_average.py."),
+        ("    while True: pass", "No answer within 2 s. It was on line 6 of moving_average.py."),
     ],
 )
 def test_what_is_told_helps(body, says, course, tiny_launcher):
