@@ -228,8 +228,11 @@ alone("bl-no-module", "`GPT` is not an nn.Module, so it has no state dict and no
 alone("bl-dropout", "There is dropout: in training mode two calls differ. The exercise asks for none.",
         "Take the dropout out, or set its probability to 0.", only=("in training mode",),
         place="F.dropout(x + self.pos.weight[:length], 0.1, self.training)")
-alone("gp-device", "The mask is made on the CPU, wherever the ids are: on any other device that is an error.",
-      "Make it with `device=ids.device`.", only=("on another device",), ones="torch.ones(length, length)")
+for coding, changes in (("", {"ones": "torch.ones(length, length)"}),
+                        ("places", {"place": "x + self.pos(torch.arange(length))"})):
+    alone("gp-device", "The mask, or the numbers of the places, are made on the CPU, wherever the ids are: on any "
+          "other device that is an error.", "Make them with `device=ids.device`.", coding=coding,
+          only=("on another device",), **changes)
 gpt.common("gp", "detached")
 
 # --- the block, as in its own lesson

@@ -63,7 +63,7 @@ split.mistake("bat-split-windows", "The parts get a second axis.", "Leave both i
 split.mistake("bat-float", "The ids are floats.", "Leave them whole: an embedding takes int64.",
               parts="data[:cut].float(), data[cut:].float()")
 split.mistake("bat-in-place", "The caller's row is changed: it is sorted or shuffled in place.", "Only slice it.",
-              take_data="data.copy_(data.flip(0))")
+              alone=True, take_data="data.copy_(data.flip(0))")
 
 # --- get_batch
 BY_ONE = "The targets are the windows one place later: `data[s + 1 : s + T + 1]`."
