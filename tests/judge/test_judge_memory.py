@@ -12,7 +12,7 @@ from support.repeat import SOAK
 
 MOST_MB = 400  # 250 is measured, and 325 once beside other tests  # more than before an examination
 MOST_MB_KEPT = 150  # of all examinations, after them
-SHARES = max(1, 4 // SOAK)  # a lesson is put to one kind in so many: all of them in each take minutes
+SHARES = max(1, 8 // SOAK)  # a lesson is put to one kind in so many: all of them in each take minutes
 MOST_SECONDS = 12.0  # of the judge's processor time for one examination: three times what the longest takes
 
 JUDGE = """
