@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"files", "course", "source", "submission", "worker"},
     "live": BASE | {"files", "judge"},
+    "notebook": {"course", "files", "model"},
     "api": {"judge", "quiz"},
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},
@@ -47,7 +48,7 @@ MAY_IMPORT = {
         "store",
         "terminal",
     }
-    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live", "intake", "web"},
+    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live", "intake", "web", "notebook"},
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}

@@ -46,36 +46,44 @@ class LiveWork:
     events: queue.SimpleQueue[tuple[str, Any]] = field(default_factory=queue.SimpleQueue)
     _live: LiveJudge = field(init=False)
 
-    def judge_saves(self, drive: Callable[[], None], follows: Callable[[Lesson], bool]) -> None:
-        """Start the judge and call `drive`; meanwhile each save of a lesson that it follows is an event."""
+    def with_judge(self, drive: Callable[[LiveJudge], None]) -> None:
+        """Start the judge and call `drive`."""
         from grader.judge.session import judge_with
         from grader.live.live_judge import LiveJudge
-        from grader.live.saved_files import SavedFiles
-
-        context = self.run.context
-        lessons = context.course.lessons.values()
 
         def begin(judge: Judge) -> None:
-            workspace = context.require_workspace()
-            files = {workspace.exercise_path(lesson).resolve(): lesson for lesson in lessons}
+            with LiveJudge(judge) as self._live:
+                drive(self._live)
 
+        course = self.run.context.course
+        judge_with(course, course.lessons.values(), begin, device=self.run.device)
+
+    def judge_saves(self, drive: Callable[[], None], follows: Callable[[Lesson], bool]) -> None:
+        """Start the judge and call `drive`; meanwhile each save of a lesson that it follows is an event."""
+        from grader.live.saved_files import SavedFiles
+
+        workspace = self.run.context.require_workspace()
+        lessons = self.run.context.course.lessons.values()
+        files = {workspace.exercise_path(lesson).resolve(): lesson for lesson in lessons}
+
+        def begin(live: LiveJudge) -> None:
             def on_save(path: Path) -> None:
                 if follows(files[path]):
                     self.events.put(("saved", files[path]))
-                    self._live.overtake()
+                    live.overtake()
 
-            with LiveJudge(judge) as self._live, SavedFiles(workspace.root, files, on_save):
+            with SavedFiles(workspace.root, files, on_save):
                 drive()
 
-        judge_with(context.course, lessons, begin, device=self.run.device)
+        self.with_judge(begin)
 
-    def examine(self, lesson: Lesson) -> bool:
-        """Judge the lesson's file as it is now; return False if a newer save overtook that."""
+    def examine(self, lesson: Lesson, submission: Submission | None = None) -> bool:
+        """Judge a submission, or the lesson's file as it is now; return False if a newer save overtook that."""
         run = self.run
         run.progress = run.context.progress()
         self.troubles.pop(lesson.name, None)
         try:
-            submission = self._read(lesson)
+            submission = submission or self._read(lesson)
             submission = replace(submission, passing=find_passing(run, submission))
             with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
                 verdict = self._live.examine(lesson, submission, run.seed, run.progress[lesson.name].hints_used)
@@ -87,11 +95,11 @@ class LiveWork:
         self._keep(verdict, submission)
         return True
 
-    def draw_pictures(self, lesson: Lesson) -> list[Picture]:
-        """Draw what the lesson's file answers as it is now; empty where nothing can be drawn, or a save overtook it."""
+    def draw_pictures(self, lesson: Lesson, submission: Submission | None = None) -> list[Picture]:
+        """Draw what a submission, or the lesson's file, answers; empty where nothing can be drawn."""
         limits = self.run.context.course.limits_for(lesson)
         with suppress(SelfattendError, LearnerError), end_after(limits.judging_seconds, f"Drawing {lesson.name}"):
-            return self._live.draw_pictures(lesson, self._read(lesson)) or []
+            return self._live.draw_pictures(lesson, submission or self._read(lesson)) or []
         return []
 
     def _read(self, lesson: Lesson) -> Submission:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
@@ -14,19 +16,32 @@ SUFFIX = ".ipynb"
 def read_notebook(path: Path, lesson: str = "") -> Submission:
     """Read a notebook as the submission of a lesson. Nothing of it is run. Raises SubmissionError."""
     from grader.intake.limits import MAX_NOTEBOOK_BYTES
-    from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 
-    notes: list[str] = []
     try:
-        source = to_source(read_whole(path, MAX_NOTEBOOK_BYTES), notes.append)
+        raw = read_whole(path, MAX_NOTEBOOK_BYTES)
     except OSError as error:
         reason = error.strerror or "its name is none"
         raise SubmissionError(
             f"the notebook cannot be read: {reason}", where=str(path), next_step="learn list"
         ) from None
+    return _to_submission(raw, str(path), lesson)
+
+
+def read_cells(cells: Sequence[str], lesson: str) -> Submission:
+    """Read the code cells of a notebook that is open as the submission of a lesson. Raises SubmissionError."""
+    notebook = {"cells": [{"cell_type": "code", "source": code} for code in cells]}
+    return _to_submission(json.dumps(notebook).encode(), "notebook", lesson)
+
+
+def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
+    from grader.intake.notebook.notebook_to_module import NotebookError, to_source
+
+    notes: list[str] = []
+    try:
+        source = to_source(raw, notes.append)
     except NotebookError as error:
-        raise SubmissionError(str(error), where=str(path), next_step="save it as .ipynb, in Python") from None
-    return Submission(lesson, str(path), source, {}, tuple(notes))
+        raise SubmissionError(str(error), where=path, next_step="save it as .ipynb, in Python") from None
+    return Submission(lesson, path, source, {}, tuple(notes))
 
 
 def lessons_in(path: Path, course: Course) -> list[Lesson]:

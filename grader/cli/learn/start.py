@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.options import course_option
 from grader.course import trust
 from grader.errors import WorkspaceError
+from grader.files import write_whole
+from grader.model import Course
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.text import plural
 from grader.workspace import Workspace, create, find, is_workspace
@@ -18,9 +21,10 @@ from grader.workspace import Workspace, create, find, is_workspace
 
 @click.command("start")
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--notebook", is_flag=True, help="Write each lesson as a Jupyter notebook, too.")
 @course_option
 @click.pass_context
-def command(ctx: click.Context, directory: Path | None) -> None:
+def command(ctx: click.Context, directory: Path | None, notebook: bool) -> None:
     """Make DIR, or this folder, a workspace with every exercise.
 
     A file that is already there is never overwritten. Run it again to add what a newer version of the course brings.
@@ -28,6 +32,7 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     \b
     Example:
       learn start my-transformer
+      learn start my-transformer --notebook
     """
     folder = current_folder()
     target = folder / directory if directory else folder
@@ -50,6 +55,9 @@ def command(ctx: click.Context, directory: Path | None) -> None:
         )
         left = f"Kept: {kept}. " if kept else ""
         put(wrap(f"Added: {added}. {left}Nothing else in the folder was changed.", 2))
+    if notebook:
+        number = _write_notebooks(changes.workspace, course)
+        put(f"{paint(signs().passed, 'good')} {plural(number, 'notebook')} written beside the exercises.")
     for path in changes.carried:
         put(wrap(f"{short_path(path)} begins with your work on the lesson's former name.", 2))
     put()
@@ -58,6 +66,21 @@ def command(ctx: click.Context, directory: Path | None) -> None:
         put("      " + paint(f"learn read {next(iter(course.lessons))}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
+
+
+def _write_notebooks(workspace: Workspace, course: Course) -> int:
+    """Write the notebooks that are not there; return how many."""
+    from grader.notebook.lesson_notebook import make_notebook
+
+    paths = {workspace.exercise_path(lesson).with_suffix(".ipynb"): lesson for lesson in course.lessons.values()}
+    missing = {path: lesson for path, lesson in paths.items() if not os.path.lexists(path)}
+    for path, lesson in missing.items():
+        try:
+            write_whole(path, [make_notebook(lesson)])
+        except OSError as error:
+            what = f"the notebook cannot be written: {error.strerror}"
+            raise WorkspaceError(what, where=str(path), next_step="learn start --notebook") from None
+    return len(missing)
 
 
 def _find_existing(folder: Path) -> Workspace | None:

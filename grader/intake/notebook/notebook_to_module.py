@@ -18,7 +18,7 @@ from grader.submission import MAX_BYTES
 _MAGIC = re.compile(r"^(?P<indent>[ \t]*)(?P<magic>%{1,2}[A-Za-z]|!|\?)")
 _ASSIGNED = re.compile(r"^(?P<indent>[ \t]*)[\w.,\[\]][\w.,\[\] \t]*=[ \t]*(%[A-Za-z]|!)")  # `files = !ls`
 _HELP = re.compile(r"^(?P<indent>[ \t]*)[\w.]+\?{1,2}[ \t]*$")  # `torch.softmax?`
-_PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun)\b")
+_PYTHON_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun|check)\b")
 
 
 class NotebookError(Exception):

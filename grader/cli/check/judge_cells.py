@@ -1,0 +1,105 @@
+"""Judge what a notebook asks for: a request is a line of JSON, and so is its answer. `grader.notebook` starts this.
+
+Requests:
+    {"do": "check", "lesson", "cells": [...], "function": NAME or ""}    answer {"html", "text", "passed"}
+    {"do": "show", "lesson", "cells": [...]}                             answer {"pictures": [{"spec", "text"}]}
+
+`function` is what the notebook calls the lesson's function. In place of each answer may come {"trouble": TEXT}. Where
+the input ends, so does the process: a kernel that is killed leaves none behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from grader.cli.check.check import SHORT_SEEDS
+from grader.cli.check.live_work import LiveWork
+from grader.cli.check.notebook_file import read_cells
+from grader.cli.check.show_results import CheckRun
+from grader.cli.context import CourseContext, find_context
+from grader.cli.options import course_option
+from grader.cli.run_command import run
+from grader.course.learner_copy import release_of
+from grader.errors import SelfattendError, SubmissionError, UsageError
+from grader.files import is_file
+from grader.model import Lesson, Submission
+from grader.terminal.console import make_layout
+
+STYLE = Path(__file__).with_name("judge_cells.css")
+
+
+@click.command("judge-cells")
+@course_option
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Answer the requests on standard input until it ends."""
+    context = find_context(ctx)
+    from grader.judge.session import random_seed
+
+    release = release_of(context.course)
+    seed = release.seed(None) if release else random_seed(SHORT_SEEDS)
+    work = LiveWork(CheckRun(context, context.progress(), "cpu", seed, as_json=False, verbose=False))
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # so that nothing else is written between the answers
+    work.with_judge(lambda _: _serve(work, answers))
+
+
+def _serve(work: LiveWork, answers: TextIO) -> None:
+    for line in sys.stdin:
+        try:
+            answer = _answer(work, json.loads(line))
+        except SelfattendError as error:
+            answer = {"trouble": str(error)}
+        answers.write(f"{json.dumps(answer)}\n")
+        answers.flush()
+
+
+def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
+    lesson = work.run.context.lesson(request["lesson"])
+    submission = _read(work.run.context, lesson, request["cells"], request.get("function", ""))
+    return _check(work, lesson, submission) if request["do"] == "check" else _show(work, lesson, submission)
+
+
+def _read(context: CourseContext, lesson: Lesson, cells: list[str], function: str) -> Submission:
+    submission = read_cells(cells, lesson.name)
+    if not function:
+        return submission
+    wanted = lesson.functions[0].name
+    return replace(submission, source=f"{submission.source}\n\n{wanted} = {function}\n")
+
+
+def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:
+    from grader.reports.formats.to_terminal import assessment
+    from grader.web.verdict import verdict_event
+
+    work.examine(lesson, submission)
+    if trouble := work.troubles.get(lesson.name):
+        return {"trouble": trouble}
+    verdict, before = work.verdicts[lesson.name], work.before[lesson.name]
+    event = verdict_event(lesson, verdict, before, "")
+    html = f"<style>{STYLE.read_text()}</style><div class='selfattend'>{event['html']}</div>"
+    text = assessment(verdict, make_layout(), title=lesson.title, before=before)
+    return {"html": html, "text": text, "passed": verdict.passed}
+
+
+def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:
+    from grader.terminal.picture import draw
+
+    if not is_file(lesson.pictures_path):
+        raise UsageError(f'there are no pictures of "{lesson.name}"', next_step="learn list")
+    layout = make_layout()
+    drawn = work.draw_pictures(lesson, submission)
+    if not drawn:
+        raise SubmissionError("nothing could be drawn", next_step=f"%check {lesson.name} (it says why)")
+    return {"pictures": [{"spec": each.vega_lite, "text": draw(each, layout, False)} for each in drawn]}
+
+
+if __name__ == "__main__":
+    run(command, "learn judge-cells")

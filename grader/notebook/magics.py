@@ -1,0 +1,71 @@
+"""The magics and functions of the notebook. Only a kernel imports this: IPython is its own."""
+
+# mypy: disable-error-code="no-untyped-call, untyped-decorator"
+# (of IPython some functions have types, which differs by version)
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+from typing import Any
+
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
+from IPython.display import display
+
+from grader.notebook.cell_judge import CellJudge, plain_environment
+from grader.notebook.questions import LEARN, ask_questions
+
+VEGA_LITE = "application/vnd.vegalite.v5+json"
+
+
+@magics_class
+class CourseMagics(Magics):
+    """What a notebook can ask of the course; without a lesson it is the one of the last request."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._shell = shell
+        self.lesson = ""
+        self.judge = CellJudge()
+        self.judge.start()
+        atexit.register(self.judge.close)
+
+    @line_cell_magic
+    def check(self, line: str, cell: str | None = None) -> None:
+        """Check a lesson: `%%check LESSON` above its code, or `%check [FUNCTION] [LESSON]` for what was run before."""
+        *function, lesson = line.split() or [self.lesson]
+        if cell is not None:
+            self._shell.run_cell(cell)
+        answer = self._ask(lesson, do="check", function=" ".join(function))
+        if answer:
+            display({"text/html": answer["html"], "text/plain": answer["text"]}, raw=True)
+
+    @line_magic
+    def hint(self, line: str) -> None:
+        """Show the next hint: `%hint [LESSON]`."""
+        lesson = line.strip() or self.lesson
+        command = [*LEARN, "hint", *([lesson] if lesson else [])]
+        done = subprocess.run(command, capture_output=True, text=True, env=plain_environment())
+        print(done.stdout or done.stderr, end="")
+
+    def show(self, lesson: str = "") -> None:
+        """Draw what your code answers, beside what is expected."""
+        answer = self._ask(lesson or self.lesson, do="show")
+        for picture in answer.get("pictures", ()):
+            display({VEGA_LITE: picture["spec"], "text/plain": picture["text"]}, raw=True)
+
+    def quiz(self, count: int = 3, topic: str = "") -> None:
+        """Ask some questions on the last lesson, or on a topic."""
+        ask_questions(topic or self.lesson, count, print, input)
+
+    def _ask(self, lesson: str, **request: Any) -> dict[str, Any]:
+        if not lesson:
+            print("Which lesson? For example: %check softmax")
+            return {}
+        cells = self._shell.history_manager.input_hist_raw[1:]  # so that cell 3 of a message is In [3]
+        answer = self.judge.ask(lesson=lesson, cells=cells, **request)
+        if "trouble" in answer:
+            print(answer["trouble"])
+            return {}
+        self.lesson = lesson
+        return answer

@@ -1,0 +1,162 @@
+"""The course in a notebook: magics in a real kernel, the process that judges, questions, lessons as notebooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.learn_command import ROOT, TINY, environment, learn, start_workspace
+from support.quiz_workspace import Workspace
+
+from grader.course import load
+from grader.notebook.cell_judge import CellJudge
+from grader.notebook.lesson_notebook import make_notebook
+from grader.notebook.questions import ask_questions
+
+SECONDS = 120
+RIGHT = (TINY / "solutions/basics/argmax_2d.py").read_text().partition("def ")
+WRONG = "def argmax_2d(grid):\n    return (0, 0)\n"
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace of the tiny course, which is the current folder."""
+    for name, value in environment(TINY).items():
+        monkeypatch.setenv(name, value)
+    workspace = start_workspace(tmp_path / "work")
+    monkeypatch.chdir(workspace)
+    return workspace
+
+
+@pytest.fixture
+def kernel(inside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Runs a cell in a real kernel and returns what it shows."""
+    nbclient = pytest.importorskip("nbclient", reason="no nbclient: pip install -e '.[dev]'")
+    nbformat = pytest.importorskip("nbformat")
+    spec = tmp_path / "jupyter/kernels/ours"
+    spec.mkdir(parents=True)
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (spec / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "ours", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = nbformat.v4.new_notebook()
+    client = nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="ours", allow_errors=True)
+
+    def run(code: str) -> str:
+        cell = nbformat.v4.new_code_cell(code)
+        notebook.cells.append(cell)
+        client.execute_cell(cell, len(notebook.cells) - 1)
+        return "".join(
+            each.get("text", "") + str(each.get("data", {}).get("text/plain", "")) for each in cell["outputs"]
+        )
+
+    with client.setup_kernel():
+        run.client = client  # type: ignore[attr-defined]
+        yield run
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Path) -> None:
+    """Imports and helpers of earlier cells count; one of another name can be checked; hints and progress go on."""
+    imports, def_, rest = RIGHT
+    assert kernel("%load_ext grader.notebook") == ""
+    kernel(f"{imports}\nimport numpy as np")
+    assert "checks passed" in kernel(f"%%check argmax_2d\n{WRONG}")
+    assert "10.0 / 10" in kernel(f"%%check argmax_2d\n{def_}{rest}")
+    assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")
+    assert "10.0" not in kernel("%check mine argmax_2d").partition("checks passed")[0]
+    assert "hint 1 of" in kernel("%hint")
+    assert 'did you mean "argmax_2d"' in kernel("%check argmax_3d")
+    assert "there are no pictures" in kernel("show()")
+    assert "10.0" in learn("progress", cwd=inside).stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc, which Linux has")
+def test_a_kernel_that_is_killed_leaves_no_process(kernel: Any) -> None:
+    """kill -9 of the kernel ends its judge, too."""
+    kernel("%load_ext grader.notebook")
+    pid = int(kernel("import os; os.getpid()"))
+    judges = children_of(pid)
+    os.kill(pid, signal.SIGKILL)
+
+    deadline = time.monotonic() + SECONDS
+    while judges and time.monotonic() < deadline:
+        judges = [judge for judge in judges if Path(f"/proc/{judge}").exists() and not _is_zombie(judge)]
+        time.sleep(0.05)
+    assert not judges
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_the_judge_gives_page_text_and_pictures(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HTML with its twin in text, without colours; Vega-Lite with the same; its end is told, and it begins anew."""
+    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
+    monkeypatch.chdir(inside.parent)
+    cells = ["import torch", "%%check softmax\ndef softmax(x, dim=-1):\n    return x"]
+    judge = CellJudge()
+    try:
+        answer = judge.ask(do="check", lesson="softmax", cells=cells, function="")
+        assert "<b>" in answer["html"] and "<script" not in answer["html"] and not answer["passed"]
+        assert "checks passed" in answer["text"] and "\x1b" not in answer["text"]
+        (picture, *_) = judge.ask(do="show", lesson="softmax", cells=cells)["pictures"]
+        assert "vega-lite" in picture["spec"]["$schema"] and "expected" in picture["text"]
+        broken = judge.ask(do="show", lesson="softmax", cells=["def softmax(x, dim):\n    return y +"])
+        assert "SyntaxError: code cell 1" in broken["pictures"][0]["text"]
+        judge.start().kill()
+        assert "has ended" in judge.ask(do="check", lesson="softmax", cells=cells, function="")["trouble"]
+        assert "softmax" in judge.ask(do="check", lesson="sofmax", cells=cells, function="")["trouble"]
+    finally:
+        judge.close()
+
+
+def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many are asked, what is no answer costs nothing, q stops, and what was answered is kept."""
+    quiz = Workspace(tmp_path)
+    for name, value in environment(quiz.course).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(quiz.folder)
+    typed, shown = iter(["9" * 1001, "?", "?", "q"]), list[str]()
+
+    ask_questions("topic0", 2, shown.append, lambda prompt: next(typed))
+
+    assert any("Not read" in text for text in shown) and sum("The answer is" in text for text in shown) == 2
+    assert len(quiz.log()) == 2 and next(typed) == "q"
+    ask_questions("topic0", 1, shown.append, lambda prompt: "q")
+    assert len(quiz.log()) == 2
+
+
+def test_each_lesson_becomes_a_notebook(tmp_path: Path) -> None:
+    """Text, stub and commands in cells that nbformat accepts; files that are there stay."""
+    nbformat = pytest.importorskip("nbformat", reason="no nbformat: pip install -e '.[dev]'")
+    work = start_workspace(tmp_path / "work")
+    (work / "basics/argmax_2d.ipynb").write_text("mine")
+    done = learn("start", "--notebook", cwd=work)
+
+    assert "written beside the exercises" in done.stdout
+    assert (work / "basics/argmax_2d.ipynb").read_text() == "mine"
+    assert "Nothing to add" in learn("start", cwd=work).stdout
+    for lesson in load(ROOT).lessons.values():
+        notebook = nbformat.reads(make_notebook(lesson), 4)
+        nbformat.validate(notebook)
+        sources = [cell["source"] for cell in notebook["cells"]]
+        assert (
+            sources[0].count("<details>") == sources[0].count("</details>")
+            and sources[1] == "%load_ext grader.notebook"
+        )
+        assert sources[2].startswith(f"%%check {lesson.name}\n") and sources[-1] == "quiz(3)"
