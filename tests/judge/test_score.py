@@ -79,7 +79,17 @@ def test_a_value_is_brought_into_the_form_of_the_expected_one(form):
     assert faults == told
 
 
+@pytest.mark.parametrize("value", [[True], (True, None), torch.tensor(True), torch.tensor([[True]]).numpy()], ids=str)
+def test_a_bool_in_another_form_is_brought_back(value):
+    """A decision in a list, or as an array of one bool, says what a bool says."""
+    faults: set[str] = set()
+
+    assert mend(value, False, faults) is True
+    assert faults == {"container"}
+
+
 OTHERS = {
+    "a number for a decision": (torch.tensor(0.5), True),
     "the right form": (torch.zeros(2, 3), torch.ones(2, 3)),
     "a mask of scores": (torch.tensor([0.0, -math.inf]), torch.tensor([True, False])),
     "other axes": (torch.ones(3, 2), torch.ones(2, 3)),

@@ -40,7 +40,7 @@ def as_asked(value: Any, expected: Any, axes: bool = False) -> Any:
         return _as_array(value, expected, axes)
     if isinstance(expected, list | tuple):
         return _as_sequence(value, expected)
-    return _as_number(value) if isinstance(expected, float) else None
+    return _as_number(value, type(expected)) if isinstance(expected, float | bool) else None
 
 
 def fitting_item(value: Any, expected: Any) -> int | None:
@@ -60,12 +60,12 @@ def _faults_of(value: Any, expected: Any) -> set[str]:
     return found | ({"dtype"} if dtype_name(item) != dtype_name(expected) else set())
 
 
-def _as_number(value: Any) -> Any:
+def _as_number(value: Any, kind: type) -> Any:
     if isinstance(value, list | tuple):
-        floats = [item for item in value if isinstance(item, float)]
-        return floats[0] if len(floats) == 1 else None
-    is_one = is_array(value) and math.prod(value.shape) == 1 and "complex" not in dtype_name(value)
-    return float(value.reshape(())) if is_one else None
+        found = [item for item in value if isinstance(item, kind)]
+        return found[0] if len(found) == 1 else None
+    fits = is_array(value) and ("complex" not in dtype_name(value) if kind is float else dtype_name(value) == "bool")
+    return kind(value.reshape(())) if fits and math.prod(value.shape) == 1 else None
 
 
 def _as_sequence(value: Any, expected: Any) -> Any:
