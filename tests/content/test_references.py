@@ -189,6 +189,32 @@ def gradient_clipping(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*shape) for shape in shapes]
 
 
+def evaluation(draw: Draw) -> Comparison:
+    """torch's mean cross-entropy of all tokens in one long row, and the wait of a textbook's loop."""
+    vocab_size, shapes = draw.size(2), [(draw.size(), draw.size()) for _ in range(draw.size())]
+    batches = [(draw.integers(vocab_size, *shape), draw.integers(vocab_size, *shape)) for shape in shapes]
+    for _, targets in batches:
+        targets[draw.integers(2, *targets.shape) == 0] = -100
+    batches[-1][1][0, 0] = 0  # at least one counts
+    losses, patience = draw.integers(5, draw.size(0, 9)).tolist(), draw.size(high=4)
+    module = load("solutions/training/evaluation.py")
+
+    def ours(weight: torch.Tensor) -> torch.Tensor:
+        model = torch.nn.Embedding.from_pretrained(weight.detach())
+        found = module.evaluate(model, iter(batches)), module.should_stop(losses, patience)
+        return torch.tensor(found, dtype=draw.dtype)
+
+    def theirs(weight: torch.Tensor) -> torch.Tensor:
+        inputs, targets = (torch.cat([batch[place].flatten() for batch in batches]) for place in (0, 1))
+        best, waited = 5, 0
+        for loss in losses:
+            waited = 0 if loss < best else waited + 1
+            best = min(best, loss)
+        return torch.tensor((F.cross_entropy(weight[inputs], targets).item(), waited >= patience), dtype=draw.dtype)
+
+    return ours, theirs, [draw.normal(vocab_size, vocab_size)]
+
+
 def learning_rate(draw: Draw) -> Comparison:
     """torch's linear and cosine schedulers, one behind the other."""
     warmup, length, low = draw.size(0), draw.size(), draw.one_of(0.0, 0.1, 1.0)
@@ -338,6 +364,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "padding_mask": padding_mask,
     "rope": rope,
     "learning_rate": learning_rate,
+    "evaluation": evaluation,
     "gradient_clipping": gradient_clipping,
     "gelu": gelu,
     "swiglu": swiglu,
