@@ -24,6 +24,7 @@ from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
 from grader.web.page import show_page
 from grader.web.quiz_pages import QuizPages
+from grader.web.report_page import report_view
 from grader.web.site import Site
 
 HERE = Path(__file__).parent
@@ -39,6 +40,7 @@ def make_app(site: Site) -> Starlette:
         Route("/file/{name}", pages.read_file),
         Route("/file/{name}", pages.write_file, methods=["PUT"]),
         *QuizPages(site).routes,
+        Route("/report", pages.report),
         Route("/style.css", _house_style),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
@@ -56,6 +58,9 @@ class _Pages:
         page = show_page("home", home_view(self._site))
         self._site.shown.set()
         return page
+
+    def report(self, request: Request) -> Response:
+        return show_page("report", report_view(self._site))
 
     def lesson(self, request: Request) -> Response:
         lesson = self._lesson(request)

@@ -74,7 +74,17 @@ class QuizPages:
     async def begin(self, request: Request) -> Response:
         """Begin a sitting on a topic, the assessment (no topic) or a review; one that is broken off goes on."""
         form = await _read_form(request)
+        if family := form.get("family"):
+            return await run_in_threadpool(self._ask_one, family)
         return await run_in_threadpool(self._begin, form.get("topic", ""), form.get("mode", "quiz"))
+
+    def _ask_one(self, family: str) -> Response:
+        """Ask one question again, with other numbers."""
+        with self._open() as quiz, self._one_at_a_time:
+            if quiz.bank.find_family(family) is None:
+                raise HTTPException(404, "There is no such question.")
+            topics = [quiz.bank.family(family).topic]
+            return _go(quiz.log.begin_session("redo", topics, plan_variants([family], quiz.log.asked())).session.id)
 
     def _begin(self, topic: str, mode: str) -> Response:
         topics: tuple[str, ...] = ()
@@ -109,7 +119,7 @@ class QuizPages:
         question = turn.question
         self._asked.setdefault((session.data.id, question.family, question.attempt), monotonic())
         view = {
-            **_show(quiz, question),
+            **show_question(quiz.bank, question),
             "turn": turn,
             "typed": typed,
             "reason": reason,
@@ -150,7 +160,7 @@ class QuizPages:
                 return _go(session.data.id)
             answer = session.answers[-1]
             question = session.question_of(answer)
-            return show_page("mark", _show_mark(quiz, session, question, answer))
+            return show_page("mark", {**show_mark(quiz.bank, question, answer), "id": session.data.id})
 
     def _end(self, quiz: _Quiz, session: Session) -> Response:
         if session.data.finished is None:
@@ -195,11 +205,11 @@ def _title(quiz: _Quiz, topics: tuple[str, ...]) -> str:
     return quiz.bank.topic(topics[0]).title if len(topics) == 1 else "Assessment"
 
 
-def _show(quiz: _Quiz, question: Question) -> dict[str, Any]:
+def show_question(bank: Bank, question: Question) -> dict[str, Any]:
     """Return what a question shows, whether it is asked or marked."""
     return {
         "question": question,
-        "topic": quiz.bank.topic(question.topic).title,
+        "topic": bank.topic(question.topic).title,
         "text": unwrap(question.text).split("\n\n"),
         "code": question.code.strip("\n"),
         "options": letter_options(question.options),
@@ -207,13 +217,14 @@ def _show(quiz: _Quiz, question: Question) -> dict[str, Any]:
     }
 
 
-def _show_mark(quiz: _Quiz, session: Session, question: Question, answer: Answered) -> dict[str, Any]:
+def show_mark(bank: Bank, question: Question, answer: Answered) -> dict[str, Any]:
+    """Return what is shown of an answer. Raises Unreadable for one to a question that is another since."""
     mark = mark_answer(question, answer.typed)
-    known = [quiz.bank.misconception(tag) for tag in mark.tags]
+    known = [bank.misconception(tag) for tag in mark.tags]
     picked = set(answer.typed.lower().replace(",", " ").split()) if question.kind in LETTERED else set()
     right = question.answer if isinstance(question.answer, list) else [question.answer]
     return {
-        **_show(quiz, question),
+        **show_question(bank, question),
         "answer": answer,
         "mark": mark,
         "word": "Right"
@@ -228,7 +239,6 @@ def _show_mark(quiz: _Quiz, session: Session, question: Question, answer: Answer
         "explain": unwrap(question.explain).split("\n\n"),
         "picked": picked,
         "right": {"abcdefgh"[at] for at in right} if question.kind in LETTERED else set(),
-        "id": session.data.id,
     }
 
 

@@ -16,7 +16,7 @@ from support.learn_command import START, environment, start_workspace
 from grader.course import load
 from grader.web.server import WebServer
 
-PAGES = ("/", "/lesson/softmax", "/lesson/training", "/quiz", "/nowhere")
+PAGES = ("/", "/lesson/softmax", "/lesson/training", "/quiz", "/report", "/nowhere")
 
 
 @pytest.fixture(scope="module")

@@ -110,3 +110,33 @@ def test_there_is_no_other_sitting(sitting: Sitting, path: str) -> None:
     assert sitting.visitor.ask("GET", path).status == 404
     assert sitting.post("/quiz", topic="nope").status == 404
     assert sitting.post("/quiz", topic="x" * 250_000).status == 404
+
+
+def test_the_report_shows_what_was_missed_and_asks_it_again(sitting: Sitting) -> None:
+    """With the answer and why, when it is due, and a button that asks it with other numbers."""
+    assert "Nothing is verified yet" in sitting.visitor.read("/report")
+    address = sitting.begin(topic="every_kind")
+    asked = sitting.asked(address)
+    sitting.post(address, **asked, certainty="?")
+    page = sitting.visitor.read("/report")
+    assert "What you missed" in page and "not known" in page
+    assert "How many questions are due" in page
+
+    again = sitting.begin(family=asked["family"])
+    assert sitting.asked(again)["family"] == asked["family"]
+    assert sitting.asked(again)["attempt"] != asked["attempt"]
+    assert sitting.post("/quiz", family="every_kind.nope").status == 404
+
+
+def test_an_exam_shows_no_mark_before_its_end(sitting: Sitting) -> None:
+    """Neither on a page of its own nor in the report."""
+    with Store.open(sitting.workspace.progress) as store:
+        planned = QuizLog(store.database).begin_session(
+            "exam", ["every_kind"], [("every_kind.multi", 1), ("every_kind.choice", 1)]
+        )
+    sitting.workspace.learn("quiz", "every_kind", "--exam", stdin="?\n")
+
+    assert len(sitting.workspace.log()) == 1
+    assert sitting.visitor.ask("GET", f"/quiz/{planned.session.id}/mark").status == 404
+    assert "What you missed" not in sitting.visitor.read("/report")
+    assert "goes on in the terminal" in sitting.visitor.read("/quiz")

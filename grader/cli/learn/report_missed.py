@@ -7,31 +7,24 @@ from contextlib import suppress
 
 from grader.cli.quiz.render import answer_line, header, mark_lines, next_lines, question_lines, wrap_paragraphs
 from grader.model import Answered, QuizSession
-from grader.quiz.assessment.evidence import first_tries
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.variants import make_variant
 from grader.quiz.model import Unreadable
-from grader.quiz.session.schedule import missed
+from grader.quiz.session.schedule import missed_answers
 from grader.quiz.session.session import mark_answer
 
 RULE = "-" * 20
 
 
 def missed_lines(bank: Bank, answers: Sequence[Answered], sessions: Sequence[QuizSession], salt: str) -> Iterator[str]:
-    """Yield the questions whose latest first try was not wholly right: sure but wrong first, then the latest.
-
-    An exam that is not finished shows nothing yet.
-    """
-    hidden = {each.id for each in sessions if each.mode == "exam" and not each.finished}
-    shown = [answer for answer in answers if answer.session not in hidden]
-    latest = first_tries(shown)
-    families = [family for family in missed(shown) if bank.find_family(family)]
-    for number, family in enumerate(families, 1):
-        yield from _missed(bank, latest[family], salt, f"{number} of {len(families)}")
-    if not families:
+    """Yield the questions whose latest first try was not wholly right: sure but wrong first, then the latest."""
+    wrong = missed_answers(bank, answers, sessions)
+    for number, answer in enumerate(wrong, 1):
+        yield from _missed(bank, answer, salt, f"{number} of {len(wrong)}")
+    if not wrong:
         yield "There is nothing that you missed."
         yield ""
-    yield from next_lines([("learn review", "asks it again") if families else ("learn quiz", "asks more")])
+    yield from next_lines([("learn review", "asks it again") if wrong else ("learn quiz", "asks more")])
 
 
 def _missed(bank: Bank, answer: Answered, salt: str, place: str) -> Iterator[str]:

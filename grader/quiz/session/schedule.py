@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from grader.model import Answered
+from grader.model import Answered, QuizSession
 from grader.quiz.assessment.evidence import first_tries
 from grader.quiz.assessment.fading import make_scheduler
 from grader.quiz.bank.bank import Bank
@@ -76,6 +76,17 @@ def missed(answers: Sequence[Answered]) -> list[str]:
     wrong = [answer for answer in first_tries(answers).values() if answer.credit < 1]
     ordered = sorted(reversed(wrong), key=lambda answer: not is_sure_but_wrong(answer))
     return [answer.family for answer in ordered]
+
+
+def missed_answers(bank: Bank, answers: Sequence[Answered], sessions: Sequence[QuizSession]) -> list[Answered]:
+    """Return the latest first tries that were not wholly right and may be shown, in the order of `missed`.
+
+    An exam that is not finished shows nothing yet.
+    """
+    hidden = {each.id for each in sessions if each.mode == "exam" and not each.finished}
+    shown = [answer for answer in answers if answer.session not in hidden]
+    latest = first_tries(shown)
+    return [latest[family] for family in missed(shown) if bank.find_family(family)]
 
 
 def rating(answer: Answered) -> str:

@@ -13,7 +13,13 @@ WIDTH, HEIGHT, MARGIN = 320, 220, 34
 
 def assessment_page(assessment: Mapping[str, Any], course: str) -> str:
     """Return the page; `assessment` is the object of `learn report --json`."""
-    context = {
+    return render("assessment", assessment_view(assessment, course, "base.html.j2"))
+
+
+def assessment_view(assessment: Mapping[str, Any], course: str, layout: str) -> dict[str, Any]:
+    """Return what the page shows; `layout` is the template that it stands in."""
+    return {
+        "layout": layout,
         "course": course,
         "when": datetime.now(UTC).date().isoformat(),
         "assessment": assessment,
@@ -22,7 +28,6 @@ def assessment_page(assessment: Mapping[str, Any], course: str) -> str:
         "past": _past(assessment["history"]),
         "size": {"width": WIDTH, "height": HEIGHT, "margin": MARGIN},
     }
-    return render("assessment", context)
 
 
 def _label(topic: Mapping[str, Any]) -> str:
