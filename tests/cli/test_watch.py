@@ -187,3 +187,18 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
     watching.type("q")
 
     assert watching.end() == 0
+
+
+def test_the_browser_takes_over_until_ctrl_c(workspace: Path, watching: Watching) -> None:
+    """`b` serves the pages of the lesson; Ctrl-C ends them alone, and the next save has its verdict on the screen."""
+    watching.type("b")
+    watching.wait_for(r"Open  http://127.0.0.1:\d+/\S+[\s\S]*Ctrl-C ends the pages")
+    os.killpg(watching.process.pid, signal.SIGINT)  # as Ctrl-C in its terminal does
+    watching.wait_for("Enter goes back")
+    watching.type("\n")
+    watching.wait_for("q quit")
+    answer(workspace, "argmax_2d")
+    watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("q")
+
+    assert watching.end() == 0

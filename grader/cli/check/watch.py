@@ -27,6 +27,8 @@ from grader.terminal.screen import Screen
 from grader.terminal.text import clean, score_text
 
 PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored here while it runs
 from grader.cli.learn.group import main
 from grader.judge.own_limits import lift_memory_limit
 lift_memory_limit()
@@ -40,6 +42,7 @@ KEYS = {  # each a command on the lesson
     "k": ("questions", "quiz {lesson}"),
     "s": ("solution", "solution {lesson}"),
     "l": ("lessons", "list"),
+    "b": ("browser", "web {lesson}"),
 }
 FOOTER_LINES = 4  # that a picture leaves to the keys
 OWN_KEYS = {"c": "all checks", "w": "picture", "p": "prints", "n": "next", "q": "quit"}
