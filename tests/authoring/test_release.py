@@ -225,11 +225,13 @@ def test_public_checks_alone_solve_nothing(small, tmp_path):
 
 
 def test_the_solution_is_with_the_instructor(workspace):
-    """`learn solution` says who has it."""
+    """`learn solution` says who has it; no picture shows what it would answer."""
     done = learn("solution", "softmax", "--give-up", cwd=workspace, course=None)
+    shown = learn("show", "softmax", cwd=workspace, course=None)
 
-    assert done.returncode == 2
+    assert done.returncode == shown.returncode == 2
     assert "your instructor has them" in done.stderr
+    assert "no references to compare with" in shown.stderr
 
 
 def test_only_recorded_seeds_can_be_asked_for(small, tmp_path):

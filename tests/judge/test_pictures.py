@@ -258,3 +258,23 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
     assert ".svg|.png|.html" in str(refused.exception.__dict__)
     assert "cannot be written" in str(nowhere.exception)
+
+
+def test_no_picture_is_of_a_hidden_input(launcher: Launcher) -> None:
+    """What pictures draw from `rand` is drawn from no seed of a check; so is what a submission is asked for them."""
+    lesson = course().lessons["attention"]
+    submission = Submission(lesson.name, "attention.py", lesson.solution_path.read_text())
+    shown: list[bytes] = []
+
+    def ask(judge: Any) -> set[bytes]:
+        [picture] = judge.draw_pictures(lesson, submission)
+        shown.append(json.dumps(values(picture, "expected")).encode())
+        transcripts = judge.lesson_checks(lesson, 7).transcripts.values()
+        answers = [
+            asked.answer["value"] for each in transcripts for asked in each.reference if asked.operation == "call"
+        ]
+        return {json.dumps(answer.flatten().tolist()).encode() for answer in answers if hasattr(answer, "flatten")}
+
+    hidden = run_judge(launcher, "attention", ask)
+    assert len(hidden) > 10
+    assert shown[0] not in hidden
