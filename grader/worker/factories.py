@@ -46,9 +46,9 @@ def make(spec: dict[str, Any], log: Log) -> Any:
     """Build the object that *spec* describes; it appends events to *log*.
 
     A specification is `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional
-    "dtype", "device" and "training"; or `{"kind": "optimizer", "name": "sgd", "module": <module>, "options": {...}}`;
-    or `{"kind": "iterator", "items": [...]}`, a generator; or `{"kind": "report", "total": 500}`, a function that takes
-    the loss of each step. Raises ValueError for another kind.
+    "dtype", "device", "training" and "cached"; or `{"kind": "optimizer", "name": "sgd", "module": <module>,
+    "options": {...}}`; or `{"kind": "iterator", "items": [...]}`, a generator; or
+    `{"kind": "report", "total": 500}`, a function that takes the loss of each step. Raises ValueError for another kind.
     """
     if spec["kind"] == "model":
         return _make_model(spec, log)
@@ -78,7 +78,7 @@ def _make_model(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
     layers = [_make_layer(name, *sizes) for name, *sizes in spec["layers"]]
-    model = _stack_class()(layers, log)
+    model = _stack_class(bool(spec.get("cached")))(layers, log)
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
     if spec.get("state") is not None:
@@ -99,8 +99,9 @@ def _make_layer(name: str, *sizes: Any) -> Any:
 
 
 @cache
-def _stack_class() -> Any:
+def _stack_class(cached: bool) -> Any:
     """Define the class late and once: torch may be absent, and defining a module class costs as much as a model."""
+    import torch
     from torch import nn
 
     class Stack(nn.Module):
@@ -112,13 +113,23 @@ def _stack_class() -> Any:
             self._log = log
 
         def forward(self, inputs: Any) -> Any:
-            outputs, log = self.layers(inputs), self._log
+            return self.noted(inputs, self.layers(inputs))
+
+        def noted(self, inputs: Any, outputs: Any) -> Any:
+            log = self._log
             log.append(("forward", self.training, list(inputs.shape), outputs.requires_grad))
             if outputs.requires_grad:
                 outputs.register_hook(lambda _gradient: log.append(("backward",)))
             return outputs
 
-    return Stack
+    class CachedStack(Stack):
+        """A stack that is given new tokens alone, with a cache: here simply what it has read so far."""
+
+        def forward(self, inputs: Any, cache: Any = None) -> Any:
+            text = inputs if cache is None else torch.cat([cache, inputs], dim=1)
+            return self.noted(inputs, self.layers(text)[:, -inputs.shape[1] :]), text
+
+    return CachedStack if cached else Stack
 
 
 def _make_optimizer(spec: dict[str, Any], log: Log) -> Any:

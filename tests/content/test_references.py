@@ -357,6 +357,51 @@ def language_batches(draw: Draw) -> Comparison:
     return ours, theirs, []
 
 
+def cached_attention(draw: Draw) -> Comparison:
+    """torch's causal attention of the whole text, which is read in chunks of any lengths."""
+    batch, heads, width = draw.size(high=3), draw.size(high=3), draw.size()
+    chunks = [draw.size(high=3) for _ in range(draw.size(high=4))]
+
+    def ours(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        outputs, cache = [], None
+        for part in zip(*(each.split(chunks, dim=-2) for each in (q, k, v)), strict=True):
+            out, cache = load("solutions/models/kv_cache.py").cached_attention(*part, cache)
+            outputs.append(out)
+        return torch.cat([torch.cat(outputs, dim=-2), *cache])
+
+    def theirs(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return torch.cat([F.scaled_dot_product_attention(q, k, v, is_causal=True), k, v])
+
+    return ours, theirs, [draw.normal(batch, heads, sum(chunks), width) for _ in range(3)]
+
+
+def generate_cached(draw: Draw) -> Comparison:
+    """`generate` with the same model without a cache, which is fed each token once."""
+    batch, length, new = draw.size(), draw.size(), draw.size(0)
+    ids, table, fed = draw.integers(9, batch, length), draw.normal(40, 9), []
+
+    class Model(torch.nn.Module):
+        def forward(self, tokens: torch.Tensor, cache: torch.Tensor | None = None) -> Any:
+            fed.append(tokens.shape[1])
+            sums = tokens.cumsum(dim=1) + (0 if cache is None else cache)
+            return table[sums * 7 % 40], sums[:, -1:]
+
+    def pick(logits: torch.Tensor) -> torch.Tensor:
+        return logits.argmax(dim=-1)
+
+    def ours() -> torch.Tensor:
+        found = load("solutions/models/kv_cache.py").generate_cached(Model(), ids, new, pick)
+        assert fed == [length, *[1] * (new - 1)][:new]
+        return found
+
+    def theirs() -> torch.Tensor:
+        plain = torch.nn.Module()
+        plain.forward = lambda tokens: table[tokens.cumsum(dim=1) * 7 % 40]
+        return load("solutions/models/generate.py").generate(plain, ids, new, 99, pick)
+
+    return ours, theirs, []
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -374,6 +419,8 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "gpt": gpt,
     "generate": generate,
     "language_batches": language_batches,
+    "cached_attention": cached_attention,
+    "generate_cached": generate_cached,
 }
 
 
