@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, file: Path | None, out: Path | None, words: bool, as_json: bool) -> None:
-    """Draw what your code answers: yours, expected, and the difference.
+    """Draw what your code answers, and what is expected.
 
-    The pictures are of a small call on which yours differs, if there is one.
+    Yours, expected, and the difference. The pictures are of a small call on which yours differs, if there is one.
 
     \b
     Example:

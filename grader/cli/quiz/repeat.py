@@ -35,12 +35,12 @@ json_lines_option = click.option(
 @course_option
 @click.pass_context
 def review(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool) -> None:
-    """Answer what is due again, then what you missed: each question in a new variant.
+    """Answer what is due again, then what you missed.
 
-    The schedule is FSRS's, made from your own answers: what you missed comes first, what you knew comes ever later.
-    What you were sure of and wrong about comes back within a week. It changes no score by itself. Behind what is due
-    comes every other question of which your latest first try was not wholly right. Within 20 hours after you saw the
-    answer it is practice, and counts for no score; do it again another day.
+    Each question comes in a new variant. The schedule is FSRS's, made from your own answers: what you missed comes
+    first, what you knew comes ever later. What you were sure of and wrong about comes back within a week. It changes
+    no score by itself. Behind what is due comes every other question of which your latest first try was not wholly
+    right. Within 20 hours after you saw the answer it is practice, and counts for no score; do it again another day.
 
     \b
     Example:
