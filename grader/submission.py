@@ -131,13 +131,13 @@ class _Siblings:
 
     def follow(self, source: str) -> None:
         """Collect what *source* imports, transitively; a source with a syntax error imports nothing."""
-        waiting = deque(_imported_modules(source))
+        waiting = deque(imported_modules(source))
         seen: set[str] = set()
         while waiting:
             module = waiting.popleft()
             if module not in seen:
                 seen.add(module)
-                waiting += _imported_modules(self._take(module))
+                waiting += imported_modules(self._take(module))
 
     def _take(self, module: str) -> str:
         """Keep the file of *module* if it is one of the learner's; return its source, or ""."""
@@ -181,7 +181,7 @@ class _Siblings:
             self._note(f"{name}.{rest} is not found from here: write `from {rest} import ...` instead")
 
 
-def _imported_modules(source: str) -> list[str]:
+def imported_modules(source: str) -> list[str]:
     """Return the modules that a source imports anywhere, dotted and sorted, without relative ones."""
     try:
         tree = parse(source)

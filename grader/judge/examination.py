@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmis
 from grader.judge.checks.mending import MendingModule
 from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
+from grader.judge.course_files import load_file
 from grader.judge.diagnosis.counterexample import find_counterexample
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
@@ -123,6 +124,17 @@ class Judge:
             sets = load_mistake_sets(lesson)
             self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
         return self._diagnosticians[lesson.name]
+
+    def build(self, lesson: Lesson, submission: Submission, seed: int) -> Iterator[str]:
+        """Train a model that the course has put together, and yield what its checks' `build` shows of it.
+
+        Raises LearnerError, WorkerError.
+        """
+        loaded = LearnerFunctions(self.lesson_checks(lesson, seed), submission, self.workers, "cpu")
+        try:
+            yield from load_file(lesson.checks_path).build(loaded.load(), self.answers.rand(lesson, "build", seed))
+        finally:
+            loaded.close()
 
     def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
         """Watch each function of a submission on a call of its checks. Raises LearnerError, WorkerError."""
@@ -268,6 +280,8 @@ class Judge:
             for name in submission.siblings
             if name in self.course.lessons and may_be_at_fault(name, submission, named)
         ]
+        pieces = ", ".join(f"{name}.py" for name in sorted(submission.siblings) if name in self.course.lessons)
+        made_with = [f"It is made with your {pieces}."] if pieces and lesson.kind == "capstone" else []
         return LessonResult(
             lesson=lesson.name,
             state=finding.state,
@@ -284,7 +298,7 @@ class Judge:
             counterexamples=tuple(finding.counterexamples),
             lines=tuple(finding.lines),
             output=output,
-            notes=(*submission.notes, *((release.note(lesson.name),) if release else ())),
+            notes=(*submission.notes, *made_with, *((release.note(lesson.name),) if release else ())),
             file=submission.path,
             public=release is not None,
         )

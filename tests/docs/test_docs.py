@@ -15,7 +15,7 @@ from grader.model import OUTCOMES, STATES
 README = (ROOT / "README.md").read_text()
 COMMANDS = {
     "learn": [
-        *("start", "list", "read", "check", "watch", "web", "trace", "show", "hint", "solution", "reset"),
+        *("start", "list", "read", "check", "watch", "web", "trace", "show", "build", "hint", "solution", "reset"),
         *("quiz", "review", "report", "progress", "demo", "doctor"),
     ],
     "grader": [

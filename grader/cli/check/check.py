@@ -228,14 +228,14 @@ def store_attempt(run: CheckRun, submission: Submission, result: LessonResult) -
     """Store an attempt, but not one that failed by our own fault. If that fails, the result is shown all the same."""
     if result.state == "grader-error" or result.lesson in run.elsewhere:
         return
-    source = _hash(submission.source)
+    source = source_digest(submission.source)
     trouble = run.context.try_store(lambda store: store.record_attempt(result, source, datetime.now(UTC)))
     run.troubles += filter(None, [trouble])
 
 
 def find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None:
     """Return the lessons that a submission imports and that passed as they are now; None if that is not known."""
-    sources = {name: _hash(source) for name, (_, source) in submission.siblings.items() if name in run.progress}
+    sources = {name: source_digest(source) for name, (_, source) in submission.siblings.items() if name in run.progress}
     if run.context.workspace is None or not sources:
         return None
     found: list[str] = []
@@ -245,7 +245,7 @@ def find_passing(run: CheckRun, submission: Submission) -> frozenset[str] | None
     return None if trouble else frozenset(found)
 
 
-def _hash(source: str) -> str:
+def source_digest(source: str) -> str:
     import hashlib
 
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()

@@ -20,6 +20,7 @@ COMMANDS = {
     "web": "grader.cli.check.web",
     "trace": "grader.cli.check.trace",
     "show": "grader.cli.check.show",
+    "build": "grader.cli.check.build",
     "hint": "grader.cli.learn.hint",
     "solution": "grader.cli.learn.solution",
     "reset": "grader.cli.learn.reset",

@@ -60,7 +60,7 @@ def in_form(made: Any, form: Callable[[Any], Any], changed: list[str]) -> Any:
     """Return a function, or a class, that gives back its values in another form; `changed` grows where it does."""
 
     def give(value: Any) -> Any:
-        given = form(value)
+        given = value if value is None else form(value)  # where nothing is asked for, it has no form
         if given is not value:
             changed.append(form.__name__)
         return given

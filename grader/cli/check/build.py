@@ -1,0 +1,125 @@
+"""`learn build`: train a whole model of the learner's own solved lessons, and show what it has learned."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.cli.check.check import source_digest
+from grader.cli.context import CourseContext, find_context
+from grader.cli.lesson_parameters import lesson_argument
+from grader.cli.options import course_option
+from grader.errors import SubmissionError, UsageError
+from grader.files import at, is_file, read_file
+from grader.judge.own_limits import end_after
+from grader.model import Lesson, Submission
+from grader.source.step_marks import strip_marks
+from grader.submission import imported_modules, read_submission
+from grader.terminal.console import paint, put
+
+if TYPE_CHECKING:
+    from grader.judge.examination import Judge
+    from grader.store import Store
+
+
+@click.command("build")
+@lesson_argument()
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Of the text.")
+@course_option
+@click.pass_context
+def command(ctx: click.Context, lesson: str, seed: int) -> None:
+    """Train a model of your own solved lessons; see it write, and where its heads look.
+
+    Pieces that you have not solved are the reference's. Your code runs in a process of its own, as in `learn check`.
+
+    \b
+    Example:
+      learn build two_bits
+    """
+    context = find_context(ctx)
+    context.require_workspace()
+    chosen = context.lesson(lesson)
+    submission, pieces = _assemble(context, chosen)
+    for piece, mine in pieces.items():
+        put(f"  {piece:22} {paint('yours', 'good') if mine else paint('the reference', 'quiet')}")
+    put()
+    _train(context, chosen, submission, seed)
+
+
+def _plan(lesson: Lesson, piece: str = "") -> Path:
+    """Return the file that puts the model of a lesson together, or that stands in for a piece: few lessons have any."""
+    return lesson.solution_path.with_name(f"{lesson.name}_build{piece and f'_{piece}'}.py")
+
+
+def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[str, bool]]:
+    """Return the course's plan of the model, and of each lesson in it whether it is the learner's.
+
+    What is not solved is made of earlier lessons where the course says how, else it is the reference's.
+    """
+    lessons, plan = context.course.lessons, _plan(lesson)
+    if not is_file(plan):
+        can = next((name for name, each in lessons.items() if is_file(_plan(each))), "")
+        next_step = f"learn build {can}" if can else "ask for a course with its solutions"
+        raise UsageError(f'"{lesson.name}" is no model that can be built here', next_step=next_step)
+    source, is_own = read_file(plan), dict[str, bool]()
+    siblings: dict[str, tuple[str, str]] = {}
+    waiting = imported_modules(source)
+    while waiting:
+        name = waiting.pop(0)
+        if name not in lessons or name in siblings:
+            continue
+        if own := _read_own(context, lessons[name]):
+            siblings |= own
+            is_own |= {each: True for each in own if each in lessons}
+            continue
+        stand_in = _plan(lesson, name)
+        path = stand_in if is_file(stand_in) else lessons[name].solution_path
+        siblings[name] = (str(path), strip_marks(read_file(path)))
+        waiting += imported_modules(siblings[name][1])
+        if path != stand_in:
+            is_own[name] = False
+    return Submission(lesson.name, str(plan), source, siblings), {
+        name: is_own[name] for name in lessons if name in is_own
+    }
+
+
+def _read_own(context: CourseContext, piece: Lesson) -> dict[str, tuple[str, str]]:
+    """Return the learner's file of a lesson, with those that it imports, if it passed as it is now; else nothing."""
+    workspace = context.require_workspace()
+    found: list[Submission] = []
+
+    def read(store: Store) -> None:
+        own = read_submission(workspace.exercise_path(piece), piece, context.course, workspace.root)
+        if store.is_passing(piece.name, source_digest(own.source)):
+            found.append(own)
+
+    with suppress(SubmissionError):  # what cannot be read was not solved
+        context.try_store(read)
+    return {piece.name: (own.path, own.source), **own.siblings} if (own := next(iter(found), None)) else {}
+
+
+def _train(context: CourseContext, lesson: Lesson, submission: Submission, seed: int) -> None:
+    from grader.judge.errors import LearnerError
+    from grader.judge.session import judge_with
+    from grader.terminal.spinner import Spinner
+
+    with Spinner("Starting PyTorch") as working:
+
+        def drive(judge: Judge) -> None:
+            judge.workers.on_progress = working.train
+            with end_after(context.course.limits_for(lesson).judging_seconds, f"Building {lesson.name}"):
+                for shown in judge.build(lesson, submission, seed):
+                    working.stop()
+                    put(f"{shown}\n")
+
+        try:
+            judge_with(context.course, [lesson], drive, device="cpu")
+        except LearnerError as error:
+            working.stop()
+            path, line = error.frames[-1][:2] if error.frames else (submission.path, 0)
+            what = f"{error.type_name}: {error.text}" if error.type_name else error.text
+            name = Path(path).stem if Path(path).stem in context.course.lessons else lesson.name
+            raise SubmissionError(what, where=at(Path(path), line), next_step=f"learn check {name}") from None

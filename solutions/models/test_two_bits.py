@@ -1,0 +1,419 @@
+"""The hidden checks of `two_bits`: what can be seen without training first, then one run and what became of it."""
+
+import math
+from weakref import WeakKeyDictionary
+
+import pytest
+import torch
+
+from grader.api.checks import assert_matches, assert_repeatable, assert_shape, assert_unchanged, fail, is_array
+
+# --- the language: 2 bits a word, exactly -----------------------------------------------------------------------------
+
+# fmt: off
+WORDS = [
+    "the", "these", "red", "old", "big", "shy", "dog", "cat", "owl", "fox", "dogs", "cats", "owls", "foxes",
+    "sees", "likes", "bites", "calls", "see", "like", "bite", "call", ".",
+]
+# fmt: on
+STOP = WORDS.index(".")
+FLOOR = 2 * math.log(2)  # nats a word
+BIGRAM = 1.646  # the loss of the best table of pairs of words, and of a model that never looks back
+FROM = 8  # places of a window: those before know too little of their sentence
+
+
+def text(rand, count):
+    """The first `count` words of sentences without end, as ids."""
+    draws, ids = iter(rand.integers(0, 8, count).tolist()), []
+    while len(ids) < count:
+        for part in ("subject", "object"):
+            plural = next(draws) % 2
+            ids.append(plural)
+            while (drawn := next(draws)) < 4:  # an adjective with probability one half
+                ids.append(2 + drawn)
+            ids.append(2 + drawn + 4 * plural)
+            if part == "subject":
+                ids.append(14 + next(draws) % 4 + 4 * plural)
+        ids.append(STOP)
+    return torch.tensor(ids[:count])
+
+
+def is_sentence(ids):
+    """The ids are one whole sentence whose determiners, nouns and verb agree."""
+    rest = list(ids)
+
+    def take(low, high):
+        return rest.pop(0) if rest and low <= rest[0] < high else None
+
+    def phrase():
+        plural = take(0, 2)
+        while take(2, 6) is not None:
+            pass
+        known = plural is not None and take(6 + 4 * plural, 10 + 4 * plural) is not None
+        return plural if known else None
+
+    plural = phrase()
+    verb = plural is not None and take(14 + 4 * plural, 18 + 4 * plural) is not None
+    return verb and phrase() is not None and rest == [STOP]
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+
+V, T, STEPS, ROWS, LENGTH = len(WORDS), 32, 800, 32, 60_000
+BAND = (1.366, 1.43)  # benchmarks/bands.py
+MIN_SENTENCES = 0.95  # the share that is to be grammatical
+_runs = WeakKeyDictionary()
+
+
+def trained(submission, rand):
+    """The model, trained once for all checks that ask for it, and the losses that it reported."""
+    if submission not in _runs:
+        data, starts = text(rand, LENGTH), rand.integers(0, LENGTH - T, STEPS, ROWS)
+        model, report = submission.TwoBits(V, T), submission.make_report(STEPS)
+        submission.events()
+        submission.fit(model, data, starts, T, report)
+        losses = [event[1] for event in submission.events() if event[0] == "report"]
+        _runs[submission] = model.eval(), losses
+    return _runs[submission]
+
+
+def logits_of(model, ids):
+    """The logits, which must be numbers of the right shape."""
+    logits = model(ids)
+    if not is_array(logits) or tuple(logits.shape) != (*ids.shape, V) or not bool(torch.isfinite(logits).all()):
+        fail("The trained model gives logits that are no numbers, or of another shape.")
+    return logits.double()
+
+
+def fresh_loss(model, rand, windows=840):
+    """The mean loss on text that was drawn for this, from place 8 of each window on."""
+    rows = text(rand, windows * (T + 1)).view(windows, T + 1)
+    losses = [
+        -logits_of(model, part[:, :-1]).log_softmax(-1).gather(-1, part[:, 1:, None])[:, FROM:, 0]
+        for part in rows.split(210)
+    ]
+    return torch.cat(losses).mean().item()
+
+
+def write(model, rand, rows=60, length=T):
+    """Sentences that the model writes, at half the temperature: ids, cut at each full stop."""
+    ids = torch.full((rows, 1), STOP)
+    while ids.size(1) < length:
+        chances = (2 * logits_of(model, ids)[:, -1]).softmax(-1).cumsum(-1)
+        draws = rand.integers(0, 1 << 30, rows, 1) / (1 << 30)
+        ids = torch.cat([ids, (chances < draws).sum(-1, keepdim=True).clamp(max=V - 1)], 1)
+    written = []
+    for row in ids[:, 1:].tolist():
+        ends = [place + 1 for place, word in enumerate(row) if word == STOP]
+        written += [row[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    return written
+
+
+def size_of_steps(submission, rand, steps):
+    """How far a step of its loop moves what has a gradient, on average: the largest, and whether all are alike."""
+    state = {"layers.0.weight": rand(V, 8), "layers.1.weight": rand(V, 8), "layers.1.bias": torch.zeros(V)}
+    model = submission.make_model([["embedding", V, 8], ["linear", 8, V]], state)
+    starts = rand.integers(0, 90 - T, steps, ROWS)
+    submission.fit(model, text(rand, 90), starts, T, submission.make_report(steps))
+    changes = model.state()["state"]["layers.1.weight"] - state["layers.1.weight"]
+    sizes = changes.abs().flatten().sort().values / steps
+    return sizes[-1].item(), bool(sizes[len(sizes) // 4] > 0.5 * sizes[-1])
+
+
+def explain(loss, losses, submission, rand):
+    """What a loss outside the band says, with the evidence for it."""
+    own = f"Your own losses went from {losses[0]:.3f} to {losses[-1]:.3f}. " if losses else ""
+    said = (
+        f"On fresh text its loss is {loss:.3f} nats a word; {BAND[0]} to {BAND[1]} is the band, the floor 1.386. {own}"
+    )
+    if loss < BAND[0]:
+        return f"{said}Nothing can be below the floor that does not see its answers."
+    if loss > BAND[1] and not size_of_steps(submission, rand, 1)[1]:
+        return (
+            f"{said}One step of your optimiser moves each number in proportion to its gradient, as SGD does: most "
+            "numbers of a transformer hardly move so. Take AdamW."
+        )
+    largest, _ = size_of_steps(submission, rand, 100)
+    if largest > 0.03:
+        return f"{said}In 100 steps numbers move by {largest:.2g} a step: the rate is too high. Try 0.001."
+    if largest < 1e-4:
+        return f"{said}In 100 steps numbers move by {largest:.1g} a step only: the rate is too low. Try 0.001."
+    if abs(loss - BIGRAM) < 0.03:
+        return f"{said}1.646 is what pairs of words tell: your model does not use what stands further back."
+    return f"{said}It has not learned all that there is: a higher rate, or more in the blocks?"
+
+
+# --- the model, untrained ---------------------------------------------------------------------------------------------
+
+
+def ids_of(rand, rows=2, length=7, vocab=11):
+    return rand.integers(0, vocab, rows, length)
+
+
+def changed(ids, place, vocab=11):
+    """The ids with another id at one place."""
+    other = ids.clone()
+    other[:, place] = (other[:, place] + 1) % vocab
+    return other
+
+
+@pytest.mark.check(skill="shape", points=1, function="TwoBits", public=True, stage="in its shape")
+def test_shape(submission, rand):
+    """Gives logits for each place, in any sizes."""
+    rows, vocab, length = rand.sizes(3)
+    logits = submission.TwoBits(vocab, length)(ids_of(rand, rows, length, vocab))
+    assert_shape(logits, (rows, length, vocab))
+    if logits.dtype != torch.float32:
+        fail(f"The logits are {logits.dtype}; expected torch.float32.")
+
+
+@pytest.mark.check(skill="shape", points=1, function="TwoBits", needs="test_shape", stage="with shorter texts")
+@pytest.mark.parametrize("length", [7, 1])
+def test_lengths(submission, rand, length):
+    """Takes texts that are shorter than max_len."""
+    assert_shape(submission.TwoBits(11, 9)(ids_of(rand, 2, length)), (2, length, 11))
+
+
+@pytest.mark.check(skill="values", points=1, function="TwoBits", needs="test_lengths[7]", stage="in what it gives")
+def test_logits(submission, rand):
+    """Gives logits, no probabilities."""
+    if torch.allclose(submission.TwoBits(11, 9).eval()(ids_of(rand)).sum(-1), torch.ones(()), atol=1e-3):
+        fail("At every place the outputs add up to 1: they are probabilities, and the loss takes logits.")
+
+
+@pytest.mark.check(skill="masking", points=2, function="TwoBits", needs="test_lengths[7]", stage="in what it may see")
+@pytest.mark.parametrize("place", [1, 4, 6])
+def test_no_leak(submission, rand, place):
+    """Lets no output depend on a later word."""
+    model, ids = submission.TwoBits(11, 9).eval(), ids_of(rand)
+    before, after = model(ids), model(changed(ids, place))
+    if not torch.equal(before[:, :place], after[:, :place]):
+        fail(f"The word at place {place} was changed, and outputs before it changed with it: they see what comes.")
+
+
+@pytest.mark.check(skill="masking", points=2, function="TwoBits", needs="test_lengths[7]", stage="in what it must see")
+@pytest.mark.parametrize("place", [6, 2])
+def test_looks_back(submission, rand, place):
+    """Lets the last output depend on its own word and on one four places before."""
+    model, ids = submission.TwoBits(11, 9).eval(), ids_of(rand)
+    if torch.equal(model(ids)[:, -1], model(changed(ids, place))[:, -1]):
+        fail(f"The word at place {place} was changed, and the output at place 6 is the same: it is not looked at.")
+
+
+@pytest.mark.check(
+    skill="generality", points=1, function="TwoBits", needs="test_lengths[7]", stage="in each row by itself"
+)
+def test_rows_apart(submission, rand):
+    """Keeps the rows of a batch apart."""
+    model, ids = submission.TwoBits(11, 9).eval(), ids_of(rand, 3)
+    assert_matches(model(ids)[1:2], model(ids[1:2]), hint="Expected is what the second row gives alone.")
+
+
+@pytest.mark.check(skill="stability", points=1, function="TwoBits", needs="test_lengths[7]", stage="in its start")
+def test_start(submission, rand):
+    """Starts without prejudice: its loss on random ids lies near ln(vocab_size)."""
+    ids, model = ids_of(rand, 8, T + 1, V), submission.TwoBits(V, T).eval()
+    loss = -logits_of(model, ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).mean().item()
+    if not loss < math.log(V) + 1.5:
+        fail(f"Untrained, its loss on random ids is {loss:.2f}; knowing nothing is worth ln({V}) = {math.log(V):.2f}.")
+
+
+@pytest.mark.check(
+    skill="gradients", points=1, function="TwoBits", needs="test_lengths[7]", stage="in what can be trained"
+)
+def test_can_be_trained(submission, rand):
+    """Has parameters, at most 100,000 numbers in all, and a gradient reaches them."""
+    model, ids = submission.TwoBits(V, T), ids_of(rand, 2, 7, V)
+    grads = [grad for grad in (model.gradients(ids, wrt=[], weights=rand(2, 7, V)) or {}).values() if grad is not None]
+    if not any(bool(grad.any()) for grad in grads):
+        fail("No gradient reaches a parameter: nothing of it can be trained.")
+    if sum(grad.numel() for grad in grads) > 100_000:
+        fail(f"It has {sum(grad.numel() for grad in grads):,} numbers to train; at most 100,000 are allowed.")
+
+
+@pytest.mark.check(skill="hygiene", points=0.5, function="TwoBits", needs="test_lengths[7]")
+def test_ids_unchanged(submission, rand):
+    """Leaves the ids alone."""
+    ids = ids_of(rand)
+    assert_unchanged(submission.TwoBits(11, 9).observe(ids), ids)
+
+
+@pytest.mark.check(skill="hygiene", points=0.5, function="TwoBits", needs="test_lengths[7]")
+def test_repeatable(submission, rand):
+    """Gives the same logits twice in eval mode."""
+    assert_repeatable(submission.TwoBits(11, 9).eval(), ids_of(rand))
+
+
+# --- the loop, on models of the judge ---------------------------------------------------------------------------------
+
+
+def spied(subject, rand, **more):
+    """A small model of ours that logs its calls, and its parameters."""
+    state = {"layers.0.weight": rand(11, 6), "layers.1.weight": rand(11, 6), "layers.1.bias": rand(11)}
+    return subject.make_model([["embedding", 11, 6], ["linear", 6, 11]], state, **more), state
+
+
+def losses_of(subject, model, data, starts, block_size):
+    """What `fit` reports, one loss for each row of starts, and how it calls the model."""
+    subject.events()
+    subject.fit(model, data, starts, block_size, subject.make_report(len(starts)))
+    events = subject.events()
+    losses = [event[1] for event in events if event[0] == "report"]
+    if len(losses) != len(starts):
+        fail(f"It reported {len(losses)} losses; expected {len(starts)}: one for each row of starts.")
+    return losses, [event for event in events if event[0] == "forward"]
+
+
+@pytest.mark.check(skill="shape", points=1, function="fit", public=True, stage="in what it reports")
+def test_reports(submission, rand):
+    """Reports one loss for each row of starts."""
+    losses_of(submission, spied(submission, rand)[0], rand.integers(0, 11, 40), rand.integers(0, 35, 6, 3), 5)
+
+
+@pytest.mark.check(skill="values", points=1, function="fit", needs="test_reports", stage="in its first loss")
+@pytest.mark.parametrize("sizes", [(3, 5), (1, 5), (4, 1)], ids=["windows", "one window", "one place"])
+def test_first_loss(submission, reference, rand, sizes):
+    """Reports first the mean cross-entropy of the next word, as it is before any step."""
+    rows, block_size = sizes
+    data, starts = rand.integers(0, 11, 40), rand.integers(0, 40 - block_size, 1, rows)
+    drawn = rand.integers(0, 1 << 30, 1).item()
+    found, expected = (
+        losses_of(each, spied(each, type(rand)(drawn))[0], data, starts, block_size)[0]
+        for each in (submission, reference)
+    )
+    assert_matches(found, expected)
+
+
+@pytest.mark.check(skill="generality", points=1, function="fit", needs="test_reports", stage="at the end of the text")
+def test_last_start(submission, reference, rand):
+    """Cuts windows at the first start and at the last one, in any size."""
+    block_size, rows, length = rand.sizes(3)
+    data, starts = rand.integers(0, 11, length), torch.tensor([[0, length - block_size - 1] * rows])
+    drawn = rand.integers(0, 1 << 30, 1).item()
+    found, expected = (
+        losses_of(each, spied(each, type(rand)(drawn))[0], data, starts, block_size)[0]
+        for each in (submission, reference)
+    )
+    assert_matches(found, expected)
+
+
+@pytest.mark.check(skill="training", points=1, function="fit", needs="test_reports", stage="in its steps")
+def test_one_step_a_row(submission, rand):
+    """Shows the model the windows of each row once, in train mode."""
+    model, _ = spied(submission, rand, training=False)
+    _, calls = losses_of(submission, model, rand.integers(0, 11, 40), rand.integers(0, 35, 6, 3), 5)
+    if [call[2] for call in calls] != [[3, 5]] * 6:
+        fail(
+            f"For 6 rows of 3 starts the model was called {len(calls)} times, on {[tuple(call[2]) for call in calls]}."
+        )
+    if not all(call[1] for call in calls):
+        fail("The model was not in train mode.")
+
+
+@pytest.mark.check(skill="training", points=1, function="fit", needs="test_reports", stage="in what it moves")
+def test_moves(submission, rand):
+    """Moves every parameter."""
+    model, state = spied(submission, rand)
+    losses_of(submission, model, rand.integers(0, 11, 60), rand.integers(0, 50, 4, 9), 8)
+    after = model.state()["state"]
+    still = [name for name in state if torch.equal(after[name], state[name])]
+    if still:
+        fail(f"{len(still)} of 3 parameters have not moved.")
+
+
+@pytest.mark.check(skill="gradients", points=1, function="fit", needs="test_reports", stage="in its gradients")
+def test_gradients_are_fresh(submission, rand):
+    """Uses the gradient of its own windows alone: it does not pile up."""
+    model, _ = spied(submission, rand)
+    starts = rand.integers(0, 35, 1, 3).expand(12, 3).contiguous()
+    losses_of(submission, model, rand.integers(0, 11, 40), starts, 5)
+    grad = model.state()["grads"]["layers.1.bias"]
+    if grad is not None and grad.abs().sum() > 2.1:  # of a mean of p - y over places it is 2 at most
+        fail(f"After 12 steps the gradient of a bias has {grad.abs().sum():.1f} in it; one batch can give 2 at most.")
+
+
+@pytest.mark.check(skill="hygiene", points=0.5, function="fit", needs="test_reports")
+def test_data_unchanged(submission, rand):
+    """Leaves the text and the starts alone."""
+    model, _ = spied(submission, rand)
+    data, starts = rand.integers(0, 11, 40), rand.integers(0, 35, 4, 3)
+    report = submission.make_report(4)
+    after = submission.fit.observe(model, data, starts, 5, report).args
+    if not torch.equal(after[1], data) or not torch.equal(after[2], starts):
+        fail("The text or the starts were changed by the call.")
+
+
+# --- the run, and what became of it -----------------------------------------------------------------------------------
+
+# fmt: off
+CHEAP = (
+    "test_no_leak[1]", "test_no_leak[4]", "test_no_leak[6]", "test_looks_back[6]", "test_looks_back[2]", "test_start",
+    "test_can_be_trained", "test_first_loss[windows]", "test_last_start", "test_one_step_a_row", "test_moves",
+    "test_gradients_are_fresh",
+)
+# fmt: on
+
+
+@pytest.mark.check(skill="training", points=20, function="fit", needs=CHEAP, run=True, stage="in a run of 800 steps")
+def test_run(submission, rand):
+    """Trains your model in 800 steps to the floor of its language: 2 bits a word on fresh text."""
+    model, losses = trained(submission, rand)
+    loss = fresh_loss(model, rand)
+    if not BAND[0] <= loss <= BAND[1]:
+        fail(explain(loss, losses, submission, rand))
+
+
+@pytest.mark.check(skill="masking", points=4, function="fit", needs="test_run", run=True, stage="in a leak, trained")
+def test_run_no_leak(submission, rand):
+    """Lets no output of the trained model depend on a later word."""
+    model, _ = trained(submission, rand)
+    ids = text(rand, 4 * T).view(4, T)
+    for place in (1, 11, T - 1):
+        if not torch.equal(logits_of(model, ids)[:, :place], logits_of(model, changed(ids, place, V))[:, :place]):
+            fail(f"After training, outputs before place {place} depend on the word there: they see what comes.")
+
+
+@pytest.mark.check(skill="training", points=8, function="fit", needs="test_run", run=True, stage="in what it writes")
+def test_run_sentences(submission, rand):
+    """Writes sentences of which at least 95% are grammatical."""
+    model, _ = trained(submission, rand)
+    written = write(model, rand)
+    share = sum(map(is_sentence, written)) / max(1, len(written))
+    if share < MIN_SENTENCES:
+        wrong = next((each for each in written if not is_sentence(each)), [])
+        shown = " ".join(WORDS[word] for word in wrong) or "nothing"
+        fail(f"Of {len(written)} sentences {share:.0%} are grammatical; 95% are asked for. This one is not: {shown}")
+
+
+# --- `learn build`: what there is to see of a run ---------------------------------------------------------------------
+
+SHADES = " ░▒▓█"
+SHOWN = "the old dog sees these red foxes ."
+
+
+def build(submission, rand):
+    """Train the model, and yield what there is to see: its loss, what it writes, where its heads look."""
+    model, losses = trained(submission, rand)
+    yield plot(losses)
+    yield f"On fresh text: {fresh_loss(model, rand):.3f} nats a word. The floor is {FLOOR:.3f}, 2 bits."
+    written = write(model, rand, rows=8)
+    right = sum(map(is_sentence, written))
+    sentences = [" ".join(WORDS[word] for word in each) for each in written[:5]]
+    yield "\n".join([f"It writes, and {right} of {len(written)} sentences are right:", "", *sentences])
+    words = SHOWN.split()
+    maps = model.method("maps")(torch.tensor([[WORDS.index(word) for word in words]]))
+    for layer, heads in enumerate(maps[:, 0], 1):
+        for head, weights in enumerate(heads, 1):
+            rows = ["".join(2 * SHADES[round(4 * weight)] for weight in row) for row in weights.tolist()]
+            looks = [f"{word:>6} {row}".rstrip() for word, row in zip(words, rows, strict=True)]
+            yield "\n".join([f"Layer {layer}, head {head}: where each word looks", *looks])
+
+
+def plot(losses, every=40, columns=40):
+    """The losses as bars, with the floor as a line."""
+    rows, place = [], round(columns * FLOOR / 4)
+    for step in range(every, len(losses) + 1, every):
+        loss = sum(losses[step - every : step]) / every
+        bar = ("█" * round(columns * min(loss, 4) / 4)).ljust(place + 1)
+        rows.append(f"step {step:3}  {loss:.2f}  {bar[:place]}│{bar[place + 1 :]}".rstrip())
+    return "\n".join([*rows, f"{'':{16 + place}}│ the floor"])

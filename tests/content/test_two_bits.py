@@ -1,0 +1,165 @@
+"""The capstone `two_bits`: its language, what a run sees of right and wrong versions, and what `learn build` shows."""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import cache
+
+import pytest
+import torch
+from support.course_files import ROOT, load
+from support.factories import course, run_judge
+
+from grader.judge.errors import CheckFailed
+from grader.judge.processes.remote_module import LocalModule
+from grader.judge.values.random_inputs import Rand
+from grader.model import Submission
+
+KINDS = {"TwoBits": "class", "fit": "function"}
+PIECES = {"gpt": "models", "language_batches": "text", "training": "core"}
+SGD = {"optimizer": "torch.optim.SGD(model.parameters())", "warm": "0.01"}
+ADAMW = {"optimizer": "torch.optim.AdamW(model.parameters())"}
+
+
+@cache
+def files():
+    """The checks, the mistakes and the reference's namespace."""
+    folder = "solutions/models"
+    reference = vars(load(f"{folder}/two_bits.py"))
+    return load(f"{folder}/test_two_bits.py"), load(f"{folder}/two_bits_mistakes.py"), reference
+
+
+def version(name: str | dict[str, str]) -> dict:
+    """The reference with a known mistake, an alternative, or other lines of `fit`."""
+    _, mistakes, reference = files()
+    if isinstance(name, dict):
+        return reference | {"fit": mistakes.loop.build(name)}
+    for known in mistakes.MISTAKE_SETS:
+        rows = {each.id: each for each in known.mistakes} | {each.name: each for each in known.alternatives}
+        if name in rows:
+            return reference | {known.function: known.build(rows[name].changes, rows[name].version)}
+    return reference
+
+
+def run(name, seed=1):
+    """What the three checks of a run say of a version, None where it passes; and its loss on fresh text."""
+    checks, _, _ = files()
+    torch.manual_seed(seed)
+    subject, said = LocalModule(version(name), KINDS), []
+    for check in (checks.test_run, checks.test_run_no_leak, checks.test_run_sentences):
+        try:
+            check(subject, Rand(seed))
+        except CheckFailed as failed:
+            said.append(str(failed))
+        else:
+            said.append(None)
+    return said, checks.fresh_loss(checks.trained(subject, Rand(seed))[0], Rand(seed + 1))
+
+
+def test_the_language_has_two_bits_a_word():
+    """Every sentence passes the parser, and somebody who knows the language needs 2 bits a word, however it is cut."""
+    checks, _, _ = files()
+    ids = checks.text(Rand(5), 40_000).tolist()
+    bits = sum(1 if word < 2 else 3 if word < 14 else 2 if word < 22 else 0 for word in ids) / len(ids)
+    ends = [place + 1 for place, word in enumerate(ids) if word == checks.STOP]
+
+    assert all(checks.is_sentence(ids[begin:end]) for begin, end in zip([0, *ends], ends, strict=False))
+    assert bits == pytest.approx(2.0, abs=0.02) and pytest.approx(2 * math.log(2)) == checks.FLOOR
+    assert len(checks.WORDS) == len(set(checks.WORDS)) == 23 and set(ids) == set(range(23))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("the dog sees the cat .", True),
+        ("these red old owls call the fox .", True),
+        ("these dog sees the cat .", False),
+        ("the dog see the cat .", False),
+        ("the dog sees these cat .", False),
+        ("the dog sees the cat", False),
+        ("dog sees the cat .", False),
+        ("the dog sees the red .", False),
+        (".", False),
+    ],
+)
+def test_the_parser_knows_what_agrees(sentence, right):
+    """Determiner, noun and verb have one number; nothing is missing and nothing left over."""
+    checks, _, _ = files()
+    assert checks.is_sentence([checks.WORDS.index(word) for word in sentence.split()]) is right
+
+
+def test_a_short_run_is_measured_like_a_long_one(monkeypatch):
+    """After 40 steps a loss is above the band, and what is said has both losses; `build` shows what it promises."""
+    checks, _, _ = files()
+    monkeypatch.setattr(checks, "STEPS", 40)
+    monkeypatch.setattr(checks, "LENGTH", 2_000)
+    said, loss = run("the reference")
+    torch.manual_seed(1)
+    plan = ROOT / "solutions/models/two_bits_build.py"
+    for name, track in PIECES.items():
+        monkeypatch.setitem(sys.modules, name, load(f"solutions/{track}/{name}.py"))
+    shown = list(checks.build(LocalModule(vars(load(str(plan.relative_to(ROOT)))), KINDS), Rand(1)))
+
+    assert loss > checks.BAND[1] and said[1] is None
+    assert "1.366 to 1.43 is the band" in said[0] and "Your own losses went from 3.1" in said[0]
+    assert "the floor" in shown[0] and "nats a word" in shown[1] and "sentences are right" in shown[2]
+    assert len(shown) == 3 + 2 * 2 and all(line.count("\n") == 8 for line in shown[3:])
+
+
+def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
+    """A model made of a gpt whose mask lets all through leaks, and the advice is to check that lesson."""
+    source = (ROOT / "solutions/models/two_bits_build.py").read_text()
+    leak = "tril().bool()", "bool()"
+    siblings = {
+        name: (f"{track}/{name}.py", (ROOT / f"solutions/{track}/{name}.py").read_text())
+        for name, track in PIECES.items()
+    }
+    siblings["gpt"] = ("models/gpt.py", siblings["gpt"][1].replace(*leak))
+    passing = frozenset({"language_batches", "training"})
+    submission = Submission("two_bits", "models/two_bits.py", source, siblings, passing=passing)
+    lesson = course().lessons["two_bits"]
+    result = run_judge(launcher, "two_bits", lambda judge: judge.examine(lesson, submission, 7))
+
+    made_with = "It is made with your gpt.py, language_batches.py, training.py."
+    assert not result.passed and made_with in result.notes
+    assert any("check gpt" in advice.command for advice in result.suggestions), result.suggestions
+    outcomes = {check.id: check.outcome for check in result.checks}
+    assert outcomes["two_bits.no_leak[4]"] == "failed" and outcomes["two_bits.run"] == "skipped"
+
+
+WRONG = [
+    ("tb-no-attention", "what stands further back"),
+    ("tb-large-start", "Your own losses went from"),
+    ("tb-target-is-input", "Your own losses went from"),
+    ("tb-two-ahead", "Your own losses went from"),
+    ("tb-softmax-before-loss", "Your own losses went from"),
+    (SGD, "as SGD does"),
+    (ADAMW | {"warm": "0.3"}, "the rate is too high"),
+    (ADAMW | {"warm": "1e-6"}, "the rate is too low"),
+]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("name", "says"), WRONG, ids=str)
+def test_a_wrong_version_ends_outside_the_band(name, says):
+    """A real run of each wrong version is refused, with what its figures mean."""
+    said, loss = run(name)
+    checks, _, _ = files()
+    assert not checks.BAND[0] <= loss <= checks.BAND[1] and says in said[0]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "name",
+    ["the reference", "without positions", "without a network in the block", "of torch's layers", "with clipping"],
+)
+def test_a_right_version_ends_inside_the_band(name):
+    """Right versions pass, and so do those whose fault this language is too easy to show."""
+    assert run(name)[0] == [None, None, None]
+
+
+@pytest.mark.soak
+def test_a_model_without_a_mask_is_found_by_the_leak_test():
+    """The test that changes a later word finds a leak whatever the loss is."""
+    assert run("tb-no-mask")[0][1] is not None
