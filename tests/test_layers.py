@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "store": BASE | {"files"},
     "terminal": BASE,
     "reports": BASE | {"files", "record", "terminal"},
-    "web": BASE | {"files", "course", "workspace", "submission", "store", "quiz", "reports", "terminal"},
+    "web": BASE | {"files", "course", "workspace", "submission", "store", "quiz", "record", "reports", "terminal"},
     "intake": BASE | {"files", "source", "submission"},
     "similarity": BASE,
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},

@@ -55,7 +55,7 @@ def _environment(folder: Path) -> Environment:
     )
     environment.filters |= {"prose": prose, "score": score, "percent": percent}
     environment.globals |= {"plural": plural, "style": _read_markup("style.css"), "script": _read_markup("sort.js")}
-    environment.globals |= {"hashes": {name: _hash(name) for name in ("style.css", "sort.js")}}
+    environment.globals |= {"hashes": {name: hash_of(name) for name in ("style.css", "sort.js")}}
     return environment
 
 
@@ -97,7 +97,7 @@ def _read_markup(name: str) -> Markup:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def _hash(name: str) -> str:
+def hash_of(name: str) -> str:
     """Return the hash by which the page's policy allows a style or script."""
     digest = hashlib.sha256((TEMPLATES / name).read_text(encoding="utf-8").encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

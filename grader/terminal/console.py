@@ -133,3 +133,8 @@ def _for_less(options: str, wanted: str) -> str:
     if "P" not in options:
         options += " -Psspace goes on, q leaves$"
     return options.strip()
+
+
+def has_screen() -> bool:
+    """Return False where only a browser in this very terminal could open."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

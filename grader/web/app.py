@@ -17,12 +17,11 @@ from grader.course.questions import SUFFIX
 from grader.errors import SelfattendError, WorkspaceError
 from grader.files import is_file
 from grader.model import Lesson
-from grader.reports.html_document import TEMPLATES
 from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
-from grader.web.page import show_page
+from grader.web.page import show_page, show_style
 from grader.web.quiz_pages import QuizPages
 from grader.web.report_page import report_view
 from grader.web.site import Site
@@ -41,7 +40,7 @@ def make_app(site: Site) -> Starlette:
         Route("/file/{name}", pages.write_file, methods=["PUT"]),
         *QuizPages(site).routes,
         Route("/report", pages.report),
-        Route("/style.css", _house_style),
+        Route("/style.css", show_style),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     handlers = {HTTPException: _show_refusal, SelfattendError: _show_trouble, Exception: _show_fault}
@@ -118,11 +117,6 @@ class _Pages:
         if lesson is None:
             raise HTTPException(404, "There is no such lesson.")
         return lesson
-
-
-def _house_style(request: Request) -> Response:
-    """Return the style that all pages of the house share."""
-    return Response((TEMPLATES / "style.css").read_bytes(), media_type="text/css")
 
 
 def _show_refusal(request: Request, error: HTTPException) -> Response:

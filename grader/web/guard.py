@@ -16,13 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
 MAX_LINKS = 100  # not used yet
-LINK = "Use the link that `learn web` printed. It opens one browser: for another, start `learn web` again."
+LINK = "Use the link that `{0}` printed. It opens one browser: for another, start `{0}` again."
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
-    "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -60,14 +59,15 @@ class Keys:
 class Guard:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, port: int) -> None:
-        self._app, self._keys = app, keys
+    def __init__(self, app: ASGIApp, keys: Keys, port: int, policy: str = POLICY, command: str = "learn web") -> None:
+        self._app, self._keys, self._link = app, keys, LINK.format(command)
+        self._headers = {"Content-Security-Policy": policy, **HEADERS}
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(self._headers)
             await send(message)
 
         refusal = self._refuse(Request(scope))
@@ -91,7 +91,7 @@ class Guard:
             response = RedirectResponse(request.url.path.replace("//", "/"), 303)
             self._keys.give(response)
             return response
-        return None if known else PlainTextResponse(LINK, 403)
+        return None if known else PlainTextResponse(self._link, 403)
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from starlette.responses import HTMLResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
+from grader.reports.html_document import TEMPLATES as HOUSE
 from grader.reports.html_document import render
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -15,3 +17,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 def show_page(name: str, view: Mapping[str, object], status: int = 200) -> HTMLResponse:
     """Render one of our templates."""
     return HTMLResponse(render(name, view, TEMPLATES), status)
+
+
+def show_style(request: Request) -> Response:
+    """Return the style that all pages of the house share."""
+    return Response((HOUSE / "style.css").read_bytes(), media_type="text/css")

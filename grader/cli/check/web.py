@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import signal
-import sys
 import webbrowser
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -17,7 +15,7 @@ from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.model import Lesson
-from grader.terminal.console import put, wrap
+from grader.terminal.console import has_screen, put, wrap
 
 if TYPE_CHECKING:
     from grader.web.feed import Feed
@@ -55,7 +53,7 @@ def command(ctx: click.Context, lesson: str | None, port: int, opens: bool) -> N
     with WebServer(site, port) as server:
         put(f"Open  {server.make_link(path)}")
         put(wrap("The link is for one browser, and works once. Ctrl-C ends the pages.", 6))
-        if opens and _has_screen():
+        if opens and has_screen():
             Thread(target=webbrowser.open, args=[server.make_link(path)], daemon=True).start()
             site.shown.wait(SECONDS_FOR_PAGE)
         signal.signal(signal.SIGTERM, _end)
@@ -97,11 +95,6 @@ def _take(work: LiveWork, wait: bool) -> list[tuple[str, Lesson]]:
             events.append(work.events.get_nowait())
         except queue.Empty:
             return events
-
-
-def _has_screen() -> bool:
-    """Return False where only a browser in this very terminal could open."""
-    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _end(*_: object) -> None:

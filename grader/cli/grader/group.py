@@ -14,6 +14,7 @@ COMMANDS = {
     "run": "grader.cli.grader.run",
     "merge": "grader.cli.gradebook.merge",
     "report": "grader.cli.gradebook.report",
+    "open": "grader.cli.gradebook.open",
     "export": "grader.cli.gradebook.export",
     "override": "grader.cli.gradebook.override",
     "return": "grader.cli.gradebook.return_feedback",

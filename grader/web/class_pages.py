@@ -1,0 +1,65 @@
+"""The pages of a class: all learners, to search and filter; the report, feedback and code that a run has written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.responses import FileResponse, JSONResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from grader.files import is_file
+from grader.record import STATUSES, Record
+from grader.reports.html_document import file_link, hash_of
+from grader.terminal.text import clean
+from grader.web.guard import POLICY
+from grader.web.page import show_page, show_style
+
+STATIC = Path(__file__).parent / "static"
+FOLDERS = ("feedback", "code", "alike")  # of pages that a run writes
+# they carry the house's style and script in them, which their own policy allows, too
+CLASS_POLICY = POLICY.replace("script-src 'self'", f"script-src 'self' '{hash_of('sort.js')}'").replace(
+    "style-src 'self'", f"style-src 'self' '{hash_of('style.css')}'"
+)
+
+
+def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlette:
+    """Return the application over the results folder *out*, which must stand behind the guard."""
+    learners = class_view(out, records)
+    routes = [
+        Route("/", lambda _: show_page("class", {"title": title, "states": STATUSES})),
+        Route("/learners.json", lambda _: JSONResponse(learners)),
+        Route("/report.html", lambda _: FileResponse(out / "report.html")),
+        *[Mount(f"/{name}", StaticFiles(directory=out / name, check_dir=False)) for name in FOLDERS],
+        Route("/style.css", show_style),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return Starlette(routes=routes)
+
+
+def class_view(out: Path, records: Iterable[Record]) -> dict[str, Any]:
+    """Return what the page shows of each learner, and by number the mistakes and checks to filter by."""
+    rows: list[dict[str, Any]] = []
+    mistakes: dict[str, list[int]] = {}
+    checks: dict[str, list[int]] = {}
+    for number, record in enumerate(records):
+        page, code = (file_link(folder, record.feedback) for folder in ("feedback", "code"))
+        row = {"name": clean(record.name or record.id), "id": clean(record.id), "score": record.score, "page": page}
+        has_code = is_file(out / "code" / f"{record.feedback}.html")
+        rows.append(row | {"state": record.status, "code": code if has_code else ""})
+        for name, lesson in record.lessons.items():
+            for mistake in {each.id for each in lesson.mistakes}:
+                mistakes.setdefault(f"{name}: {mistake}", []).append(number)
+            for check in lesson.checks:
+                if check.outcome not in ("passed", "skipped"):
+                    checks.setdefault(check.id, []).append(number)
+    return {"learners": rows, "mistakes": _most_frequent_first(mistakes), "checks": _most_frequent_first(checks)}
+
+
+def _most_frequent_first(found: dict[str, list[int]]) -> list[dict[str, Any]]:
+    """Return what there is to filter by, each with whom it concerns."""
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [{"name": clean(name), "learners": sorted(set(numbers))} for name, numbers in ordered]

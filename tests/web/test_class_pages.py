@@ -1,0 +1,139 @@
+"""grader open: learners searched, filtered and sorted in a browser, and a run's pages, for whoever has the link."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.browser import Visitor
+from support.class_results import made_records
+from support.hand_ins import ANSWERS, SUMS, TINY, write
+
+from grader.cli.grader.group import grader
+from grader.record import Record
+from grader.web.class_pages import CLASS_POLICY, class_view, make_class_app
+from grader.web.server import PageServer
+
+SECONDS = 60
+MANY = 2_000
+STEP_MS = 100  # promised for a step with MANY learners; a test allows for a machine that others use, too
+SLOWER = 5
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    """The results of three learners, with their pages."""
+    place = tmp_path_factory.mktemp("class")
+    files = {"ann/argmax_2d.py": ANSWERS["argmax_2d"], "bob/moving_average.py": SUMS, "zoë/moving_average.py": SUMS}
+    words = ["run", str(write(place / "in", files)), "--out", str(place / "out"), "--course", str(TINY), "--seed", "5"]
+    done = CliRunner().invoke(grader, [*words, "--jobs", "1"])
+    assert done.exit_code == 0, done.output
+    return place / "out"
+
+
+@pytest.fixture
+def opened(results):
+    """`grader open`, and its link."""
+    command = [sys.executable, "-m", "grader.cli.grader.group", "open", str(results), "--no-open"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"})
+    try:
+        yield process, re.search(r"http://\S+", process.stdout.readline())[0]
+    finally:
+        process.kill()
+        process.communicate(timeout=SECONDS)
+
+
+def test_the_pages_of_a_run_are_served_to_whoever_has_the_link(opened):
+    """Report, feedback and code, the table's data, and nothing beside them; SIGTERM ends it."""
+    process, link = opened
+    visitor = Visitor(link)
+    assert visitor.ask("GET", "/report.html").status == 403
+    assert visitor.enter() == 303 and visitor.ask("GET", visitor.key).status == 303
+    assert "Learners" in visitor.read("/") and "<h1" in visitor.read("/report.html")
+    for row in json.loads(visitor.read("/learners.json"))["learners"]:
+        assert row["id"] in visitor.read(f"/{row['page']}")
+        assert visitor.ask("GET", f"/{row['code']}").status == 200
+    for path in ("/results.sqlite", "/feedback/../results.sqlite", "/feedback/%2e%2e/results.sqlite", "/feedback/"):
+        assert visitor.ask("GET", path).status == 404
+    assert visitor.ask("GET", "/", headers={"Host": "evil.example"}).status == 421
+    assert visitor.ask("GET", "/", headers={"Cookie": None}).status == 403
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(SECONDS) == 128 + signal.SIGTERM
+
+
+def test_what_is_not_there_is_said(tmp_path):
+    """A folder without results is wrong usage."""
+    done = CliRunner().invoke(grader, ["open", str(tmp_path)])
+    assert done.exit_code == 2 and "no results of a run here" in done.output
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """The pages of many learners."""
+    records = [Record.from_json(one) for one in made_records(MANY)]
+    app = make_class_app(tmp_path_factory.mktemp("many"), "A course", records)
+    with PageServer(app, 0, "grader open", CLASS_POLICY) as server:
+        yield server, class_view(Path("nowhere"), records)
+
+
+def test_many_learners_are_filtered_at_once(many, page):
+    """By name, state, mistake and check, and sorted: each step shows who fits, within its time."""
+    server, view = many
+    page.goto(server.make_link())
+    page.wait_for_selector("body[data-ready]")
+    learners = view["learners"]
+    timed = """([what, value]) => {
+        const field = document.getElementById(what), begun = performance.now();
+        field.value = value;
+        field.dispatchEvent(new Event("input"));
+        document.body.offsetHeight;
+        return performance.now() - begun;
+    }"""
+
+    def step(what: str, value: str) -> set[str]:
+        assert min(page.evaluate(timed, [what, value]) for _ in range(3)) < SLOWER * STEP_MS
+        shown = page.evaluate("[...document.querySelectorAll('#learners tbody tr:not([hidden]) td:nth-child(2)')]"
+                              ".map((cell) => cell.textContent)")  # fmt: skip
+        assert page.inner_text("#count") == f"{len(shown)} of {MANY}"
+        return set(shown)
+
+    name = next(one["name"] for one in learners[17:] if one["name"].isascii())
+    assert step("name", name.upper()) == {one["id"] for one in learners if name in f"{one['name']} {one['id']}"}
+    assert len(step("name", "")) == MANY
+    state = learners[3]["state"]
+    of_state = {one["id"] for one in learners if one["state"] == state}
+    assert step("state", state) == of_state
+    made = {learners[number]["id"] for number in view["mistakes"][2]["learners"]}
+    failed = {learners[number]["id"] for number in view["checks"][1]["learners"]}
+    assert step("mistake", "2") == of_state & made
+    assert step("check", "1") == of_state & made & failed
+    assert step("state", "") == made & failed
+
+
+def test_the_table_is_sorted_by_numbers_and_by_words(many, page):
+    """A click sorts up, a second one down; whoever has no score comes last, either way."""
+    server, view = many
+    page.goto(server.make_link())
+    page.wait_for_selector("body[data-ready]")
+    sort = """(column) => {
+        const button = document.querySelectorAll("#learners thead button")[column], begun = performance.now();
+        button.click();
+        document.body.offsetHeight;
+        return performance.now() - begun;
+    }"""
+    cells = """(column) => [...document.querySelectorAll(`#learners tbody tr > :nth-child(${column})`)]
+        .map((cell) => cell.textContent)"""
+    for down in (False, True):
+        assert page.evaluate(sort, 2) < SLOWER * STEP_MS
+        scores = page.evaluate(cells, 3)
+        given = [float(text) for text in scores if text != "–"]
+        assert given == sorted(given, reverse=down) and set(scores[len(given) :]) <= {"–"}
+    page.evaluate(sort, 1)
+    assert page.evaluate(cells, 2) == sorted((one["id"] for one in view["learners"]), key=lambda one: int(one[1:]))
