@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader.course.learner_copy import passed_words
 from grader.course.tables import read_toml
 from grader.model import Course, LessonProgress
 from grader.quiz.bank.bank import Bank
@@ -33,6 +34,7 @@ def home_view(site: Site) -> dict[str, Any]:
         "rows": drawn,
         "others": [each for each in others if each["lessons"]],
         "boxes": {name: _box(known) for name, known in progress.items()},
+        "words": passed_words(site.course),
         "solved": len(progress) - len(unsolved),
         "next": site.course.lessons[unsolved[0]] if unsolved else None,
         "due": _due(site),

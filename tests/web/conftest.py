@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium", "google-chrome", "chromium-browser")
 MISSING = "no Chromium: apt-get install chromium"
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import http.client
 import socket
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Thread
 
@@ -13,6 +14,7 @@ import pytest
 from support.browser import Visitor, make_server
 from support.learn_command import start_workspace
 
+from grader.web.feed import MAX_FOLLOWERS
 from grader.web.guard import MAX_BODY_BYTES
 from grader.web.server import WebServer
 
@@ -179,3 +181,24 @@ def test_ten_thousand_requests_leave_the_pages_as_they_were(server: WebServer, v
     assert visitor.ask("GET", "/").status == 200
     if before:
         assert len(list(Path("/proc/self/fd").iterdir())) < before + 20
+
+
+def test_no_more_pages_follow_a_lesson_than_there_is_room_for(server: WebServer, visitor: Visitor) -> None:
+    """One more is told so; a place is free again as soon as a page is closed."""
+    with ExitStack() as stack:
+        for _ in range(MAX_FOLLOWERS):
+            stack.enter_context(visitor.events("argmax_2d"))
+        assert visitor.ask("GET", "/events/argmax_2d").status == 503
+
+    deadline = time.monotonic() + 60
+    while server_is_full(visitor):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def server_is_full(visitor: Visitor) -> bool:
+    connection = http.client.HTTPConnection(visitor.host, timeout=60)
+    with closing(connection):
+        connection.request("GET", "/events/argmax_2d", headers={"Cookie": visitor.cookie})
+        with connection.getresponse() as answer:
+            return answer.status == 503

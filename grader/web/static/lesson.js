@@ -3,7 +3,7 @@ const work = document.querySelector(".work");
 const state = document.getElementById("state");
 const verdict = document.getElementById("verdict");
 
-const WORDS = { new: "Not begun: write the file, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Solved", failed: "Not yet" };
+const WORDS = { new: "Not begun: write the file, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Every check passes", failed: "Not yet" };
 
 function show(event) {
   work.dataset.state = event.state;
