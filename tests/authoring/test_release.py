@@ -40,7 +40,7 @@ LESSONS = list(COURSE.lessons)
 
 def grader(*arguments: object, course: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """What the instructor's command did."""
-    return run_command("grader", *arguments, "--course", course, cwd=ROOT, env=environment(course))
+    return run_command("grader", *arguments, "--course", course, cwd=ROOT, env=environment(course), timeout=600)
 
 
 @pytest.fixture(scope="module")
