@@ -5,7 +5,7 @@ import torch
 from grader.api.checks import LearnerError, MistakeSet
 
 # what a log tells depends on what was asked before: a probe below begins with an empty one
-generate = MistakeSet("generate", globals(), without=("what_it_is_given", "no_graph"))
+generate = MistakeSet("generate", globals(), without=("what_it_is_given", "no_graph", "shape", "other_sizes"))
 MISTAKE_SETS = [generate]
 mistake, right = generate.mistake, generate.alternative
 

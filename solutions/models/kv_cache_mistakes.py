@@ -15,7 +15,7 @@ def read(value):
 
 attention = MistakeSet("cached_attention", globals(), read=read)
 # what a log tells depends on what was asked before: a probe below begins with an empty one
-writing = MistakeSet("generate_cached", globals(), without=("reads_once",))
+writing = MistakeSet("generate_cached", globals(), without=("reads_once", "text_shape", "other_text_sizes"))
 MISTAKE_SETS = [attention, writing]
 mistake, right = attention.mistake, attention.alternative
 

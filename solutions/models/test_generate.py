@@ -93,18 +93,17 @@ def test_window_of_one(submission, reference, rand):
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with {batch} texts of {length}")
-@pytest.mark.parametrize(("batch", "length"), [(1, 5), (5, 1), (4, 4)])
+@pytest.mark.parametrize(("batch", "length"), [(1, 5), (4, 4)])
 def test_special_sizes(submission, reference, rand, batch, length):
-    """Takes a single text, texts of one token, and as many texts as tokens."""
-    compare(submission, reference, rand, batch, length, 4, 7)
+    """Takes a single text, and as many texts as tokens."""
+    compare(submission, reference, rand, batch, length, 3, 6)
 
 
 @pytest.mark.check(skill="generality", points=2, needs="test_shape", stage="in other sizes")
-@pytest.mark.parametrize("case", [1, 2])
-def test_other_sizes(submission, reference, rand, case):
+def test_other_sizes(submission, reference, rand):
     """Takes any numbers of texts, tokens and new tokens."""
     new, batch, length = rand.sizes(3)
-    compare(submission, reference, rand, batch, length, new, length + case - 1)
+    compare(submission, reference, rand, batch, length, new, length)
 
 
 @pytest.mark.check(skill="generality", points=1, stage="with nothing to write")
@@ -117,7 +116,7 @@ def test_nothing(submission, rand):
 @pytest.mark.check(skill="training", points=2, needs="test_shape", stage="with a model that arrives in train mode")
 def test_eval_mode(submission, reference, rand):
     """Runs the model in eval mode: dropout would disturb every prediction."""
-    compare(submission, reference, rand, 3, 4, 5, 7, training=True)
+    compare(submission, reference, rand, 3, 1, 3, 7, training=True)
 
 
 @pytest.mark.check(skill="training", points=1, needs="test_shape", stage="in the mode afterwards")
