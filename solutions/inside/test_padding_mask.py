@@ -65,7 +65,7 @@ def test_padding_hidden(submission):
 @pytest.mark.check(function="padding_mask", skill="values", points=3, needs="test_padding_bool")
 def test_padding_values(submission, reference, rand):
     """Equals the reference, entry by entry, in sizes that nobody knows by heart."""
-    texts, max_len = rand.sizes(2, low=3)
+    _, texts, _, max_len = rand.sizes(4, low=3)
     lengths = lengths_of(rand, texts, max_len)
     assert_matches(submission.padding_mask(lengths, max_len), reference.padding_mask(lengths, max_len))
 
@@ -139,7 +139,7 @@ def test_causal_past_shown(submission):
 @pytest.mark.check(function="causal_padding_mask", skill="values", points=3, needs="test_causal_bool", public=True)
 def test_causal_values(submission, reference, rand):
     """Equals the reference, entry by entry, in sizes that nobody knows by heart."""
-    texts, max_len = rand.sizes(2, low=3)
+    _, texts, _, max_len = rand.sizes(4, low=3)
     lengths = lengths_of(rand, texts, max_len)
     assert_matches(submission.causal_padding_mask(lengths, max_len), reference.causal_padding_mask(lengths, max_len))
 

@@ -133,6 +133,4 @@ right("a window of T + 1, cut in two", inputs="data.unfold(0, block_size + 1, 1)
 right("gather", inputs="data.expand(len(starts), -1).gather(1, places)",
       targets="data.expand(len(starts), -1).gather(1, places + 1)")
 right("take", inputs="torch.take(data, places)", targets="data.take(places + 1)")
-right("numbers one by one", inputs="torch.tensor([[int(data[s + t]) for t in range(block_size)] "
-      "for s in starts.tolist()], device=data.device)")
 # fmt: on

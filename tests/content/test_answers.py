@@ -69,8 +69,9 @@ def ids_in(path: Path) -> set[str]:
 
 @cache
 def earlier_lessons() -> dict[str, tuple[str, str]]:
-    """The modules that lie beside each answer: one plain right answer for each lesson."""
-    return {name: (f"{name}.py", (ANSWERS / name / "right_plain.py").read_text("utf-8")) for name in course().lessons}
+    """The modules that lie beside each answer: one plain right answer for each lesson that has answers."""
+    paths = {path.parent.name: path for path in ANSWERS.glob("*/right_plain.py")}
+    return {name: (f"{name}.py", path.read_text("utf-8")) for name, path in paths.items()}
 
 
 def judge_answers(judge: Judge, paths: list[Path]) -> dict[Path, LessonResult]:
