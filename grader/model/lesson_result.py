@@ -139,7 +139,7 @@ class LessonResult:
         return sum(check.earned for check in self.checks if check.outcome != "grader-error")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the documented JSON object (README, "What `--json` prints").
+        """Return the documented JSON object (docs/json.md).
 
         Only a release for learners has the key `public`.
         """

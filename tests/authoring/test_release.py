@@ -133,7 +133,7 @@ def test_the_references_pass_the_public_checks(workspace):
 
     assert done.returncode == 0
     assert set(lessons) == set(FEW_LESSONS)
-    keys = json.loads(re.search(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]).keys()
+    keys = json.loads(re.search(r"```json\n(.*?)```", (ROOT / "docs/json.md").read_text(), re.DOTALL)[1]).keys()
     for found in lessons.values():
         assert (found["score"], found["passed"], found["public"]) == (10.0, True, True)
         assert found.keys() == keys | {"public"}

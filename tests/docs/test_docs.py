@@ -10,16 +10,18 @@ import pytest
 from support.course_files import ROOT
 from support.documents import BLOCK, first_missing, sessions, shell
 
+from grader.course import load
 from grader.model import OUTCOMES, STATES
 
 README = (ROOT / "README.md").read_text()
+JSON_PAGE = (ROOT / "docs/json.md").read_text()
 COMMANDS = {
     "learn": [
         *("start", "list", "read", "check", "watch", "web", "trace", "show", "build", "hint", "solution", "reset"),
         *("quiz", "review", "report", "progress", "demo", "doctor"),
     ],
     "grader": [
-        *("run", "merge", "report", "export", "override", "return"),
+        *("run", "merge", "report", "open", "export", "override", "return"),
         *("release", "bundle", "items", "audit", "new", "show", "doctor"),
     ],
 }
@@ -65,8 +67,8 @@ def test_the_two_commands_come_first():
 
 
 def test_the_json_shown_has_the_keys_that_are_printed(tmp_path):
-    """The object in the README has exactly the keys of a real one, at every level."""
-    (shown,) = [json.loads(text) for _, text in blocks("json")]
+    """The object in docs/json.md has exactly the keys of a real one, at every level."""
+    (shown,) = [json.loads(text) for kind, text in BLOCK.findall(JSON_PAGE) if kind == "json"]
     done = shell(f"learn check attention --json --seed 1 --file {ROOT}/lessons/core/attention_demo.py", tmp_path)
     printed = json.loads(done.stdout)
 
@@ -76,9 +78,9 @@ def test_the_json_shown_has_the_keys_that_are_printed(tmp_path):
         assert shown[key][0].keys() == printed[key][0].keys()
 
 
-def test_every_outcome_and_state_is_in_the_readme():
+def test_every_outcome_and_state_is_listed():
     """The words that a result can hold are all listed, in the order of the model."""
-    text = " ".join(README.split())
+    text = " ".join(JSON_PAGE.split())
 
     assert ", ".join(OUTCOMES) in text
     assert ", ".join(STATES) in text
@@ -95,6 +97,15 @@ def test_every_command_has_help_with_an_example_and_is_in_the_readme(program, tm
         text = shell(f"{program} {name} --help", tmp_path).stdout
         assert re.search(rf"Example:\n(    .*\n)*?    (learn|grader) {name}", text), name
         assert f"{program} {name}" in README
+
+
+def test_every_lesson_is_on_its_page_and_every_page_is_there():
+    """docs/lessons.md has a line for each lesson; what the README links to is there."""
+    lessons = (ROOT / "docs/lessons.md").read_text()
+    for name in load(ROOT).lessons:
+        assert f"| `{name}` |" in lessons
+    for target in re.findall(r"\]\(([\w/.-]+)\)", README):
+        assert (ROOT / target).is_file(), target
 
 
 def test_the_picture_shows_what_the_demo_prints(tmp_path):

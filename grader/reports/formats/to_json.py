@@ -1,4 +1,4 @@
-"""Write results as one JSON object, with the keys that the README documents."""
+"""Write results as one JSON object, with the keys that docs/json.md documents."""
 
 from __future__ import annotations
 
