@@ -26,6 +26,7 @@ MANY = 2_000
 STEP_MS = 100  # promised for a step with MANY learners, the quickest of TRIES
 SLOWER = 20  # a machine that others use, too
 TRIES = 5
+FEW = 200  # rows that are there until all are asked for
 
 
 @pytest.fixture(scope="module")
@@ -91,18 +92,27 @@ def test_many_learners_are_filtered_at_once(many, page):
     page.wait_for_selector("body[data-ready]")
     learners = view["learners"]
     timed = """([what, value]) => {
-        const field = document.getElementById(what), begun = performance.now();
-        field.value = value;
-        field.dispatchEvent(new Event("input"));
-        document.body.offsetHeight;
-        return performance.now() - begun;
+        const field = document.getElementById(what), before = field.value;
+        const set = (to) => {
+            const begun = performance.now();
+            field.value = to;
+            field.dispatchEvent(new Event("input"));
+            document.body.offsetHeight;
+            return performance.now() - begun;
+        };
+        const spent = set(value);
+        set(before);
+        return Math.min(spent, set(value));
     }"""
 
     steps: list[float] = []
 
     def step(what: str, value: str) -> set[str]:
         steps.append(min(page.evaluate(timed, [what, value]) for _ in range(TRIES)))
-        shown = page.evaluate("[...document.querySelectorAll('#learners tbody tr:not([hidden]) td:nth-child(2)')]"
+        rows = page.evaluate("document.querySelectorAll('#learners tbody tr').length")
+        assert rows <= FEW and page.is_visible("#more") == (page.inner_text("#count") != f"{rows} of {MANY}")
+        page.evaluate("document.getElementById('more').click()")
+        shown = page.evaluate("[...document.querySelectorAll('#learners tbody td:nth-child(2)')]"
                               ".map((cell) => cell.textContent)")  # fmt: skip
         assert page.inner_text("#count") == f"{len(shown)} of {MANY}"
         return set(shown)
@@ -126,6 +136,7 @@ def test_the_table_is_sorted_by_numbers_and_by_words(many, page):
     server, view = many
     page.goto(server.make_link())
     page.wait_for_selector("body[data-ready]")
+    page.click("#more")
     sort = "(column) => document.querySelectorAll('#learners thead button')[column].click()"
     cells = """(column) => [...document.querySelectorAll(`#learners tbody tr > :nth-child(${column})`)]
         .map((cell) => cell.textContent)"""

@@ -1,5 +1,6 @@
 "use strict";
-// All learners of a class in one table: rows are made once, then hidden, shown and put in another order.
+// All learners of a class in one table. Only the first rows that fit are there: a browser takes its time over thousands.
+const FEW = 200;
 const $ = (id) => document.getElementById(id);
 const element = (name, text, parent) => {
   const made = document.createElement(name);
@@ -26,7 +27,9 @@ function fill(select, found) {
 }
 
 fetch("/learners.json").then((answer) => answer.json()).then((all) => {
-  const rows = all.learners.map(makeRow);
+  const rows = [];
+  let order = [...all.learners.keys()];
+  let most = FEW;
   const texts = all.learners.map((one) => `${one.name} ${one.id}`.toLowerCase());
   const sets = { mistake: all.mistakes, check: all.checks };
   for (const name of Object.keys(sets)) {
@@ -34,22 +37,21 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
     sets[name] = sets[name].map((each) => new Set(each.learners));
   }
   const body = document.querySelector("#learners tbody");
-  body.append(...rows);
 
-  const filter = () => {
+  const draw = () => {
     const wanted = $("name").value.trim().toLowerCase();
     const state = $("state").value;
     const chosen = Object.keys(sets).filter((name) => $(name).value).map((name) => sets[name][$(name).value]);
-    let shown = 0;
-    rows.forEach((row, number) => {
-      const fits = texts[number].includes(wanted) && (!state || all.learners[number].state === state)
-        && chosen.every((set) => set.has(number));
-      row.hidden = !fits;
-      shown += fits;
-    });
-    $("count").textContent = `${shown} of ${rows.length}`;
+    const fitting = order.filter((number) => texts[number].includes(wanted)
+      && (!state || all.learners[number].state === state) && chosen.every((set) => set.has(number)));
+    body.replaceChildren(...fitting.slice(0, most).map((number) => rows[number] ??= makeRow(all.learners[number])));
+    $("count").textContent = `${fitting.length} of ${all.learners.length}`;
+    $("more").hidden = fitting.length <= most;
   };
-  for (const name of ["name", "state", "mistake", "check"]) $(name).addEventListener("input", filter);
+  for (const name of ["name", "state", "mistake", "check"]) {
+    $(name).addEventListener("input", () => { most = FEW; draw(); });
+  }
+  $("more").addEventListener("click", () => { most = Infinity; draw(); });
 
   const words = new Intl.Collator(undefined, { numeric: true });
   const keys = ["name", "id", "score", "state"];
@@ -62,9 +64,10 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
       const value = (number) => all.learners[number][keys[column]];
       const compare = (a, b) => (value(a) === null) - (value(b) === null) // without a score: last, up and down
         || down * (column === 2 ? value(a) - value(b) : words.compare(value(a), value(b)));
-      body.append(...[...rows.keys()].sort(compare).map((number) => rows[number]));
+      order = [...all.learners.keys()].sort(compare);
+      draw();
     });
   });
-  filter();
+  draw();
   document.body.dataset.ready = "yes";
 });
