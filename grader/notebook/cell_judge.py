@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import Any
 
-COMMAND = (sys.executable, "-m", "grader.cli.check.judge_cells")
+COMMAND = (sys.executable, "-P", "-m", "grader.cli.check.judge_cells")  # -P: no module of the notebook's folder
 COLOURS = ("FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE")  # which a kernel asks for
 SECONDS_TO_END = 5
 ENDED = "The judge has ended; run the cell again."

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-LEARN = (sys.executable, "-m", "grader.cli.learn.group")
+LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module of the notebook's folder
 STOP = "q"
 
 
