@@ -1,12 +1,16 @@
 """Let in who has the link, from this machine's own pages; refuse everything else before a page is made.
 
 Other programs, other users of the machine and other sites' pages in the same browser can all reach a local port. A
-request must name this server as its host, come from no other origin, and carry the cookie that a link gave.
+request must name this server as its host, come from no other origin, and carry the cookie that a link gave. Other
+users can read a link in the list of processes, where it opens the browser: on Linux nothing is answered to them.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
+from contextlib import suppress
+from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -14,7 +18,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+getuid = getattr(os, "getuid", int)  # Windows has none
 MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
+CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 MAX_LINKS = 100  # not used yet
 LINK = "Use the link that `{0}` printed. It opens one browser: for another, start `{0}` again."
 POLICY = (
@@ -76,6 +82,8 @@ class Guard:
     def _refuse(self, request: Request) -> Response | None:
         """Return what a request gets that is let in no further; None for one that is."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if _is_another_users(request):
+            return PlainTextResponse("Another user of this machine may not ask this server.", 403)
         if host not in self._hosts:
             return PlainTextResponse("This server answers on 127.0.0.1 only.", 421)
         if origin != f"http://{host}" and (origin is not None or request.method not in ("GET", "HEAD")):
@@ -88,10 +96,21 @@ class Guard:
     def _ask_for_key(self, request: Request) -> Response | None:
         key, known = request.query_params.get("key"), self._keys.fits(request.cookies.get(self._keys.cookie, ""))
         if key is not None and request.method == "GET" and (self._keys.redeem(key) or known):
-            response = RedirectResponse(request.url.path.replace("//", "/"), 303)
+            response = RedirectResponse(f"/{request.url.path.lstrip('/')}", 303)
             self._keys.give(response)
             return response
         return None if known else PlainTextResponse(self._link, 403)
+
+
+def _is_another_users(request: Request) -> bool:
+    """Return True if a program of another user, but root, asks: Linux lists whose each connection is."""
+    ours, theirs = (f":{(request.scope.get(end) or ('', 0))[1]:04X}" for end in ("server", "client"))
+    for table in CONNECTIONS:
+        with suppress(OSError), table.open(encoding="ascii") as lines:
+            for _, local, remote, *_, user in (line.split()[:8] for line in lines):
+                if local.endswith(theirs) and remote.endswith(ours) and int(user) not in (0, getuid()):
+                    return True
+    return False
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -11,9 +14,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from support.browser import Visitor, make_server
+from support.browser import SECONDS, Visitor, make_server
 from support.learn_command import start_workspace
 
+from grader.web import guard
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.guard import MAX_BODY_BYTES
 from grader.web.server import WebServer
@@ -98,10 +102,31 @@ def test_no_path_leads_out(visitor: Visitor, path: str) -> None:
 
 def test_a_redirect_leads_nowhere_else(server: WebServer) -> None:
     """What follows the key is an address of ours, whatever was asked for."""
-    visitor = Visitor(server.make_link())
-    answer = visitor.ask("GET", f"//evil.example{visitor.key}")
+    for path in ("//evil.example", "///evil.example", "/%2f%2fevil.example", "////evil.example/x"):
+        visitor = Visitor(server.make_link())
+        location = str(visitor.ask("GET", f"{path}{visitor.key}").headers["location"])
+        assert location.startswith("/") and not location.startswith("//"), path
 
-    assert not str(answer.headers["location"] or "/").startswith("//")
+
+AS_ANOTHER = """
+import encodings.idna, os, sys, urllib.request
+if not os.getuid(): os.setuid(65534)
+try: print(urllib.request.urlopen(sys.argv[1]).status)
+except urllib.error.HTTPError as refusal: print(refusal.status, refusal.read())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/net, which Linux has")
+def test_another_user_of_the_machine_is_refused(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads a link in the list of processes can neither use it nor use it up."""
+    if os.getuid():  # only root can be somebody else; so here we are
+        monkeypatch.setattr(guard, "getuid", lambda: os.getuid() + 1)
+    visitor = Visitor(server.make_link())
+    command = [sys.executable, "-c", AS_ANOTHER, f"http://{visitor.host}{visitor.key}"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS).stdout
+    assert said.startswith("403") and "Another user" in said
+    monkeypatch.undo()
+    assert visitor.enter() == 303
 
 
 def test_every_answer_has_the_policy(server: WebServer, visitor: Visitor) -> None:
