@@ -48,6 +48,7 @@ HOSTILE = {
     "infinities": "return x * float('inf')",
     "complex": "return x.to(torch.complex64)",
     "another dtype": "return torch.exp(x.double() - torch.logsumexp(x.double(), dim, True))",
+    "an array of numpy": "return (2 * x).numpy()",
     "nothing": "return None",
     "a name with commands": "raise type('\\x1b[2J\\x1b]0;title\\x07' * 99, (Exception,), {})('\\x1b[2J' + 'x' * 10**6)",
     "an end": "import os; os._exit(3)",
@@ -129,12 +130,25 @@ def test_whatever_is_answered_is_told_in_a_few_clean_lines(launcher: Launcher) -
     for name, [picture] in drawn.items():
         assert not picture.is_right, name
         text = draw(picture, Layout(80))
+        assert draw(picture, Layout(80, colour=True, palette="truecolor")), name
         assert len(text) < 2500, name
         assert all(char == "\n" or char.isprintable() for char in text), name
         json.dumps(picture.vega_lite, allow_nan=False)
     assert "yours" not in " ".join(drawn["another shape"][0].data)
     assert "float64" in drawn["another dtype"][0].notes[0]
     assert "No answer within" in drawn["a loop"][0].notes[0]
+
+
+@pytest.mark.filterwarnings("default:Casting complex values")
+@pytest.mark.parametrize("answer", ["x.to(torch.complex64)", "torch.full_like(x, 1.2, dtype=torch.float64) * 1e308"])
+def test_answers_that_warn_or_lie_too_far_apart_are_drawn(answer: str, launcher: Launcher) -> None:
+    """A warning while a picture is made, and a scale as long as there are numbers, end nothing."""
+    heads = f"def split_heads(x, num_heads):\n    return {answer}\n"
+    whole = f"def multi_head_attention(x, *rest, mask=None):\n    return {answer}\n"
+    drawn = pictures(launcher, "multi_head", f"import torch\n\n\n{heads}\n\n{whole}")
+
+    assert len(drawn) == 2
+    assert all(draw(each, Layout(80, colour=True, palette="truecolor")) for each in drawn)
 
 
 def test_what_cannot_be_loaded_has_no_picture(launcher: Launcher) -> None:

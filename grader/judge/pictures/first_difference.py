@@ -64,8 +64,8 @@ def _compare(asked: str, ask: Callable[[CallableModule], Any], submission: Calla
         # what the question makes of the answer fits no such answer
         return Seen(asked, None, expected, "Yours gives no such answer.")
     trouble = "" if same(yours, expected) else _readable(explain(yours, expected))
-    fits = is_array(yours) and yours.shape == expected.shape and to_numpy(yours).dtype.kind in "biuf"
-    return Seen(asked, yours if fits else None, expected, trouble)
+    fits = is_array(yours) and type(yours) is type(expected) and yours.shape == expected.shape
+    return Seen(asked, yours if fits and to_numpy(yours).dtype.kind in "biuf" else None, expected, trouble)
 
 
 def _readable(text: str) -> str:

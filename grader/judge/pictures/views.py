@@ -13,6 +13,7 @@ from grader.judge.values.compare import ATOL, to_numpy
 
 MAX_SIDE = 24  # rows and columns of a grid, and bars
 MAX_POINTS = 200  # of a curve
+MAX_SCALE = 1e300  # of differences: the ends of a scale must not be an infinity apart
 MAX_NUMBERED = 8  # columns of a grid whose numbers are written into it
 OWN_COLOURS = {"resolve": {"scale": {"color": "independent"}}}  # of each view
 LIGHT, DARK, DIVERGING = "#ffffff", "#000000", ["#2166ac", "#dddddd", "#b2182b"]
@@ -150,7 +151,7 @@ def _domain(panel: str, maps: Sequence[Mapping[str, Any]]) -> tuple[float, float
     arrays = [each[DIFFERENCE if panel == DIFFERENCE else EXPECTED] for each in maps]
     finite = [float(number) for array in arrays for number in array.ravel() if math.isfinite(number)]
     if panel == DIFFERENCE:
-        largest = max(map(abs, finite), default=0.0) or 1.0
+        largest = min(max(map(abs, finite), default=0.0) or 1.0, MAX_SCALE)
         return -largest, largest
     return _widened(min(finite, default=0.0), max(finite, default=0.0))
 
