@@ -11,7 +11,7 @@ import pytest
 from support.course_files import ROOT
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
 
-from grader.cli.learn.report import report_lines
+from grader.cli.standing.report import report_lines
 from grader.model import Answered, Claimed, LessonProgress
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import certainty_table, meaning

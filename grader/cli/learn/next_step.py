@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.learn.progress_quiz import waiting_lines
+from grader.cli.standing.progress_quiz import waiting_lines
 from grader.course.learner_copy import passed_words, release_of
 from grader.files import is_file
 from grader.model import Course, Lesson, LessonProgress, Track

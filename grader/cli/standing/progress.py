@@ -9,9 +9,9 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth, solved_bar
-from grader.cli.learn.progress_quiz import quiz_lines, quiz_state
 from grader.cli.options import course_option, json_option
 from grader.cli.output import put_json
+from grader.cli.standing.progress_quiz import quiz_lines, quiz_state
 from grader.course.learner_copy import release_of
 from grader.model import SCHEMA, Lesson, LessonProgress, Track
 from grader.terminal.console import paint, put, signs, width, wrap

@@ -10,12 +10,12 @@ import click
 
 from grader.cli.context import find_context, short_path
 from grader.cli.learn.next_step import section, show_worth
-from grader.cli.learn.report_explained import explain_lines
-from grader.cli.learn.report_missed import missed_lines
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
 from grader.cli.quiz.context import read_bank
 from grader.cli.quiz.render import cut
+from grader.cli.standing.report_explained import explain_lines
+from grader.cli.standing.report_missed import missed_lines
 from grader.course.learner_copy import release_of
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS

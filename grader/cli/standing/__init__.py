@@ -1,0 +1,1 @@
+"""The commands of `learn` that say where one stands, one a file."""
