@@ -24,8 +24,10 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
         assert quiz.stdin and quiz.stdout
         try:
             for event in map(json.loads, quiz.stdout):
-                if event["event"] == "question" and not count:
-                    break
+                if event["event"] == "question":
+                    if not count:
+                        break
+                    event["of"] = min(event["of"], event["number"] - 1 + count)
                 count -= event["event"] == "mark"
                 for text in _say(event):
                     put(text)
