@@ -34,8 +34,9 @@ class CourseMagics(Magics):
     def check(self, line: str, cell: str | None = None) -> None:
         """Check a lesson: `%%check LESSON` above its code, or `%check [FUNCTION] [LESSON]` for what was run before."""
         *function, lesson = line.split() or [self.lesson]
-        if cell is not None:
-            self._shell.run_cell(cell)
+        if cell is not None and self._shell.run_cell(cell).error_before_exec:
+            print("Nothing was checked: Python cannot read this cell.")  # an earlier one would be judged in its place
+            return
         answer = self._ask(lesson, do="check", function=" ".join(function))
         if answer:
             display({"text/html": answer["html"], "text/plain": answer["text"]}, raw=True)

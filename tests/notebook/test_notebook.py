@@ -74,6 +74,8 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     kernel(f"{imports}\nimport numpy as np")
     assert "checks passed" in kernel(f"%%check argmax_2d\n{WRONG}")
     assert "10.0 / 10" in kernel(f"%%check argmax_2d\n{def_}{rest}")
+    broken = kernel("%%check argmax_2d\ndef argmax_2d(:")
+    assert "Nothing was checked" in broken and "checks passed" not in broken
     assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")
     assert "10.0" not in kernel("%check mine argmax_2d").partition("checks passed")[0]
     assert "hint 1 of" in kernel("%hint")
