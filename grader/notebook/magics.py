@@ -9,6 +9,7 @@ import atexit
 import subprocess
 from typing import Any
 
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.display import display
 
@@ -57,7 +58,10 @@ class CourseMagics(Magics):
 
     def quiz(self, count: int = 3, topic: str = "") -> None:
         """Ask some questions on the last lesson, or on a topic."""
-        ask_questions(topic or self.lesson, count, print, input)
+        try:
+            ask_questions(topic or self.lesson, count, print, input)
+        except StdinNotImplementedError:
+            print("No answer can be typed here. In a terminal: learn quiz")
 
     def _ask(self, lesson: str, **request: Any) -> dict[str, Any]:
         if not lesson:

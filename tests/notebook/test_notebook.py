@@ -82,6 +82,9 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     assert 'did you mean "argmax_2d"' in kernel("%check argmax_3d")
     assert "there are no pictures" in kernel("show()")
     assert "10.0" in learn("progress", cwd=inside).stdout
+    quiz = Workspace(inside.parent / "quiz")
+    kernel(f"import os; os.environ.update({environment(quiz.course)!r}); os.chdir({str(quiz.folder)!r})")
+    assert "No answer can be typed here" in kernel("quiz(1, 'topic0')")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc, which Linux has")
