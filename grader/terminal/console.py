@@ -117,13 +117,19 @@ def show_paged(text: str, pager: bool, is_part: bool = False) -> None:
 
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and has_reader() and text.count("\n") >= height:
-        os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), "REX" if is_part else "R")
-        click.echo_via_pager(text, color=has_colour())
+        page(text, is_part)
     else:
         click.echo(text, nl=False, color=True)
 
 
-def _for_less(options: str, wanted: str) -> str:
+def page(text: str, is_part: bool = False) -> None:
+    """Show a text through the pager, which says how to leave; after a part something else comes."""
+    wanted, leave = ("REX", "q skips the rest") if is_part else ("R", "q leaves")
+    os.environ["LESS"] = _for_less(os.environ.get("LESS", ""), wanted, leave)
+    click.echo_via_pager(text, color=has_colour())
+
+
+def _for_less(options: str, wanted: str, leave: str) -> str:
     """Add options for less, and a prompt that says how to leave, unless there is one.
 
     R shows colours, E leaves at the end of the text, X leaves it on the screen.
@@ -131,7 +137,7 @@ def _for_less(options: str, wanted: str) -> str:
     new = [option for option in wanted if option not in options.partition("-P")[0]]
     options = "".join(f"-{option} " for option in new) + options
     if "P" not in options:
-        options += " -Psspace goes on, q leaves$"
+        options += f" -Psspace goes on, {leave}$"
     return options.strip()
 
 

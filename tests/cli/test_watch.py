@@ -135,11 +135,16 @@ def test_a_newer_save_overtakes_code_that_does_not_end(tmp_path: Path) -> None:
 
 
 def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -> None:
-    """A hint is shown where the screen was; Enter leads back to it; the next lesson follows."""
+    """A hint is shown where the screen was; Enter leads back to it; all checks have a pager that says how to leave."""
     watching.type("h")
     watching.wait_for(r"learn hint argmax_2d[\s\S]*Enter goes back")
     watching.type("\n")
     watching.wait_for(r"checks failed[\s\S]*q quit")
+    if shutil.which("less"):
+        watching.type("c")
+        watching.wait_for("space goes on, q leaves")
+        watching.type("q")
+        watching.wait_for(r"checks failed[\s\S]*q quit")
     watching.type("?x")  # no keys
     watching.type("\x04")
 

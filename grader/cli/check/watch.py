@@ -21,7 +21,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.model import Lesson
-from grader.terminal.console import has_reader, make_layout, put
+from grader.terminal.console import has_reader, make_layout, page, put
 from grader.terminal.keyboard import Keyboard
 from grader.terminal.screen import Screen
 from grader.terminal.text import clean, score_text
@@ -233,7 +233,7 @@ class _Watch:
 
     def _page(self, text: str) -> None:
         self._leave()
-        click.echo_via_pager(text)
+        page(text)
         self._enter()
         self._draw()
 
