@@ -94,8 +94,10 @@ def test_the_command_puts_them_beside_the_source(tmp_path) -> None:
     file = ROOT / "solutions/core/attention.py"
     done = CliRunner().invoke(command, ["attention", "--file", str(file)], env={"COLUMNS": "100"})
     as_json = CliRunner().invoke(command, ["attention", "--file", str(file), "--json"])
+    narrow = CliRunner().invoke(command, ["attention", "--file", str(file)], env={"COLUMNS": "60"})
 
     assert "on this call the answer is right" in done.output
+    assert all(len(line) <= 60 for line in narrow.output.splitlines() if not line[:3].strip().isdigit())
     (line,) = [line for line in done.output.splitlines() if "torch.softmax" in line]
     assert "weights (2, 5, 7) = (2, T, S)" in line
     assert json.loads(as_json.output)["calls"][0]["letters"]["T"] == 5

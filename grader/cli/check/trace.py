@@ -82,13 +82,13 @@ def _trace(course: Course, lesson: Lesson, submission: Submission) -> list[Trace
 def _show(call: TracedCall, source: str, others: Set[str]) -> None:
     """Print the lines that ran, with what they made; functions that have a call of their own are shown there."""
     ending = "the answer is right" if call.is_right else "the answer is wrong" if call.has_returned else "it raises"
-    put(paint(f"{call.function}: on this call {ending}", "strong"))
+    put(paint(wrap(f"{call.function}: on this call {ending}"), "strong"))
     if call.letters:
         put(wrap(", ".join(f"{letter} = {size}" for letter, size in call.letters.items()), 2))
     put()
     lines = {number: text for number, text in _lines_to_show(source, others, {value.line for value in call.values})}
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
-    column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 5, 20)) + 2
+    column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
     for number, text in lines.items():
         beside = _margin([value for value in call.values if value.line == number], call)
         if number in firsts and number > min(lines):
