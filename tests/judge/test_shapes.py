@@ -112,9 +112,9 @@ def test_the_shapes_stand_beside_the_lines_that_python_counts(tmp_path) -> None:
 
 
 def test_a_file_that_cannot_be_watched_says_so(tmp_path) -> None:
-    """Python that cannot be read, and code that does not load, end in a sentence."""
+    """Python that cannot be read, and code that does not load, end in a sentence; unnamed, it is the current lesson."""
     for source in ("def softmax(x:\n", "1 / 0\n"):
         (tmp_path / "softmax.py").write_text(source)
-        done = CliRunner().invoke(command, ["softmax", "--file", str(tmp_path / "softmax.py")])
-        assert "Nothing could be watched" in done.output
+        done = CliRunner().invoke(command, ["--file", str(tmp_path / "softmax.py")])
+        assert "Nothing could be watched" in done.output and "learn check softmax" in done.output
         assert done.exit_code == 0

@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@lesson_argument()
+@lesson_argument(required=False)
 @click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Show this file, not the workspace's.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write them to FILE.svg, .png or .html.")
 @click.option("--words", is_flag=True, help="Say every number, for a screen reader.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, lesson: str, file: Path | None, out: Path | None, words: bool, as_json: bool) -> None:
+def command(
+    ctx: click.Context, lesson: str | None, file: Path | None, out: Path | None, words: bool, as_json: bool
+) -> None:
     """Draw what your code answers, and what is expected.
 
     Yours, expected, and the difference. The pictures are of a small call on which yours differs, if there is one.
+    Without LESSON, your current lesson.
 
     \b
     Example:
@@ -46,7 +49,7 @@ def command(ctx: click.Context, lesson: str, file: Path | None, out: Path | None
 
         require_format(out.suffix)
     context = find_context(ctx)
-    chosen = context.lesson(lesson or None)
+    chosen = context.lesson(lesson)
     if not is_file(chosen.solution_path):
         raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
     if not is_file(chosen.pictures_path):

@@ -29,23 +29,24 @@ MARGIN = 34  # columns that are kept for the shapes
 
 
 @click.command("trace")
-@lesson_argument()
+@lesson_argument(required=False)
 @click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Trace this file, not the workspace's.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, lesson: str, file: Path | None, as_json: bool) -> None:
+def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: bool) -> None:
     """Show beside each line of your code the shapes that it makes.
 
     Your function is watched on one call of its checks: on one that goes wrong, if there is one. A value that the
     reference has too is marked as right. From the line on where none is, right has ended.
+    Without LESSON, your current lesson.
 
     \b
     Example:
       learn trace attention
     """
     context = find_context(ctx)
-    chosen = context.lesson(lesson or None)
+    chosen = context.lesson(lesson)
     if not is_file(chosen.solution_path):
         raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
     if file is None and context.workspace is None:
