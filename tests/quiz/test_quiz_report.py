@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from support.read_page import Page
 
 from grader.model import Claimed, LessonProgress
 from grader.quiz.assessment.assessment import LearnerLog, assess
+from grader.quiz.bank.bank import Bank
 from grader.reports.pages.assessment_page import assessment_page
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
@@ -140,8 +141,6 @@ def test_the_page_is_one_file_and_safe(workspace, course, tmp_path):
 
 def test_text_of_others_is_no_markup(course):
     """What a course's author wrote with angle brackets stands on the page as it was written."""
-    from grader.quiz.bank.bank import Bank
-
     assessment = assess(Bank(course / "lessons"), LearnerLog(answers=[answered("topic0.n1")]))
     assessment["topics"][0]["title"] = "<script>alert(1)</script>"
     page = Page(assessment_page(assessment, "<b>course</b>"))
@@ -189,3 +188,11 @@ def test_the_page_has_what_was_built(course):
     )
     assert "0 checked answers" in page and "of 10, 0 of 1 exercise" in page and "5.0" in page
     assert "Weak: less than 0.5 is known, with 80% certainty" in page
+
+
+def test_the_day_of_the_page_stands_there_once(course):
+    """Where answers are of the day on which the page is made, that day is not said again behind them."""
+    assessment = assess(Bank(course / "lessons"), LearnerLog(answers=[answered("topic0.n1")]))
+    today = datetime.now(UTC).date().isoformat()
+    assessment["as_of"] = {"first": today, "last": today}
+    assert Page(assessment_page(assessment, "Tiny")).text.count(today) == 1
