@@ -163,3 +163,36 @@ def test_a_right_version_ends_inside_the_band(name):
 def test_a_model_without_a_mask_is_found_by_the_leak_test():
     """The test that changes a later word finds a leak whatever the loss is."""
     assert run("tb-no-mask")[0][1] is not None
+
+
+class Knows(torch.nn.Module):
+    """Knows the language without a run: each word's number is written into it."""
+
+    def __init__(self, vocab_size, max_len):
+        super().__init__()
+        self.shift = torch.nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(self, ids):
+        return torch.tensor([list(self.scores(row)) for row in ids.tolist()]) + self.shift
+
+    def scores(self, row):
+        plural = has_verb = False
+        for word in row:
+            plural = bool(word) if word < 2 else word >= 10 if 6 <= word < 14 else plural
+            has_verb = word != 22 and (has_verb or word >= 14)
+            after_noun = {22} if has_verb else set(range(14 + 4 * plural, 18 + 4 * plural))
+            nouns = set(range(6 + 4 * plural, 10 + 4 * plural))
+            follows = {2, 3, 4, 5} | nouns if word < 6 else after_noun if word < 14 else {0, 1}
+            yield [0.0 if each in follows else -9.0 for each in range(23)]
+
+
+def test_what_is_written_down_beforehand_is_worth_nothing():
+    """The words have other numbers in each run: a model that holds the grammar, and learns nothing, is no right one."""
+    checks, _, _ = files()
+    rows = checks.text(Rand(1), 40 * 33).view(40, 33)
+    chances = Knows(23, 32)(rows[:, :-1]).log_softmax(-1).gather(-1, rows[:, 1:, None])
+    assert -chances[:, 8:].mean().item() == pytest.approx(checks.FLOOR, abs=0.1)
+
+    subject = LocalModule({"TwoBits": Knows, "fit": lambda *_: None}, KINDS)
+    with pytest.raises(CheckFailed, match="On fresh text its loss is"):
+        checks.test_run(subject, Rand(1))
