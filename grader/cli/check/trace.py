@@ -62,7 +62,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
         )
         return
     if not calls:
-        put("Nothing could be watched; the check says why.")
+        put("Nothing could be watched; the check says why.\n")
     for call in calls:
         _show(call, submission.source, {other.function for other in calls} - {call.function})
     put(f"Next  {paint(f'learn check {chosen.name}', 'command')}")
