@@ -9,6 +9,7 @@ from random import Random
 from grader.errors import UsageError
 from grader.quiz.assessment.facets import MIN_ANSWERS
 from grader.quiz.bank.bank import Bank, Outline
+from grader.quiz.model import FACETS
 
 SHORT_EACH, SHORT_ALONE = 3, 5  # questions on each of several topics, and on a single topic
 FULL_EACH, FULL_ALONE = 6, 10**6
@@ -109,13 +110,12 @@ class _Draw:
         """Draw LEAST_EACH of each facet, the rarest first, and of the two commonest what a finding needs.
 
         With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared. What
-        that takes is taken from the facet that fewest topics have. Returns how many lack of the two commonest.
+        that takes is taken from the last facet of FACETS. Returns how many lack of the two commonest.
         """
         counts = Counter(family.facet for families in self.pool.values() for family in families if family.facet)
-        topics = Counter(facet for families in self.pool.values() for facet in {family.facet for family in families})
         common = [facet for facet, _ in counts.most_common()]
         wanted = dict.fromkeys(common, LEAST_EACH) | dict.fromkeys(common[:2], MIN_ANSWERS)
-        for facet in sorted(common, key=lambda facet: topics[facet])[:1]:
+        for facet in [facet for facet in FACETS if facet in counts][-1:]:
             wanted[facet] -= max(0, sum(wanted.values()) - len(self.pool) * self.room_each)
         lacking = {facet: self._fill_facet(facet, wanted[facet]) for facet in reversed(common)}
         return sum(lacking[facet] for facet in common[:2])
