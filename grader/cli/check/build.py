@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, seed: int) -> None:
-    """Train a model of your own solved lessons; see it write, and where its heads look.
+    """Train a model of your own solved lessons; see it write.
 
-    Pieces that you have not solved are the reference's. Your code runs in a process of its own, as in `learn check`.
+    It shows where its heads look, too. Pieces that you have not solved are the reference's. Your code runs in a process
+    of its own, as in `learn check`.
 
     \b
     Example:

@@ -20,7 +20,9 @@ from grader.terminal.console import has_screen, put, wrap
 @click.option("--open/--no-open", "opens", default=True, help="Open the browser, or only print the link.")
 @click.pass_context
 def command(ctx: click.Context, out: Path, port: int, opens: bool) -> None:
-    """Look at the results in DIR in the browser: search learners, filter them by mistake, check and state.
+    """Look at the results in DIR in the browser.
+
+    Search learners, filter them by mistake, check and state.
 
     Links lead to the report, to everybody's feedback and to their code. The pages are on this machine alone, and for
     whoever has the link that is printed: it opens one browser. Ctrl-C ends it.
