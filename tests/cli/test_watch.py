@@ -14,6 +14,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,16 @@ class Watching:
             pass
         return self.process.wait(1)
 
+    def interrupt_until(self, wanted: str) -> None:
+        """Press Ctrl-C until something appears: Python can lose one while it imports."""
+        deadline = time.monotonic() + SECONDS
+        while not re.search(wanted, self.text) and time.monotonic() < deadline:
+            os.killpg(self.process.pid, signal.SIGINT)  # as Ctrl-C in its terminal does
+            until = time.monotonic() + 2 * RESEND_SECONDS
+            while not re.search(wanted, self.text) and time.monotonic() < until:
+                self._read(0.2)
+        self.wait_for(wanted)
+
     def _read(self, seconds: float) -> bool:
         """Read what is shown within so many seconds; return False if nothing is."""
         if not select.select([self.ours], [], [], seconds)[0]:
@@ -73,7 +84,8 @@ class Watching:
         return True
 
     def close(self) -> None:
-        self.process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)  # what it has called, too
         self.process.wait()
         os.close(self.ours)
         os.close(self.theirs)
@@ -200,8 +212,7 @@ def test_the_browser_takes_over_until_ctrl_c(workspace: Path, watching: Watching
     """`b` serves the pages of the lesson; Ctrl-C ends them alone, and the next save has its verdict on the screen."""
     watching.type("b")
     watching.wait_for(r"Open  http://127.0.0.1:\d+/\S+[\s\S]*Ctrl-C ends the pages")
-    os.killpg(watching.process.pid, signal.SIGINT)  # as Ctrl-C in its terminal does
-    watching.wait_for("Enter goes back")
+    watching.interrupt_until("Enter goes back")
     watching.type("\n")
     watching.wait_for("q quit")
     answer(workspace, "argmax_2d")
