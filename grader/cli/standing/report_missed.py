@@ -20,6 +20,7 @@ def missed_lines(bank: Bank, answers: Sequence[Answered], sessions: Sequence[Qui
     """Yield the questions whose latest first try was not wholly right: sure but wrong first, then the latest."""
     wrong = missed_answers(bank, answers, sessions)
     for number, answer in enumerate(wrong, 1):
+        yield from [RULE, ""] * (number > 1)
         yield from _missed(bank, answer, salt, f"{number} of {len(wrong)}")
     if not wrong:
         yield "There is nothing that you missed."
@@ -36,4 +37,4 @@ def _missed(bank: Bank, answer: Answered, salt: str, place: str) -> Iterator[str
     yield from wrap_paragraphs(answer_line(answer))
     with suppress(Unreadable):  # the question is another one since
         yield from mark_lines(bank, question, mark_answer(question, answer.typed), answer, prove=False)
-    yield from ("", RULE, "")
+    yield ""
