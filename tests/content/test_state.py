@@ -70,7 +70,7 @@ def test_code_that_is_right_once_does_not_pass(name, launcher):
             with judge.workers.one_learner() if source != own else nullcontext():
                 result = judge.examine(lesson, Submission(name, f"{name}.py", source), 7)
             assert {check.function for check in result.checks if not check.passed} == wrong
-            assert result.score == 10.0 if not wrong else result.score < 6.0
+            assert result.score == 10.0 if not wrong else result.score < 7.0
 
     run_judge(launcher, name, drive)
 
@@ -78,5 +78,6 @@ def test_code_that_is_right_once_does_not_pass(name, launcher):
 def test_most_of_that_code_may_be_asked_ahead():
     """Where a lesson has functions alone, it is not seen in nine of ten that they keep something."""
     lessons = [lesson for lesson in course().lessons.values() if "class" not in lesson.kinds.values()]
-    ahead = [may_be_asked_ahead(Submission(each.name, "", spoiled(each, STORES[1]))) for each in lessons]
-    assert sum(ahead) >= 0.9 * len(lessons)
+    written = {each.name: Submission(each.name, "", spoiled(each, STORES[1])) for each in lessons}
+    seen = [name for name, submission in written.items() if not may_be_asked_ahead(submission)]
+    assert len(seen) <= 0.1 * len(lessons), seen
