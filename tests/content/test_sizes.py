@@ -19,8 +19,8 @@ KNOWN_RUNS, OTHER_RUNS = (11, 13, 15), (12, 1 << 100)
 
 
 def sizes_in(*values: Any) -> tuple[Any, ...]:
-    """Return the sizes that a call is about: of its arrays and texts, and its whole numbers."""
-    found: list[Any] = []
+    """Return the sizes that a call is about: of its arrays, texts and lists, and its whole numbers."""
+    found: list[Any] = [len(each) for value in values for each in value if isinstance(each, list)]
     for value in values:
         map_leaves(value, lambda leaf: found.append(
             tuple(leaf.shape) if hasattr(leaf, "shape") else len(leaf) if isinstance(leaf, str) else leaf)
