@@ -79,7 +79,7 @@ def command(
     if file is None and len(lessons) == 1 and lessons[0].endswith(SUFFIX):
         file = Path(lessons[0])
         lessons = ()
-    run = CheckRun(context, context.progress(), device, _choose_seed(context, seed), as_json, verbose)
+    run = CheckRun(context, context.progress(), device, choose_seed(context, seed), as_json, verbose)
     chosen = _every_lesson(context) if everything else _choose_lessons(run, lessons, file)
     for lesson in chosen:
         _add(run, lesson, _file_of(context, lesson, file, lessons), several=len(chosen) > 1)
@@ -102,7 +102,7 @@ def _refuse_contradictions(
         raise click.UsageError("--pdb needs a terminal: the debugger asks what to do.")
 
 
-def _choose_seed(context: CourseContext, asked: int | None) -> int:
+def choose_seed(context: CourseContext, asked: int | None) -> int:
     """Return the seed asked for, or a random one; a release for learners has its own. Raises UsageError."""
     release = release_of(context.course)
     if release is not None:

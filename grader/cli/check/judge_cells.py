@@ -19,14 +19,11 @@ from typing import Any, TextIO
 
 import click
 
-from grader.cli.check.check import SHORT_SEEDS
-from grader.cli.check.live_work import LiveWork
+from grader.cli.check.live_work import LiveWork, make_live_work
 from grader.cli.check.notebook_file import read_cells
-from grader.cli.check.show_results import CheckRun
-from grader.cli.context import CourseContext, find_context
+from grader.cli.context import find_context
 from grader.cli.options import course_option
 from grader.cli.run_command import run
-from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError, SubmissionError, UsageError
 from grader.files import is_file
 from grader.model import Lesson, Submission
@@ -40,12 +37,7 @@ STYLE = Path(__file__).with_name("judge_cells.css")
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Answer the requests on standard input until it ends."""
-    context = find_context(ctx)
-    from grader.judge.session import random_seed
-
-    release = release_of(context.course)
-    seed = release.seed(None) if release else random_seed(SHORT_SEEDS)
-    work = LiveWork(CheckRun(context, context.progress(), "cpu", seed, as_json=False, verbose=False))
+    work = make_live_work(find_context(ctx))
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # so that nothing else is written between the answers
     work.with_judge(lambda _: _serve(work, answers))
@@ -63,11 +55,11 @@ def _serve(work: LiveWork, answers: TextIO) -> None:
 
 def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
     lesson = work.run.context.lesson(request["lesson"])
-    submission = _read(work.run.context, lesson, request["cells"], request.get("function", ""))
+    submission = _read(lesson, request["cells"], request.get("function", ""))
     return _check(work, lesson, submission) if request["do"] == "check" else _show(work, lesson, submission)
 
 
-def _read(context: CourseContext, lesson: Lesson, cells: list[str], function: str) -> Submission:
+def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
     submission = read_cells(cells, lesson.name)
     if not function:
         return submission

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.cli.check.check import SHORT_SEEDS, find_passing, store_attempt
+from grader.cli.check.check import choose_seed, find_passing, store_attempt
 from grader.cli.check.show_results import CheckRun, fit_suggestions
 from grader.cli.context import CourseContext, short_path
-from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError
 from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
@@ -26,12 +25,8 @@ if TYPE_CHECKING:
 
 
 def make_live_work(context: CourseContext, device: str = "cpu") -> LiveWork:
-    """Return the work in a workspace, of which nothing is judged yet. Raises WorkspaceError."""
-    from grader.judge.session import random_seed
-
-    context.require_workspace()
-    release = release_of(context.course)
-    seed = release.seed(None) if release else random_seed(SHORT_SEEDS)
+    """Return the work of which nothing is judged yet."""
+    seed = choose_seed(context, None)
     return LiveWork(CheckRun(context, context.progress(), device, seed, as_json=False, verbose=False))
 
 
