@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.tables import read_toml
-from grader.files import read_file
+from grader.files import is_file, read_file
+from grader.model import Lesson
 
 SUFFIX = ".quiz.toml"
 SETTINGS = "quiz.toml"
@@ -20,6 +21,11 @@ _LINK = re.compile(r'^(?:counts_for|same_as)\s*=\s*"(\w+)[^\n]*\n', re.MULTILINE
 def topics_in(lessons: Path) -> dict[str, Path]:
     """Return the question files below a folder of lessons, by topic."""
     return {path.name.removesuffix(SUFFIX): path for path in sorted(lessons.glob(f"*/*{SUFFIX}"))}
+
+
+def has_questions(lesson: Lesson) -> bool:
+    """Return True if there is a topic of the lesson's name."""
+    return is_file(lesson.text_path.with_name(f"{lesson.name}{SUFFIX}"))
 
 
 def generators_of(topic: Path) -> Path:

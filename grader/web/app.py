@@ -13,9 +13,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from grader.course.questions import SUFFIX
+from grader.course.questions import has_questions
 from grader.errors import SelfattendError, WorkspaceError
-from grader.files import is_file
 from grader.model import Lesson
 from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
@@ -72,7 +71,7 @@ class _Pages:
             "file": f"{lesson.track}/{lesson.name}.py",
             "text": lesson_html(lesson),
             "known": known[lesson.name],
-            "asks": is_file(lesson.text_path.with_name(f"{lesson.name}{SUFFIX}")),
+            "asks": has_questions(lesson),
             **self._work(lesson),
             "before": lessons[number - 1] if number else None,
             "after": lessons[number + 1] if number + 1 < len(lessons) else None,

@@ -11,8 +11,7 @@ import click
 from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import show_worth, step_without_hints
 from grader.course.learner_copy import passed_words
-from grader.course.questions import SUFFIX
-from grader.files import is_file
+from grader.course.questions import has_questions
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.terminal.console import make_layout, put, warn, wrap
 from grader.terminal.text import capitalize
@@ -49,12 +48,8 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     if name is not None:
         first = Suggestion(f"Go on with {name}.", f"learn read {name}")
     asked = Suggestion("A few questions on it: two minutes.", f"learn quiz {result.lesson}")
-    is_new = not run.progress[result.lesson].solved and _has_questions(run.context.course.lessons[result.lesson])
+    is_new = not run.progress[result.lesson].solved and has_questions(run.context.course.lessons[result.lesson])
     return replace(result, suggestions=(first, *([asked] if is_new else []), *result.suggestions[1:]))
-
-
-def _has_questions(lesson: Lesson) -> bool:
-    return is_file(lesson.text_path.with_name(f"{lesson.name}{SUFFIX}"))
 
 
 def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Suggestion:
