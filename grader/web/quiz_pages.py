@@ -24,7 +24,7 @@ from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import Question, Unreadable
 from grader.quiz.session.plan import choose_families, keep_existing, plan_variants
-from grader.quiz.session.schedule import due, missed, to_review
+from grader.quiz.session.schedule import ask_again, to_review
 from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_answer, restore_session
 from grader.quiz.session.summary import summarize
 from grader.store.quiz_log import PlannedSession, QuizLog
@@ -189,8 +189,7 @@ class QuizPages:
 def _to_ask_again(quiz: _Quiz) -> list[str]:
     """Return what is due, then what was missed, as `learn review` asks it."""
     answers = to_review(quiz.bank, quiz.log.answers())
-    now = datetime.now().astimezone()
-    return keep_existing(quiz.bank, dict.fromkeys([*due(answers, now), *missed(answers)])) if answers else []
+    return keep_existing(quiz.bank, ask_again(answers, datetime.now().astimezone()))
 
 
 def _describe(quiz: _Quiz, planned: PlannedSession) -> dict[str, Any]:

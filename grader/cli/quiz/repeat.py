@@ -14,7 +14,7 @@ from grader.cli.quiz.render import next_lines
 from grader.cli.quiz.resume import NAMES
 from grader.model import SCHEMA, Answered
 from grader.quiz.session.plan import keep_existing, plan_variants
-from grader.quiz.session.schedule import due, missed, next_due, to_review
+from grader.quiz.session.schedule import ask_again, next_due, to_review
 from grader.terminal.console import put, wrap
 from grader.terminal.text import plural
 
@@ -51,7 +51,7 @@ def review(ctx: click.Context, most: int, anew: bool, prove: bool, as_json: bool
         now = datetime.now().astimezone()
         logged = quiz.log.answers()
         answers = to_review(quiz.bank, logged)
-        families = list(dict.fromkeys([*due(answers, now), *missed(answers)]))
+        families = ask_again(answers, now)
         code = _ask_again(quiz, families[:most], anew, _commands(len(families) - most))
         if code is None:
             _show_nothing_due(answers, now, bool(logged), as_json)

@@ -65,6 +65,11 @@ def due(answers: Sequence[Answered], now: datetime) -> list[str]:
     return [family for _, _, family in sorted(waiting)]
 
 
+def ask_again(answers: Sequence[Answered], now: datetime) -> list[str]:
+    """Return the families that a review asks: what is due, then what was missed."""
+    return list(dict.fromkeys([*due(answers, now), *missed(answers)]))
+
+
 def next_due(answers: Sequence[Answered], now: datetime) -> tuple[date, int] | None:
     """Return the next day after that of `now` on which families are due, and how many; None if no family is."""
     days = sorted(day for when in due_times(answers).values() if (day := _day(when, now)) > now.date())
