@@ -190,10 +190,6 @@ class Results:
         self.store.grade_again(hand_ins)
         self.states = self.store.states()
 
-    def add(self, learner: Learner, graded: GradedHandIn) -> Record:
-        """Write one result, as `add_all` does."""
-        return self.add_all([(learner, graded)])[0]
-
     def add_all(self, graded: Iterable[tuple[Learner, GradedHandIn]]) -> list[Record]:
         """Write results that came together to the learners' files and the store; return their records.
 

@@ -140,7 +140,7 @@ def opened(out: Path, *, go_on: bool = False, header: dict = HEADER, expected: t
 def test_every_result_is_kept_as_it_comes(tmp_path):
     """What was added can be read at once by others, with the run still open, and its files are there."""
     with opened(tmp_path) as open_run:
-        open_run.add(learner("ann"), graded_as("ann"))
+        open_run.add_all([(learner("ann"), graded_as("ann"))])
         head, records = read_results(tmp_path)
 
         assert [one.id for one in records] == ["ann"]
@@ -157,7 +157,7 @@ def test_files_for_others_are_written_on_request_and_kept_current(tmp_path):
         with opened(tmp_path, go_on=True) as run:
             run.outputs = Outputs(tmp_path, gradescope=asked, junit=asked)
             if not seen or score > 4.0:
-                run.add(learner("ann"), graded_as("ann", score))
+                run.add_all([(learner("ann"), graded_as("ann", score))])
             run.finish()
         seen.append([path.read_text() if path.exists() else "" for path in others])
     assert not any(seen[0]) and all(seen[1])
@@ -168,7 +168,7 @@ def test_results_of_a_run_that_begins_anew_are_put_aside(tmp_path):
     """Without --resume a run starts again and loses nothing: each earlier run is moved to a folder."""
     for name in ("ann", "bob", "cy"):
         with opened(tmp_path) as run:
-            run.add(learner(name), graded_as(name))
+            run.add_all([(learner(name), graded_as(name))])
             run.finish()
 
     for folder, name in ((tmp_path / "previous-1", "ann"), (tmp_path / "previous-2", "bob"), (tmp_path, "cy")):
@@ -180,10 +180,10 @@ def test_results_of_a_run_that_begins_anew_are_put_aside(tmp_path):
 def test_what_was_graded_with_other_settings_is_not_done(tmp_path):
     """With another seed everybody is graded again, and says what the same work was given before."""
     with opened(tmp_path) as run:
-        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.add_all([(learner("ann"), graded_as("ann", 4.0))])
     with opened(tmp_path, go_on=True, header={**HEADER, "seed": 2}) as run:
         assert not run.is_done("ann", "d")
-        record = run.add(learner("ann"), graded_as("ann", 6.0))
+        [record] = run.add_all([(learner("ann"), graded_as("ann", 6.0))])
         assert run.store.states()["ann"].settings == run.key
 
     assert (record.previous.score, record.previous.lessons) == (4.0, {"moving_average": 4.0})
@@ -192,11 +192,11 @@ def test_what_was_graded_with_other_settings_is_not_done(tmp_path):
 def test_a_result_says_what_it_replaced(tmp_path):
     """New work keeps the score of the work that it replaced, as a regrade does: no result changes without a word."""
     with opened(tmp_path) as run:
-        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.add_all([(learner("ann"), graded_as("ann", 4.0))])
     with opened(tmp_path, go_on=True) as run:
-        assert run.add(learner("ann"), graded_as("ann", 6.0, digest="e")).previous.score == 4.0
+        assert run.add_all([(learner("ann"), graded_as("ann", 6.0, digest="e"))])[0].previous.score == 4.0
         run.grade_again(["ann"])
-        assert run.add(learner("ann"), graded_as("ann", 7.0, digest="e")).previous.score == 6.0
+        assert run.add_all([(learner("ann"), graded_as("ann", 7.0, digest="e"))])[0].previous.score == 6.0
 
 
 @pytest.mark.parametrize("attempts, scores", [
@@ -228,14 +228,14 @@ def test_a_hand_in_that_cannot_be_read_replaces_no_result():
 def test_a_failure_of_the_grader_is_tried_again(tmp_path):
     """It does not count as graded, and what it replaced stays the previous score."""
     with opened(tmp_path) as run:
-        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.add_all([(learner("ann"), graded_as("ann", 4.0))])
         run.grade_again(["ann"])
-        run.add(learner("ann"), graded_as("ann", None, state="grader-error", digest=""))
+        run.add_all([(learner("ann"), graded_as("ann", None, state="grader-error", digest=""))])
         run.finish()
     assert (tmp_path / "gradebook.csv").read_text().splitlines()[1].endswith(",,grader-error,,")
     with opened(tmp_path, go_on=True) as run:
         assert not run.is_done("ann", "d")
-        record = run.add(learner("ann"), graded_as("ann", 5.0))
+        [record] = run.add_all([(learner("ann"), graded_as("ann", 5.0))])
 
     assert record.previous.score == 4.0
 
@@ -244,7 +244,7 @@ def test_no_result_is_ever_taken_out(tmp_path):
     """Every result that a hand-in was given stays in the store, whatever replaced it."""
     with opened(tmp_path) as run:
         for score in (4.0, 5.0, 6.0):
-            run.add(learner("ann"), graded_as("ann", score))
+            run.add_all([(learner("ann"), graded_as("ann", score))])
         run.list_only([])
 
     with closing(sqlite3.connect(store_path(tmp_path))) as file:
@@ -256,20 +256,20 @@ def test_no_result_is_ever_taken_out(tmp_path):
 def test_a_regrade_that_was_begun_is_remembered(tmp_path):
     """Until it is done the old result stays in the files, and the results are not complete."""
     with opened(tmp_path, expected=("ann",)) as run:
-        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.add_all([(learner("ann"), graded_as("ann", 4.0))])
         run.grade_again(["ann"])
     with opened(tmp_path, go_on=True, expected=("ann",)) as run:
         head, records = read_results(tmp_path)
         assert not run.is_done("ann", "d") and not head["complete"]
         assert [one.score for one in records] == [4.0]
-        run.add(learner("ann"), graded_as("ann", 4.0))
+        run.add_all([(learner("ann"), graded_as("ann", 4.0))])
         assert read_results(tmp_path)[0]["complete"]
 
 
 def test_files_that_are_right_are_not_written_again(tmp_path):
     """The end of a run that changed nothing touches no file; a file that is gone is written again."""
     with opened(tmp_path) as run:
-        run.add(learner("ann"), graded_as("ann"))
+        run.add_all([(learner("ann"), graded_as("ann"))])
         run.finish()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
     with opened(tmp_path, go_on=True) as run:
@@ -287,7 +287,7 @@ def test_files_of_those_who_are_not_in_the_results_go(tmp_path):
     with opened(tmp_path) as run:
         run.outputs = Outputs(tmp_path, gradescope=True)
         for name in ("ann", "bob"):
-            run.add(learner(name), graded_as(name))
+            run.add_all([(learner(name), graded_as(name))])
         run.finish()
     written = {
         path: path.read_text() for path in (*tmp_path.glob("feedback/bob.*"), tmp_path / "gradescope/bob/results.json")
@@ -311,11 +311,11 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path):
 def test_a_full_disk_loses_nothing(tmp_path):
     """A result that does not fit leaves the store as it was, and the message says how to go on."""
     with opened(tmp_path) as run:
-        run.add(learner("ann"), graded_as("ann"))
+        run.add_all([(learner("ann"), graded_as("ann"))])
         run.store._database.read(str, "PRAGMA max_page_count = 1", ())  # SQLite takes it for the size it has
         with pytest.raises(StoreError, match="disk is full") as caught:
             for number in range(200):
-                run.add(learner(f"bob{number}"), graded_as(f"bob{number}"))
+                run.add_all([(learner(f"bob{number}"), graded_as(f"bob{number}"))])
 
     assert "--resume" in caught.value.next_step
     assert next(read_results(tmp_path)[1]).id == "ann"
@@ -340,7 +340,7 @@ def test_feedback_shows_no_hidden_input_unless_asked(tmp_path):
         with opened(tmp_path, go_on=True, header={**HEADER, "seed": 424242}) as run:
             run.outputs = Outputs(tmp_path, reveal=reveal, gradescope=True)
             if "ann" not in run.states:
-                run.add(learner("ann"), hidden)
+                run.add_all([(learner("ann"), hidden)])
             run.finish()
         files = [*(tmp_path / "feedback").iterdir(), tmp_path / "gradescope/ann/results.json"]
         assert all(("424242" in path.read_text()) <= reveal for path in files)

@@ -48,7 +48,7 @@ def keep(out: Path, *graded: GradedHandIn, go_on: bool = True) -> None:
     with closing(Results(store_path(out), HEADER, Outputs(out), go_on=go_on)) as results:
         results.begin(TITLES, ("ann", "bob"), FOUND)
         for one in graded:
-            results.add(learner(one.record.id), one)
+            results.add_all([(learner(one.record.id), one)])
         results.finish()
 
 
@@ -201,7 +201,7 @@ def test_the_lesson_need_not_be_named_where_there_is_one(tmp_path):
     header = {**HEADER, "lessons": ["moving_average"]}
     with closing(Results(store_path(tmp_path), header, Outputs(tmp_path), go_on=False)) as one:
         one.begin(TITLES, ("ann",), FOUND)
-        one.add(learner("ann"), graded_as("ann", 2.0))
+        one.add_all([(learner("ann"), graded_as("ann", 2.0))])
         one.finish()
     call(tmp_path, "override", "{out}", "ann", "--score", "3", "--say", "why")
     assert scores(tmp_path)["ann"] == {"moving_average": 3.0}
