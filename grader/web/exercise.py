@@ -31,20 +31,16 @@ class Conflict(Exception):
 
 def read_work(path: Path) -> Work:
     """Return the file. Raises WorkspaceError for one that is missing, a link, too large or not UTF-8 text."""
-    raw = _read(path)
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise WorkspaceError("the file is not UTF-8 text", where=str(path), next_step=ELSEWHERE) from None
-    return Work(text.replace("\r\n", "\n").replace("\r", "\n"), version_of(raw))
+    return _decode(_read(path), path)
 
 
 def write_work(path: Path, text: str, known: str) -> Work:
     """Replace the file if it still is the one that is `known`, and return it. Raises Conflict, WorkspaceError."""
-    now = read_work(path)
+    before = _read(path)
+    now = _decode(before, path)
     if now.version != known:
         raise Conflict(now)
-    ends = "\r\n" if b"\r\n" in _read(path) else "\n"
+    ends = "\r\n" if b"\r\n" in before else "\n"
     raw = text.replace("\r\n", "\n").replace("\n", ends).encode("utf-8", "replace")
     if len(raw) > MAX_BYTES:
         raise WorkspaceError("the file would be larger than 250 kB", where=str(path), next_step="make it shorter")
@@ -52,11 +48,17 @@ def write_work(path: Path, text: str, known: str) -> Work:
         with replacing(path) as temporary:
             temporary.write_bytes(raw)
             shutil.copymode(path, temporary)
-            if version_of(_read(path)) != known:
-                raise Conflict(read_work(path))
     except OSError as error:
         raise WorkspaceError(f"the file cannot be written: {error.strerror}", where=str(path)) from None
     return Work(text, version_of(raw))
+
+
+def _decode(raw: bytes, path: Path) -> Work:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise WorkspaceError("the file is not UTF-8 text", where=str(path), next_step=ELSEWHERE) from None
+    return Work(text.replace("\r\n", "\n").replace("\r", "\n"), version_of(raw))
 
 
 def current_version(path: Path) -> str:
