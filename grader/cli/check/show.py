@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import find_context, short_path
+from grader.cli.check.compared import ask_judge, choose_compared, read_compared
+from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
-from grader.errors import UsageError, WorkspaceError
+from grader.errors import UsageError
 from grader.files import is_file
-from grader.model import Course, Lesson, Submission
-from grader.submission import read_submission
 from grader.terminal.console import make_layout, paint, put, show_paged, signs
 from grader.terminal.text import plural
 
@@ -49,15 +47,11 @@ def command(
 
         require_format(out.suffix)
     context = find_context(ctx)
-    chosen = context.lesson(lesson)
-    if not is_file(chosen.solution_path):
-        raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
+    chosen = choose_compared(context, lesson)
     if not is_file(chosen.pictures_path):
         raise UsageError(f'there are no pictures of "{chosen.name}"', next_step=f"learn trace {chosen.name}")
-    if file is None and context.workspace is None:
-        raise WorkspaceError("this folder is not in a workspace", next_step="learn start, or learn show --file FILE.py")
-    path = file or Path(short_path(context.workspace.exercise_path(chosen)))  # type: ignore[union-attr]
-    pictures = _draw(context.course, chosen, read_submission(path, chosen, context.course))
+    submission = read_compared(context, chosen, file, "show")
+    pictures = ask_judge(context.course, chosen, lambda judge: judge.draw_pictures(chosen, submission))
     if as_json:
         shown = [each.vega_lite | {"description": " ".join((each.asked, *each.notes))} for each in pictures]
         click.echo(json.dumps({"schema": 1, "lesson": chosen.name, "pictures": shown}, indent=2))
@@ -83,15 +77,3 @@ def _write(pictures: list[Picture], out: Path) -> None:
         what = f"the picture cannot be written: {error.strerror or error}"
         raise UsageError(what, where=str(out), next_step="name another place with --out FILE") from None
     put(f"{signs().passed} {plural(len(pictures), 'picture')} in {out}")
-
-
-def _draw(course: Course, lesson: Lesson, submission: Submission) -> list[Picture]:
-    from grader.errors import WorkerError
-    from grader.judge.errors import LearnerError
-    from grader.judge.session import judge_with
-    from grader.terminal.spinner import Spinner
-
-    found: list[Picture] = []
-    with Spinner("Starting"), suppress(LearnerError, WorkerError):
-        judge_with(course, [lesson], lambda judge: found.extend(judge.draw_pictures(lesson, submission)), device="cpu")
-    return found

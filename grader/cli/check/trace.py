@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.context import find_context, short_path
+from grader.cli.check.compared import ask_judge, choose_compared, read_compared
+from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
-from grader.errors import UsageError, WorkspaceError
-from grader.files import is_file
-from grader.model import Course, Lesson, Submission
-from grader.submission import read_submission
 from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import clean
 
@@ -46,16 +43,11 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
       learn trace attention
     """
     context = find_context(ctx)
-    chosen = context.lesson(lesson)
-    if not is_file(chosen.solution_path):
-        raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
-    if file is None and context.workspace is None:
-        raise WorkspaceError(
-            "this folder is not in a workspace", next_step="learn start, or learn trace --file FILE.py"
-        )
-    path = file or Path(short_path(context.workspace.exercise_path(chosen)))  # type: ignore[union-attr]
-    submission = read_submission(path, chosen, context.course)
-    calls = _trace(context.course, chosen, submission)
+    chosen = choose_compared(context, lesson)
+    submission = read_compared(context, chosen, file, "trace")
+    calls: list[TracedCall] = []
+    with suppress(SyntaxError, RecursionError):
+        calls = ask_judge(context.course, chosen, lambda judge: judge.trace(chosen, submission))
     if as_json:
         click.echo(
             json.dumps({"schema": 1, "lesson": chosen.name, "calls": [asdict(call) for call in calls]}, indent=2)
@@ -66,18 +58,6 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     for call in calls:
         _show(call, submission.source, {other.function for other in calls} - {call.function})
     put(f"Next  {paint(f'learn check {chosen.name}', 'command')}")
-
-
-def _trace(course: Course, lesson: Lesson, submission: Submission) -> list[TracedCall]:
-    from grader.errors import WorkerError
-    from grader.judge.errors import LearnerError
-    from grader.judge.session import judge_with
-    from grader.terminal.spinner import Spinner
-
-    found: list[TracedCall] = []
-    with Spinner("Starting"), suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
-        judge_with(course, [lesson], lambda judge: found.extend(judge.trace(lesson, submission)), device="cpu")
-    return found
 
 
 def _show(call: TracedCall, source: str, others: Set[str]) -> None:

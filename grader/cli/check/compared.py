@@ -1,0 +1,48 @@
+"""A learner's work beside the reference: what `learn show` and `learn trace` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from grader.cli.context import CourseContext, short_path
+from grader.errors import UsageError, WorkerError, WorkspaceError
+from grader.files import is_file
+from grader.model import Course, Lesson, Submission
+from grader.submission import read_submission
+
+if TYPE_CHECKING:
+    from grader.judge.examination import Judge
+
+Found = TypeVar("Found")
+
+
+def choose_compared(context: CourseContext, name: str | None) -> Lesson:
+    """Return the lesson of this name, or the current one. Raises UsageError where the course has no references."""
+    lesson = context.lesson(name)
+    if not is_file(lesson.solution_path):
+        raise UsageError("this copy of the course has no references to compare with", next_step="learn check")
+    return lesson
+
+
+def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, command: str) -> Submission:
+    """Read the file given to a command, or the workspace's. Raises WorkspaceError, SubmissionError."""
+    if file is None and context.workspace is None:
+        next_step = f"learn start, or learn {command} --file FILE.py"
+        raise WorkspaceError("this folder is not in a workspace", next_step=next_step)
+    path = file or Path(short_path(context.workspace.exercise_path(lesson)))  # type: ignore[union-attr]
+    return read_submission(path, lesson, context.course)
+
+
+def ask_judge(course: Course, lesson: Lesson, ask: Callable[[Judge], Iterable[Found]]) -> list[Found]:
+    """Return what a judge answers; empty where the submission cannot be loaded."""
+    from grader.judge.errors import LearnerError
+    from grader.judge.session import judge_with
+    from grader.terminal.spinner import Spinner
+
+    found: list[Found] = []
+    with Spinner("Starting"), suppress(LearnerError, WorkerError):
+        judge_with(course, [lesson], lambda judge: found.extend(ask(judge)), device="cpu")
+    return found
