@@ -49,6 +49,29 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
     assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
 
 
+WITHOUT_SCALE = """import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return torch.softmax(scores, dim=-1) @ v
+"""
+
+
+def test_a_line_that_is_right_as_far_as_it_goes_is_not_called_wrong(launcher: Launcher) -> None:
+    """Where a step is left out the line before it is named, and what is missing there: `learn trace` marks it right."""
+    (line,) = judge_source(launcher, "attention", WITHOUT_SCALE).lines
+
+    assert line.line == 5
+    assert (
+        "Line 5 is where something is missing: `q @ k.transpose(-2, -1)` is the reference's `scores` after its"
+        in line.says
+    )
+    assert "what follows needs the reference's `scores` after its step `scale`, which is 0." in line.says
+
+
 def test_lines_are_counted_as_python_counts_them(launcher: Launcher) -> None:
     """What ends a line elsewhere, and may stand in a text, does not move what is quoted."""
     title = "TITLE = '\f \x1c \x85 \u2028'\n\n"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.judge.tracing.matching import Right, is_equal
-from grader.judge.tracing.relations import EQUAL
+from grader.judge.tracing.relations import EQUAL, relate
 from grader.judge.tracing.trace import Trace, is_number
 from grader.judge.tracing.wrong_line import WrongStep
+from grader.judge.values.compare import is_array
 from grader.model import WrongLine
 from grader.worker.watched_source import AFTER, RETURN, Place
 
@@ -32,9 +33,18 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
         own = f"your `{before.names[0]}`" if before.names[0] != RETURN else "what it returns"
         parts.append(f"Line {before.line} is right: {own} equals {words.name(found.before.right)}.")
     which = f" (in pass {found.which_pass} of {found.passes})" if found.which_pass else ""
-    parts.append(f"Line {place.line} is where it goes wrong{which}: {words.explain(found, place, trace)}")
+    where = "is where something is missing" if _is_earlier_step(found) else "is where it goes wrong"
+    parts.append(f"Line {place.line} {where}{which}: {words.explain(found, place, trace)}")
     gist = f"`{function}`: line {place.line} is where it goes wrong."
     return WrongLine(function, place.line, last_right, f"`{function}`: {' '.join(parts)}", gist)
+
+
+def _is_earlier_step(found: WrongStep) -> bool:
+    """Return True where a line is right as far as it goes: it is what the reference has some steps before."""
+    match, expected = found.found, found.expected
+    return bool(
+        match and expected and match.relation == EQUAL and match.right.mark and match.right.index < expected.index
+    )
 
 
 class _Words:
@@ -67,7 +77,9 @@ class _Words:
         if found.found is None:
             return f"with {wanted} in place of {here} all that follows is right."
         if found.found.relation == EQUAL:
-            return f"{here} is {self.name(found.found.right)}; what follows needs {wanted}."
+            relation = relate(expected.value, value) if is_array(value) and is_array(expected.value) else ""
+            form = f", which is {relation}" if relation else ""
+            return f"{here} is {self.name(found.found.right)}; what follows needs {wanted}{form}."
         return f"{here} should be {wanted}, and is {found.found.relation}."
 
     def quote(self, place: Place) -> str:

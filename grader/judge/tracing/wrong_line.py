@@ -326,12 +326,13 @@ class LineFinder:
         return self.trace.steps[index].place.line
 
     def _describe(self, index: int, expected: Right) -> Match | None:
+        match = self.matcher.match(index)
+        equal = match if match and match.relation == EQUAL else None
+        if equal and equal.right.mark:
+            return equal
         both = (self.trace.steps[index].value, expected.value)
         relation = relate(*both) if all(map(is_array, both)) else ""
-        if relation and relation != EQUAL:
-            return Match(index, expected, relation)
-        match = self.matcher.match(index)
-        return match if match and match.relation == EQUAL else None
+        return Match(index, expected, relation) if relation and relation != EQUAL else equal
 
 
 def _is_size(place: Place) -> bool:
