@@ -1,24 +1,20 @@
-"""Draw a picture in a terminal: in colour, in shades where there is none, in words for who listens.
-
-What is read of a Vega-Lite specification is what `grader.api.pictures` makes: views beside or below each other, with
-cells (`rect`), bars (`bar`) or curves (`line`).
-"""
+"""Draw a picture in a terminal: in colour, in shades where there is none, in words for who listens."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle, groupby, zip_longest
 from math import ceil
 from operator import itemgetter
-from typing import Any, TypeGuard
+from typing import Any
 
 from rich.style import Style
 from rich.text import Text
 
 from grader.model.picture import Picture
 from grader.terminal.layout import QUIET, STRONG, Layout, prose
+from grader.terminal.picture_view import Cell, Ramp, View, is_number, readable_on, share, views_below_each_other
 from grader.terminal.text import Signs, clean
 
 GAP = 2  # columns between views
@@ -30,8 +26,6 @@ SHADES, PLAIN_SHADES = "·░▒▓█", ".:+%@"
 NEEDLESS = re.compile(r"^0(?=\.)|(?<=^-)0(?=\.)")  # in a number: the zero of 0.5
 EIGHTHS = " ▏▎▍▌▋▊▉"  # of a full block, by how many
 SIZES = NUMBERS, SHORT_NUMBERS, CELLS, PIXELS = range(4)  # of a grid, from the widest to the narrowest
-VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
-NO_NUMBER = "#ff00ff"
 CURVES = (("●", "*", "cyan"), ("○", "o", "green"), ("─", "-", QUIET), ("+", "+", "yellow"))
 
 
@@ -41,23 +35,24 @@ def draw(picture: Picture, layout: Layout, words: bool = False, rows: int | None
     foot = [line for note in picture.notes for line in layout.paragraph(0, prose(note))]
     lines: list[Text] = []
     for sizes in (SIZES, SIZES[-1:]):
-        drawn = _say(picture.spec, picture, layout) if words else _view(picture.spec, picture, layout, sizes)
+        drawn = [
+            line
+            for views in views_below_each_other(picture.spec, picture)
+            for line in (_say(views, layout) if words else _beside_or_below(views, layout, sizes))
+        ]
         lines = [*head, Text(), *drawn, Text(), *foot]
         if words or rows is None or len(lines) <= rows:
             break
     return layout.render(lines)
 
 
-def _view(spec: Mapping[str, Any], picture: Picture, layout: Layout, sizes: Sequence[int]) -> list[Text]:
-    if "vconcat" in spec:
-        return [line for each in spec["vconcat"] for line in _view(each, picture, layout, sizes)]
-    views = [_View(each, picture) for each in spec.get("hconcat", [spec])]
+def _beside_or_below(views: Sequence[View], layout: Layout, sizes: Sequence[int]) -> list[Text]:
     room = (layout.columns - GAP * (len(views) - 1)) // len(views)
     for size in sizes:
-        blocks = [view.draw(layout, room, size, at == 0) for at, view in enumerate(views)]
+        blocks = [_draw_view(view, layout, room, size, at == 0) for at, view in enumerate(views)]
         if sum(_width(block) for block in blocks) + GAP * (len(blocks) - 1) <= layout.columns:
             return _beside(blocks, room)
-    return [line for view in views for line in view.draw(layout, layout.columns, PIXELS, True)]
+    return [line for view in views for line in _draw_view(view, layout, layout.columns, PIXELS, True)]
 
 
 def _width(block: Sequence[Text]) -> int:
@@ -78,52 +73,14 @@ def _beside(blocks: Sequence[Sequence[Text]], room: int) -> list[Text]:
     return lines
 
 
-# --- one view ---------------------------------------------------------------------------------------------------------
-
-
-class _View:
-    """One view of a specification: its kind, its rows and its fields."""
-
-    def __init__(self, spec: Mapping[str, Any], picture: Picture) -> None:
-        layers = spec.get("layer", [spec])
-        self.encoding: dict[str, Any] = dict(spec.get("encoding", {})) | layers[0].get("encoding", {})
-        mark = layers[0].get("mark", "")
-        self.mark = mark["type"] if isinstance(mark, Mapping) else mark
-        self.title = clean(spec.get("title", ""))
-        self.rows = picture.data.get(spec.get("data", {}).get("name", ""), ())
-
-    def draw(self, layout: Layout, room: int, how: int, is_first: bool) -> list[Text]:
-        """Draw it in so many columns, if that is possible."""
-        if not self.rows or self.mark not in ("rect", "bar", "line"):
-            return [Text(f"{self.title}: nothing to draw here".strip(": "))]
-        title = [Text(self.title[:room], STRONG)] if self.title else []
-        if self.mark == "rect":
-            return title + _Grid(self, layout).draw(how, is_first)
-        return title + (_bars(self, layout, room) if self.mark == "bar" else _curves(self, layout, room))
-
-    def field(self, channel: str) -> str:
-        return str(self.encoding.get(channel, {}).get("field", ""))
-
-    def domain(self, channel: str) -> tuple[float, float]:
-        """Return the ends of a scale; without any, those of the numbers."""
-        given = self.encoding.get(channel, {}).get("scale", {}).get("domain")
-        if not given:
-            numbers = [number for row in self.rows if _is_number(number := row.get(self.field(channel)))]
-            given = [min(numbers, default=0.0), max(numbers, default=0.0)]
-        return (given[0], given[-1]) if given[-1] > given[0] else (given[0], given[0] + 1.0)
-
-    def labels(self, channel: str) -> list[str]:
-        """Return the different values of a field, in their order."""
-        return list(dict.fromkeys(str(row[self.field(channel)]) for row in self.rows))
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float)
-
-
-def _share(value: Any, domain: tuple[float, float]) -> float | None:
-    """Return where on a scale a number is, from 0 to 1; None for no number."""
-    return min(max((value - domain[0]) / (domain[1] - domain[0]), 0.0), 1.0) if _is_number(value) else None
+def _draw_view(view: View, layout: Layout, room: int, how: int, is_first: bool) -> list[Text]:
+    """Draw a view in so many columns, if that is possible."""
+    if not view.can_be_drawn:
+        return [Text(f"{view.title}: nothing to draw here".strip(": "))]
+    title = [Text(view.title[:room], STRONG)] if view.title else []
+    if view.mark == "rect":
+        return title + _Grid(view, layout).draw(how, is_first)
+    return title + (_bars(view, layout, room) if view.mark == "bar" else _curves(view, layout, room))
 
 
 def _label(text: Any, length: int) -> str:
@@ -133,28 +90,15 @@ def _label(text: Any, length: int) -> str:
 # --- grids ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Cell:
-    text: str
-    value: Any
-
-
 class _Grid:
     """A matrix of cells."""
 
-    def __init__(self, view: _View, layout: Layout) -> None:
-        self.layout, self.domain = layout, view.domain("color")
-        scale = view.encoding["color"].get("scale", {})
-        self.ramp, self.is_signed = tuple(scale.get("range", VIRIDIS)), "range" in scale
+    def __init__(self, view: View, layout: Layout) -> None:
+        self.layout, self.ramp = layout, Ramp(view)
         self.has_colour = layout.colour and layout.palette != "standard"
         self.shades = SHADES if layout.signs == Signs() else PLAIN_SHADES
-        across, down, value = view.field("x"), view.field("y"), view.field("color")
         self.columns, self.rows = view.labels("x"), view.labels("y")
-        found = {
-            (str(row[down]), str(row[across])): _Cell(clean(str(row.get("text", ""))), row[value]) for row in view.rows
-        }
-        nothing = _Cell("", None)
-        self.cells = [[found.get((row, column), nothing) for column in self.columns] for row in self.rows]
+        self.cells = view.cells()
 
     def draw(self, how: int, is_first: bool) -> list[Text]:
         """Draw it with numbers, with cells of two columns, or of one; labels of rows only where it is the first."""
@@ -166,7 +110,7 @@ class _Grid:
             step = ceil(len(rows) / len(pixels))
             return [Text.assemble((label, QUIET), line) for label, line in zip(labels[::step], pixels, strict=True)]
         if how == SHORT_NUMBERS:
-            self.cells = [[_Cell(NEEDLESS.sub("", cell.text), cell.value) for cell in row] for row in self.cells]
+            self.cells = [[Cell(NEEDLESS.sub("", cell.text), cell.value) for cell in row] for row in self.cells]
         has_numbers = how != CELLS
         widest = max(len(cell.text) for row in self.cells for cell in row)
         size = widest + (1 if self.has_colour else 2) if has_numbers else 2
@@ -181,51 +125,33 @@ class _Grid:
         """Draw a cell a column; in colour, two rows in a line."""
         if not self.has_colour or self.layout.signs != Signs():
             return [Text().join(self._cell(cell, 1, False) for cell in row) for row in self.cells]
-        colours = [[self._colour(cell) for cell in row] for row in self.cells]
+        colours = [[self.ramp.colour(cell.value) for cell in row] for row in self.cells]
         pairs = zip_longest(colours[::2], colours[1::2], fillvalue=[None] * len(self.columns))
         return [
             Text.assemble(*(("▀", Style(color=up, bgcolor=down)) for up, down in zip(*pair, strict=True)))
             for pair in pairs
         ]
 
-    def _cell(self, cell: _Cell, size: int, has_number: bool) -> Text:
-        text = cell.text if has_number else "" if _is_number(cell.value) else "?"
+    def _cell(self, cell: Cell, size: int, has_number: bool) -> Text:
+        text = cell.text if has_number else "" if is_number(cell.value) else "?"
         if self.has_colour:
-            colour = self._colour(cell)
-            return Text(text.rjust(size), Style(color=_readable_on(colour), bgcolor=colour))
+            colour = self.ramp.colour(cell.value)
+            return Text(text.rjust(size), Style(color=readable_on(colour), bgcolor=colour))
         shade = self._shade(cell)
         return Text(shade + text.rjust(size - 2) + " " if has_number else shade * size)
 
-    def _colour(self, cell: _Cell) -> str:
-        share = _share(cell.value, self.domain)
-        if share is None:
-            return NO_NUMBER
-        place = share * (len(self.ramp) - 1)
-        at = min(int(place), len(self.ramp) - 2)
-        ends = [_rgb(self.ramp[at]), _rgb(self.ramp[at + 1])]
-        return "#" + "".join(f"{round(a + (b - a) * (place - at)):02x}" for a, b in zip(*ends, strict=True))
-
-    def _shade(self, cell: _Cell) -> str:
-        share = _share(cell.value, self.domain)
-        if share is None:
+    def _shade(self, cell: Cell) -> str:
+        at_share = share(cell.value, self.ramp.domain)
+        if at_share is None:
             return "?"
-        share = abs(2 * share - 1) if self.is_signed else share
-        return self.shades[min(int(share * len(self.shades)), len(self.shades) - 1)]
-
-
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))
-
-
-def _readable_on(colour: str) -> str:
-    red, green, blue = _rgb(colour)
-    return "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 128 else "#ffffff"
+        at_share = abs(2 * at_share - 1) if self.ramp.is_signed else at_share
+        return self.shades[min(int(at_share * len(self.shades)), len(self.shades) - 1)]
 
 
 # --- bars and curves --------------------------------------------------------------------------------------------------
 
 
-def _bars(view: _View, layout: Layout, room: int) -> list[Text]:
+def _bars(view: View, layout: Layout, room: int) -> list[Text]:
     low, high = view.domain("x")
     names = [_label(row[view.field("y")], MAX_LABEL) for row in view.rows]
     texts = [clean(str(row.get("text", ""))) for row in view.rows]
@@ -236,7 +162,7 @@ def _bars(view: _View, layout: Layout, room: int) -> list[Text]:
     lines = []
     for row, name, text in zip(view.rows, names, texts, strict=True):
         value = row[view.field("x")]
-        length = min(max(value, low), high) * scale if _is_number(value) else 0.0
+        length = min(max(value, low), high) * scale if is_number(value) else 0.0
         bar = " " * zero + _bar(length, layout) if length >= 0 else _bar(-length, layout, 1).rjust(zero)
         label = name.rjust(max(map(len, names))) + " "
         lines.append(Text.assemble((label, QUIET), (bar.ljust(width), "cyan" if length >= 0 else "red"), " " + text))
@@ -250,7 +176,7 @@ def _bar(length: float, layout: Layout, steps: int = len(EIGHTHS)) -> str:
     return layout.signs.full * (parts // steps) + (EIGHTHS[parts % steps] if parts % steps else "")
 
 
-def _curves(view: _View, layout: Layout, room: int) -> list[Text]:
+def _curves(view: View, layout: Layout, room: int) -> list[Text]:
     is_plain = layout.signs != Signs()
     signs = {name: (each[is_plain], each[2]) for name, each in zip(view.labels("color"), cycle(CURVES), strict=False)}
     lines = []
@@ -269,13 +195,13 @@ def _curves(view: _View, layout: Layout, room: int) -> list[Text]:
     return [*lines, Text(" " * AXIS + left + middle + right, QUIET), legend]
 
 
-def _canvas(view: _View, signs: Mapping[str, tuple[str, str]], width: int) -> list[list[tuple[str, str]]]:
+def _canvas(view: View, signs: Mapping[str, tuple[str, str]], width: int) -> list[list[tuple[str, str]]]:
     """Put a sign for each point into lines of cells, each a character and its style."""
     canvas = [[(" ", "")] * width for _ in range(CURVE_LINES)]
     for name in reversed(list(signs)):  # what comes first is drawn last, over the others
         for row in view.rows:
-            y = _share(row[view.field("y")], view.domain("y"))
-            x = _share(row[view.field("x")], view.domain("x"))
+            y = share(row[view.field("y")], view.domain("y"))
+            x = share(row[view.field("x")], view.domain("x"))
             if str(row[view.field("color")]) == name and x is not None and y is not None:
                 canvas[round((1 - y) * (CURVE_LINES - 1))][round(x * (width - 1))] = signs[name]
     return canvas
@@ -284,17 +210,9 @@ def _canvas(view: _View, signs: Mapping[str, tuple[str, str]], width: int) -> li
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def _say(spec: Mapping[str, Any], picture: Picture, layout: Layout) -> list[Text]:
-    """Say every number of a view, a line for each row of cells or each curve."""
-    for name in ("vconcat", "hconcat"):
-        if name in spec:
-            return [line for each in spec[name] for line in _say(each, picture, layout)]
-    view = _View(spec, picture)
-    line, point = ("color", "x") if view.mark == "line" else ("y", "x" if view.mark == "rect" else "")
-    names = view.labels(point) if point else []
-    head = f"{view.title}: {view.field(line)}" + (f" by {view.field(point)} ({', '.join(names)})" if point else "")
-    lines = layout.paragraph(0, Text(clean(head.removeprefix(": ")), STRONG))
-    for name in view.labels(line):
-        numbers = [str(row.get("text", "")) for row in view.rows if str(row[view.field(line)]) == name]
-        lines += layout.paragraph(2, Text(clean(f"{name}: {', '.join(numbers)}")))
+def _say(views: Sequence[View], layout: Layout) -> list[Text]:
+    lines = []
+    for head, *rows in (view.words() for view in views):
+        lines += layout.paragraph(0, Text(head, STRONG))
+        lines += [line for row in rows for line in layout.paragraph(2, Text(row))]
     return lines
