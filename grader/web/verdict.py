@@ -19,6 +19,15 @@ def _raised(verdict: LessonResult) -> Iterator[dict[str, Any]]:
             yield {"line": int(line), "says": text.partition("\n")[0]}
 
 
+def _address(command: str) -> str:
+    """Return where in the pages one does what a command does; "" where only a terminal can."""
+    words = command.split()
+    if len(words) != 3 or words[0] != "learn":
+        return ""
+    found = {"read": "/lesson/{0}", "hint": "/lesson/{0}#hints", "quiz": "/lesson/{0}#questions"}.get(words[1], "")
+    return found.format(words[2])
+
+
 def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | None, trouble: str) -> dict[str, Any]:
     """Return the event; `trouble` is why the last save has no verdict."""
     if trouble or verdict is None:
@@ -28,7 +37,8 @@ def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | 
         }
     view = lesson_view(lesson.name, lesson.title, verdict, before)
     own = {f"learn {command} {lesson.name}" for command in ("check", "read")}  # a save and this page do that
-    view["suggestions"] = [each for each in verdict.suggestions if each.command not in own]
+    told = [each for each in verdict.suggestions if each.command not in own]
+    view["suggestions"] = [{"says": each.says, "command": each.command, "at": _address(each.command)} for each in told]
     view["marks"] = [*view["rest"], *view["wrong"]]
     html = render("live_verdict", {"trouble": "", "lesson": view}, TEMPLATES)
     return {

@@ -22,6 +22,7 @@ from grader.judge.processes.launcher import Launcher
 from grader.model import Submission
 from grader.model.picture import Picture
 from grader.reports.formats import to_picture_file
+from grader.reports.formats.picture_html import pictures_to_html
 from grader.terminal.layout import Layout
 from grader.terminal.picture import draw
 from grader.terminal.text import PLAIN_SIGNS
@@ -62,6 +63,10 @@ def pictures(launcher: Launcher, lesson: str, source: str) -> list[Picture]:
     return run_judge(launcher, lesson, lambda judge: judge.draw_pictures(course().lessons[lesson], submission))
 
 
+def reference_of(lesson: str) -> str:
+    return course().lessons[lesson].solution_path.read_text()
+
+
 def values(picture: Picture, name: str) -> list[Any]:
     return next([row["value"] for row in rows] for title, rows in picture.data.items() if title.startswith(name))
 
@@ -69,7 +74,7 @@ def values(picture: Picture, name: str) -> list[Any]:
 def test_the_slice_that_goes_wrong_is_drawn_with_its_sum(launcher: Launcher) -> None:
     """Of the first call that is answered otherwise: yours, expected and the difference; right work has none."""
     [wrong] = pictures(launcher, "softmax", SUM_OF_ALL)
-    [right] = pictures(launcher, "softmax", course().lessons["softmax"].solution_path.read_text())
+    [right] = pictures(launcher, "softmax", reference_of("softmax"))
 
     assert set(wrong.data) == {"yours, sum 0.42", "expected, sum 1.00", "difference"}
     assert [a - b for a, b in zip(values(wrong, "yours"), values(wrong, "expected"), strict=True)] == pytest.approx(
@@ -114,6 +119,20 @@ def test_words_hold_every_number(launcher: Launcher) -> None:
     assert "█" not in said
 
 
+def test_a_page_has_the_drawing_and_every_number_in_words(launcher: Launcher) -> None:
+    """Cells, bars and curves as SVG without style or script; what is wrong comes first; each view says its numbers."""
+    right = [each for name in ("softmax", "training") for each in pictures(launcher, name, reference_of(name))]
+    page = pictures_to_html([*right, *pictures(launcher, "causal_mask", TRANSPOSED)])
+
+    figures = page.split("<figure")[1:]
+    assert "who may see" in figures[0].lower() or "causal_mask" in figures[0]
+    assert figures[0].count("<rect") == figures[0].count("<title>") == 3 * 25
+    assert "0: 1, 1, 1, 1, 1. 1: 0, 1, 1, 1, 1." in figures[0]
+    assert figures[1].count('class="bar ') == 3 * 3 and figures[2].count("<polyline") == 1 + 3
+    assert page.count("<svg") == page.count('role="img" aria-label="') == 3 + 3 + 1
+    assert " style=" not in page and "<script" not in page
+
+
 def test_whatever_is_answered_is_told_in_a_few_clean_lines(launcher: Launcher) -> None:
     """Shapes, dtypes, endless output, deaths and escape sequences: no crash, no flood, JSON that is one."""
     submissions = {
@@ -134,6 +153,9 @@ def test_whatever_is_answered_is_told_in_a_few_clean_lines(launcher: Launcher) -
         assert len(text) < 2500, name
         assert all(char == "\n" or char.isprintable() for char in text), name
         json.dumps(picture.vega_lite, allow_nan=False)
+        page = pictures_to_html([picture])
+        assert len(page) < 8000, name
+        assert not re.search(r'(x|y|width|height|points)="[^"]*(nan|inf)|style=|<script', page), name
     assert "yours" not in " ".join(drawn["another shape"][0].data)
     assert "float64" in drawn["another dtype"][0].notes[0]
     assert "No answer within" in drawn["a loop"][0].notes[0]

@@ -16,6 +16,7 @@ from support.learn_command import START, answer, environment, learn, start_works
 from support.process_tree import all_end, descendants
 
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
+SHIFTED = "import numpy\n\n\ndef moving_average(series, width):\n    return numpy.ones(len(series) - width + 1)\n"
 ENDLESS = "def argmax_2d(grid):\n    while True:\n        pass\n"
 
 
@@ -57,6 +58,10 @@ def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[
     visitor.read("/lesson/moving_average")
     with visitor.events("moving_average") as events:
         events.next("new")
+        answer(workspace, "moving_average", SHIFTED)
+        assert "pictures" not in events.next("failed")
+        again = events.next("failed")  # the verdict first, then with what takes longer
+        assert again["pictures"].count("<svg") and "expected" in again["pictures"]
 
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 130
@@ -64,7 +69,7 @@ def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[
     lessons = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
     assert {known["lesson"]: known["attempts"] for known in lessons} == {
         "argmax_2d": 3,
-        "moving_average": 0,  # only looked at
+        "moving_average": 1,
     }
 
 

@@ -62,6 +62,7 @@ def command(ctx: click.Context, lesson: str | None, port: int, opens: bool) -> N
 
 def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
     """Judge what is opened or saved, the newest first, until Ctrl-C."""
+    from grader.reports.formats.picture_html import pictures_to_html
     from grader.web.exercise import current_version
     from grader.web.verdict import verdict_event
 
@@ -83,6 +84,8 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
         if work.examine(lesson):
             event = verdict_event(lesson, work.verdicts.get(name), work.before.get(name), work.troubles.get(name, ""))
             feed.publish(name, event | version)
+            if not waiting and work.events.empty():  # the verdict first; who has saved again waits for none of these
+                feed.publish(name, event | version | {"pictures": pictures_to_html(work.draw_pictures(lesson))})
         else:
             waiting = {name: lesson, **waiting}
 

@@ -2,18 +2,28 @@
 const work = document.querySelector(".work");
 const state = document.getElementById("state");
 const verdict = document.getElementById("verdict");
+const pictures = document.getElementById("pictures");
+let shown = "";
 
 const WORDS = { new: "Not begun: write the file, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Every check passes", failed: "Not yet" };
 
 function show(event) {
   work.dataset.state = event.state;
   state.textContent = WORDS[event.state] ?? "";
-  verdict.classList.toggle("old", event.state === "working");
+  for (const each of [verdict, pictures]) each.classList.toggle("old", event.state === "working");
   work.dispatchEvent(new CustomEvent("news", { detail: event }));
-  if (event.html === undefined) return;
-  const parsed = new DOMParser().parseFromString(event.html, "text/html"); // made by the server, of escaped text
-  verdict.replaceChildren(...parsed.body.childNodes);
+  if (event.pictures !== undefined) {
+    fill(pictures.lastElementChild, event.pictures);
+    pictures.hidden = event.pictures.trim() === "";
+  }
+  if (event.html === undefined || event.html === shown) return; // the same verdict again, with its pictures
+  shown = event.html;
+  fill(verdict, event.html);
   unfoldTraps(event.mistakes ?? []);
+}
+
+function fill(element, html) {
+  element.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes); // made by the server, of escaped text
 }
 
 function unfoldTraps(mistakes) {
