@@ -144,6 +144,12 @@ class Store:
             f"SELECT MAX(rung) FROM hints WHERE {_is_in(names)} AND function = ?", *names, function
         )
 
+    def hints(self, lesson: str) -> set[tuple[str, int]]:
+        """Return the hints that were shown, as (function, rung)."""
+        names = self._names(lesson)
+        found = self.database.read(tuple, f"SELECT function, rung FROM hints WHERE {_is_in(names)}", *names)
+        return {(str(function), int(rung)) for function, rung in found}
+
     def record_solution_shown(self, lesson: str, gave_up: bool, when: datetime) -> None:
         """Store that the reference was shown; `gave_up` if that was before the lesson was solved."""
         self.database.write(

@@ -9,23 +9,25 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from grader.course.questions import has_questions
 from grader.errors import SelfattendError, WorkspaceError
 from grader.model import Lesson
+from grader.store.hints import next_hint, show_hint, shown_hints
 from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
-from grader.web.page import show_page, show_style
+from grader.web.page import read_form, show_page, show_style
 from grader.web.quiz_pages import QuizPages
 from grader.web.report_page import report_view
 from grader.web.site import Site
 
 HERE = Path(__file__).parent
+TASK = "<h2>Your task</h2>"  # which the questions on the text stand above
 
 
 def make_app(site: Site) -> Starlette:
@@ -34,6 +36,7 @@ def make_app(site: Site) -> Starlette:
     routes = [
         Route("/", pages.home),
         Route("/lesson/{name}", pages.lesson),
+        Route("/lesson/{name}/hint", pages.show_hint, methods=["POST"]),
         Route("/events/{name}", pages.events),
         Route("/file/{name}", pages.read_file),
         Route("/file/{name}", pages.write_file, methods=["PUT"]),
@@ -66,10 +69,13 @@ class _Pages:
         lessons = list(self._site.course.lessons.values())
         number = lessons.index(lesson)
         self._site.on_open(lesson)
+        text, heading, task = lesson_html(lesson).partition(TASK)
         view = {
             "lesson": lesson,
             "file": f"{lesson.track}/{lesson.name}.py",
-            "text": lesson_html(lesson),
+            "text": text,
+            "task": heading + task,
+            **self._hints(lesson),
             "known": known[lesson.name],
             "asks": has_questions(lesson),
             **self._work(lesson),
@@ -78,6 +84,21 @@ class _Pages:
         }
         self._site.shown.set()
         return show_page("lesson", view)
+
+    def _hints(self, lesson: Lesson) -> dict[str, object]:
+        with self._site.open_store() as store:
+            return {"hints": list(shown_hints(lesson, store)), "next_hint": next_hint(lesson, store)}
+
+    async def show_hint(self, request: Request) -> Response:
+        """Show the next hint of a function, and count it."""
+        lesson, form = self._lesson(request), await read_form(request)
+        number = int(form["number"]) if form.get("number", "").isdecimal() and len(form["number"]) < 4 else 0
+        await run_in_threadpool(self._show_hint, lesson, form.get("function", ""), number)
+        return RedirectResponse(f"/lesson/{lesson.name}#hints", 303)
+
+    def _show_hint(self, lesson: Lesson, function: str, number: int) -> None:
+        with self._site.open_store() as store:
+            show_hint(lesson, store, function, number)
 
     def _work(self, lesson: Lesson) -> dict[str, object]:
         try:

@@ -1,9 +1,10 @@
-"""Render a page, with what every page has."""
+"""Render a page, with what every page has, and read what its forms send."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -22,3 +23,9 @@ def show_page(name: str, view: Mapping[str, object], status: int = 200) -> HTMLR
 def show_style(request: Request) -> Response:
     """Return the style that all pages of the house share."""
     return Response((HOUSE / "style.css").read_bytes(), media_type="text/css")
+
+
+async def read_form(request: Request, several: str = "") -> dict[str, str]:
+    """Return the fields of a form; those of one name may be several, and are joined."""
+    fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=50)
+    return {name: " ".join(values) if name == several else values[-1] for name, values in fields.items()}

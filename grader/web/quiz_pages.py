@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from random import Random
 from time import monotonic
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -29,11 +28,12 @@ from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_a
 from grader.quiz.session.summary import summarize
 from grader.store.quiz_log import PlannedSession, QuizLog
 from grader.terminal.text import unwrap
-from grader.web.page import show_page
+from grader.web.page import read_form, show_page
 from grader.web.site import Site
 
 MODES = ("quiz", "review", "redo")  # marks of an exam, and of what was claimed, come at the end: in the terminal
 MOST_REVIEWED = 20
+FEW = 3  # questions beside the text of a lesson
 LETTERED = ("choice", "multi")  # kinds answered by picking options
 
 
@@ -73,10 +73,11 @@ class QuizPages:
 
     async def begin(self, request: Request) -> Response:
         """Begin a sitting on a topic, the assessment (no topic) or a review; one that is broken off goes on."""
-        form = await _read_form(request)
+        form = await read_form(request)
         if family := form.get("family"):
             return await run_in_threadpool(self._ask_one, family)
-        return await run_in_threadpool(self._begin, form.get("topic", ""), form.get("mode", "quiz"))
+        few = FEW if form.get("few") else None
+        return await run_in_threadpool(self._begin, form.get("topic", ""), form.get("mode", "quiz"), few)
 
     def _ask_one(self, family: str) -> Response:
         """Ask one question again, with other numbers."""
@@ -86,7 +87,7 @@ class QuizPages:
             topics = [quiz.bank.family(family).topic]
             return _go(quiz.log.begin_session("redo", topics, plan_variants([family], quiz.log.asked())).session.id)
 
-    def _begin(self, topic: str, mode: str) -> Response:
+    def _begin(self, topic: str, mode: str, count: int | None) -> Response:
         topics: tuple[str, ...] = ()
         with self._open() as quiz, self._one_at_a_time:
             if mode == "review":
@@ -96,7 +97,7 @@ class QuizPages:
             else:
                 mode, topics = "quiz", (topic,) if topic else tuple(quiz.bank.assessed or quiz.bank.names)
                 chosen = choose_families(quiz.bank, topics, "short", quiz.log.tried(), Random())
-                families = [family.id for family in chosen]
+                families = [family.id for family in chosen][:count]
             for planned in quiz.log.unfinished():
                 if planned.session.mode == mode and (planned.session.topics == topics or mode == "review"):
                     return _go(planned.session.id)
@@ -131,7 +132,7 @@ class QuizPages:
         return show_page("question", view, 422 if reason else 200)
 
     async def answer(self, request: Request) -> Response:
-        form = await _read_form(request, "typed")
+        form = await read_form(request, "typed")
         return await run_in_threadpool(self._answer, request, form)
 
     def _answer(self, request: Request, form: dict[str, str]) -> Response:
@@ -239,12 +240,6 @@ def show_mark(bank: Bank, question: Question, answer: Answered) -> dict[str, Any
         "picked": picked,
         "right": {"abcdefgh"[at] for at in right} if question.kind in LETTERED else set(),
     }
-
-
-async def _read_form(request: Request, several: str = "") -> dict[str, str]:
-    """Return the fields of a form; those of one name may be several, and are joined."""
-    fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=50)
-    return {name: " ".join(values) if name == several else values[-1] for name, values in fields.items()}
 
 
 def _go(path: str) -> RedirectResponse:

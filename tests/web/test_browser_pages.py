@@ -119,6 +119,35 @@ def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
     assert "of 10" in page.locator("h1").text_content()
 
 
+def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
+    """By keys, without leaving the page or what is typed in the editor; each mark comes at once."""
+    page = at("/lesson/attention")
+    page.locator("#source").fill("# not lost")
+    part = page.locator("#questions")
+    part.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    for number in range(1, 4):
+        part.get_by_text(f"{number} of 3").wait_for()
+        assert page.locator("#source").input_value() == "# not lost"
+        page.keyboard.press("?") if part.locator(".typed").count() == 0 else part.locator("button[value='?']").click()
+        part.locator("#next:focus").wait_for()
+        assert "Not known yet" in part.locator("h1").text_content()
+        assert number > 1 or faults(page) == []
+        page.keyboard.press("Enter")
+    part.get_by_text("Again: ").wait_for()
+    assert page.url.endswith("/lesson/attention")
+
+
+def test_a_hint_is_shown_in_place(at: Any) -> None:
+    """The button gives way to the hint, which has the focus, and to the next button."""
+    page = at("/lesson/softmax")
+    page.get_by_role("button", name="A hint").click()
+    page.locator(".hint").wait_for()
+    page.get_by_role("button", name="The next hint").wait_for()
+    assert "hint 1 of 4" in page.locator("#hints").text_content()
+    assert faults(page) == []
+
+
 WRONG = """import torch
 
 

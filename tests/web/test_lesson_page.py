@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.parse import urlencode
 
 from support.browser import Visitor, make_server
 from support.course_files import ROOT
 from support.course_maker import front, make_course
-from support.learn_command import start_workspace
+from support.learn_command import TINY, learn, start_workspace
 
 from grader.course import load
+from grader.reports.html_document import prose
 from grader.web.home import DIAGRAM, home_view
 from grader.web.lesson_text import lesson_html, text_html
 
@@ -126,3 +129,44 @@ def test_the_drawing_names_lessons_of_the_course() -> None:
 
     assert {name for name in quoted if " " not in name} - {"text"} <= course.lessons.keys()
     assert callable(home_view)
+
+
+def test_hints_are_shown_one_at_a_time_and_count_as_those_of_the_terminal(tmp_path: Path) -> None:
+    """Sent twice one is shown once; no later one can be asked for, and where all were shown that is said."""
+    workspace = start_workspace(tmp_path / "work")
+    ladder = load(TINY).lessons["argmax_2d"].hints["argmax_2d"]
+    with make_server(workspace) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        page = visitor.read("/lesson/argmax_2d")
+        assert not any(ladder_text(text) in page for text in ladder)
+
+        for number in (3, 0, "x", 99999):
+            ask_for_hint(visitor, number)
+        ask_for_hint(visitor, 1, function="nope")
+        assert "hint 1 of" not in visitor.read("/lesson/argmax_2d")
+        for _ in range(2):
+            assert ask_for_hint(visitor, 1) == 303
+        page = visitor.read("/lesson/argmax_2d")
+        assert ladder_text(ladder[0]) in page and ladder_text(ladder[1]) not in page
+
+        told = json.loads(learn("hint", "argmax_2d", "--json", cwd=workspace).stdout)
+        assert told["rung"] == 2
+        for number in range(3, len(ladder) + 2):
+            ask_for_hint(visitor, number)
+        page = visitor.read("/lesson/argmax_2d")
+        assert all(ladder_text(text) in page for text in ladder) and "That was the last hint" in page
+    lessons = json.loads(learn("progress", "--json", cwd=workspace).stdout)["lessons"]
+    assert {known["lesson"]: known["hints_used"] for known in lessons} == {
+        "moving_average": 0,
+        "argmax_2d": len(ladder),
+    }
+
+
+def ask_for_hint(visitor: Visitor, number: object, function: str = "argmax_2d") -> int:
+    return visitor.ask("POST", "/lesson/argmax_2d/hint", urlencode({"function": function, "number": number})).status
+
+
+def ladder_text(text: str) -> str:
+    """A hint as it stands in a page."""
+    return str(prose(text))

@@ -13,7 +13,7 @@ from grader.cli.output import put_json
 from grader.errors import UsageError
 from grader.files import is_file
 from grader.model import SCHEMA, Lesson
-from grader.store import Store
+from grader.store.hints import choose_function
 from grader.terminal.console import paint, put, warn, wrap
 from grader.terminal.text import plural
 
@@ -66,26 +66,8 @@ def _next(context: CourseContext, lesson: Lesson, function: str | None, rung: in
     if context.workspace is None:
         return function or next(iter(lesson.hints)), rung or 1
     with context.store() as store:
-        name = function or _choose_function(lesson, store)
+        name = function or choose_function(lesson, store)
         return name, rung or store.next_hint(lesson.name, name)
-
-
-def _choose_function(lesson: Lesson, store: Store) -> str:
-    """Return the first function with a hint left, those that failed last before the others."""
-    names = [name for name, ladder in lesson.hints.items() if ladder]
-    if len(names) == 1:
-        return names[0]
-    failed = _failed_functions(lesson, store)
-    ordered = sorted(names, key=lambda name: name not in failed)
-    left = (name for name in ordered if store.next_hint(lesson.name, name) <= len(lesson.hints[name]))
-    return next(left, ordered[-1])
-
-
-def _failed_functions(lesson: Lesson, store: Store) -> set[str]:
-    """Return the functions whose checks did not all pass at the last attempt."""
-    attempts = store.attempts(lesson.name)
-    checks = attempts[-1].result.get("checks", ()) if attempts else ()
-    return {check.get("function", "") for check in checks if check.get("outcome") != "passed"}
 
 
 def _unknown_function(lesson: Lesson, function: str, names: list[str]) -> UsageError:

@@ -1,24 +1,37 @@
 // Keys of the quiz: letters pick, u takes back, 1 to 3 say how sure, ? is "I do not know", Enter goes on.
-const form = document.getElementById("answer");
-const next = document.getElementById("next");
-const field = form?.querySelector("input[name=typed]:not([type=radio]):not([type=checkbox])");
-const buttons = [...(form?.querySelectorAll("button[name=certainty]") ?? [])];
+export function takeQuizKeys(root) {
+  const find = (selector) => root.querySelector(selector);
+  const findField = () => find("#answer input[name=typed]:not([type=radio]):not([type=checkbox])");
+  const findButtons = () => [...root.querySelectorAll("#answer button[name=certainty]")];
 
-form?.addEventListener("submit", (event) => {
-  const picked = form.querySelector("input[name=typed]:checked") ?? (field?.value.trim() || form.querySelector("[type=checkbox]"));
-  if (!picked && event.submitter?.value !== "?") { event.preventDefault(); (field ?? form.querySelector("input[name=typed]")).focus(); }
-});
-field?.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") { event.preventDefault(); if (field.value.trim()) buttons[1].focus(); }
-});
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target === field) return;
-  const option = form?.querySelector(`input[name=typed][value="${CSS.escape(event.key.toLowerCase())}"]:not([type=text])`);
-  const button = /^[1-3?]$/.test(event.key) ? buttons["123?".indexOf(event.key)] : null;
-  if (option && option !== field) option.click();
-  else if (button) button.click();
-  else if (event.key === "u") { form?.querySelectorAll("input:checked").forEach((each) => { each.checked = false; }); field?.focus(); }
-  else if (event.key === "Enter" && next && event.target.tagName !== "SUMMARY") next.click();
-  else return;
-  event.preventDefault();
-});
+  root.addEventListener("submit", (event) => {
+    if (event.target.id !== "answer") return;
+    const field = findField();
+    const picked = find("#answer input:checked") ?? (field?.value.trim() || find("#answer [type=checkbox]"));
+    if (picked || event.submitter?.value === "?") return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    (field ?? find("#answer input[name=typed]")).focus();
+  });
+  root.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const field = findField();
+    if (field && event.target === field) {
+      if (event.key !== "Enter") return;
+      if (field.value.trim()) findButtons()[1].focus();
+      event.preventDefault();
+      return;
+    }
+    const option = find(`#answer input[name=typed][value="${CSS.escape(event.key.toLowerCase())}"]:not([type=text])`);
+    const button = /^[1-3?]$/.test(event.key) ? findButtons()["123?".indexOf(event.key)] : null;
+    const next = find("#next");
+    if (option && option !== field) option.click();
+    else if (button) button.click();
+    else if (event.key === "u" && find("#answer")) { root.querySelectorAll("#answer input:checked").forEach((each) => { each.checked = false; }); field?.focus(); }
+    else if (event.key === "Enter" && next && event.target.tagName !== "SUMMARY") next.click();
+    else return;
+    event.preventDefault();
+  });
+}
+
+if (!document.querySelector("[data-part]")) takeQuizKeys(document);

@@ -1,0 +1,34 @@
+// Parts of the page that change in place: what a form in one sends is answered by a page, whose part takes its place.
+import { takeQuizKeys } from "/static/quiz.js";
+
+async function replacePart(part, address, options) {
+  part.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(address, options);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html"); // made by the server, of escaped text
+    const found = page.querySelector(part.dataset.part) ?? page.querySelector("main");
+    part.replaceChildren(...(found.id === part.id ? found.childNodes : [found]));
+    const first = part.querySelector("[autofocus]") ?? part.lastElementChild;
+    if (!first.matches("a, input, button")) first.tabIndex = -1;
+    first.focus();
+  } catch {
+    part.append(Object.assign(document.createElement("p"), { className: "notice", role: "alert", textContent: "Not connected: is `learn web` running? Every answer until here is kept." }));
+  } finally {
+    part.removeAttribute("aria-busy");
+  }
+}
+
+for (const part of document.querySelectorAll("[data-part]")) {
+  if (part.dataset.part === ".question") takeQuizKeys(part); // first, since it holds back what is no answer
+  part.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const body = new URLSearchParams(new FormData(event.target, event.submitter));
+    replacePart(part, event.target.action, { method: "POST", body });
+  });
+  part.addEventListener("click", (event) => {
+    const next = event.target.closest("#next");
+    if (!next || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    replacePart(part, next.href, {});
+  });
+}
