@@ -92,6 +92,7 @@ def test_small_values_are_shown_as_they_can_be_typed():
     assert show(torch.eye(3)) == "torch.eye(3)"
     assert show(torch.ones(30, 2, dtype=torch.int64)) == "int64 tensor of shape (30, 2)"
     assert (kind_of(3), kind_of("x")) == ("3 (an int)", "'x' (a str)")
+    assert show({"a": 0.123456, "b": [torch.ones(1)]}) == "{'a': 0.1235, 'b': [torch.tensor([1.0])]}"
 
 
 def test_two_values_are_shown_so_that_they_differ():

@@ -88,6 +88,15 @@ def test_a_bool_in_another_form_is_brought_back(value):
     assert faults == {"container"}
 
 
+def test_a_dict_with_something_beside_it_is_taken_out():
+    """A dict in a list or a tuple says what the dict says, if its keys are those that were asked for."""
+    asked, faults = {"a": 1.0}, set()
+
+    assert mend(({"a": torch.tensor(2.0)}, None), asked, faults) == {"a": 2.0}
+    assert faults == {"container"}
+    assert mend([{"b": 2.0}], asked, faults) == [{"b": 2.0}]
+
+
 OTHERS = {
     "a number for a decision": (torch.tensor(0.5), True),
     "the right form": (torch.zeros(2, 3), torch.ones(2, 3)),

@@ -28,6 +28,8 @@ def reformat(value: Any, expected: Any, notes: list[str]) -> Any:
         wanted = "the number alone" if isinstance(expected, float) else kind_of(expected).split(" of shape")[0]
         only = "only the output, " if isinstance(value, tuple) and is_array(expected) else ""
         notes.append(f"It returns {kind_of(value)}; return {only}{wanted}.")
+    if isinstance(expected, dict):
+        return reformat(found, expected, notes)
     if isinstance(expected, list | tuple):
         return type(expected)(reformat(v, e, notes) for v, e in zip(found, expected, strict=True))
     return found

@@ -264,6 +264,10 @@ def _as_typed(value: Any, digits: int) -> str:
     if isinstance(value, list | tuple):
         inside = ", ".join(show(item, digits) for item in value[:MAX_SHOWN_CHARS])
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if isinstance(value, dict):
+        shown = {key: _format_nested(each, digits) if isinstance(each, float) else show(each, digits)
+                 for key, each in value.items()}  # fmt: skip
+        return "{" + ", ".join(f"{key!r}: {each}" for key, each in shown.items()) + "}"
     return repr(value) if value is None or isinstance(value, bool | int | float | str) else kind_of(value)
 
 

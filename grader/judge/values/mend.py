@@ -25,6 +25,8 @@ def mend(value: Any, expected: Any, faults: set[str]) -> Any:
         return value
     if found is not value:
         faults |= _faults_of(value, expected)
+    if isinstance(expected, dict):
+        return mend(found, expected, faults)
     if isinstance(expected, list | tuple):
         return type(expected)(mend(v, e, faults) for v, e in zip(found, expected, strict=True))
     return found
@@ -40,6 +42,8 @@ def as_asked(value: Any, expected: Any, axes: bool = False) -> Any:
         return _as_array(value, expected, axes)
     if isinstance(expected, list | tuple):
         return _as_sequence(value, expected)
+    if isinstance(expected, dict):
+        return _as_dict(value, expected)
     return _as_number(value, type(expected)) if isinstance(expected, float | bool) else None
 
 
@@ -66,6 +70,13 @@ def _as_number(value: Any, kind: type) -> Any:
         return found[0] if len(found) == 1 else None
     fits = is_array(value) and ("complex" not in dtype_name(value) if kind is float else dtype_name(value) == "bool")
     return kind(value.reshape(())) if fits and math.prod(value.shape) == 1 else None
+
+
+def _as_dict(value: Any, expected: dict[Any, Any]) -> Any:
+    if isinstance(value, list | tuple):
+        found = [item for item in value if isinstance(item, dict) and item.keys() == expected.keys()]
+        return found[0] if len(found) == 1 else None
+    return None
 
 
 def _as_sequence(value: Any, expected: Any) -> Any:
