@@ -402,6 +402,23 @@ def generate_cached(draw: Draw) -> Comparison:
     return ours, theirs, []
 
 
+def attention_backward(draw: Draw) -> Comparison:
+    """autograd's gradients of F.scaled_dot_product_attention, in one row."""
+    queries, keys, d_k, d_v = (draw.size() for _ in range(4))
+    q, k, v, d_out = (draw.normal(*s) for s in ((queries, d_k), (keys, d_k), (keys, d_v), (queries, d_v)))
+
+    def ours(*given_: torch.Tensor) -> torch.Tensor:
+        found = load("solutions/analysis/attention_gradient.py").attention_backward(*given_)
+        return torch.cat([each.flatten() for each in found]).detach()
+
+    def theirs(*given_: torch.Tensor) -> torch.Tensor:
+        q, k, v = (each.detach().clone().requires_grad_() for each in given_[:3])
+        grads = torch.autograd.grad(F.scaled_dot_product_attention(q, k, v), (q, k, v), given_[3].detach())
+        return torch.cat([each.flatten() for each in grads])
+
+    return ours, theirs, [q, k, v, d_out]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -411,6 +428,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "learning_rate": learning_rate,
     "evaluation": evaluation,
     "gradient_clipping": gradient_clipping,
+    "attention_backward": attention_backward,
     "gelu": gelu,
     "swiglu": swiglu,
     "feed_forward": feed_forward,
