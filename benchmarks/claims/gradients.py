@@ -2,6 +2,7 @@
 
 import torch
 from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
 
 
 def a_saturated_row_passes_next_to_nothing_to_its_scores():
@@ -63,3 +64,38 @@ def without_residuals_thirty_layers_pass_nothing():
         grads.append(torch.autograd.grad(h, x)[0].item())
     assert grads[0] < 1e-14 and 1 < grads[1] < 100, grads
     return f"{grads[0]:.0e} without, {grads[1]:.1f} with residuals"
+
+
+def a_nearly_sure_weight_lets_one_part_in_ten_thousand_through():
+    """attention_gradient.md: At 0.9999 one part in ten thousand is left
+    attention_gradient.md: At most a quarter, where the head is undecided
+    """
+    passed = {}
+    for weight in (0.5, 0.9999):
+        score = torch.tensor(weight, dtype=torch.float64).logit().requires_grad_()
+        passed[weight] = torch.autograd.grad(score.sigmoid(), score)[0].item()
+    assert abs(passed[0.5] - 0.25) < 1e-9 and abs(passed[0.9999] - 1e-4) < 1e-7, passed
+    return ", ".join(f"{share:.6f} at {weight}" for weight, share in passed.items())
+
+
+def the_row_sum_is_had_from_the_output():
+    """attention_gradient.md: So that sum can be had from two short rows."""
+    p, v = torch.randn(6, 50, dtype=torch.float64).softmax(-1), torch.randn(50, 4, dtype=torch.float64)
+    d_out = torch.randn(6, 4, dtype=torch.float64)
+    far = ((p * (d_out @ v.T)).sum(-1) - (d_out * (p @ v)).sum(-1)).abs().max()
+    assert far < 1e-12
+    return f"apart by {far:.0e}"
+
+
+def a_backward_pass_has_twice_the_products():
+    """attention_gradient.md: forwards there are two products of this size
+    attention_gradient.md: a backward pass costs twice its forward pass
+    """
+    q, k, v = (torch.randn(32, 8, requires_grad=True) for _ in range(3))
+    with FlopCounterMode(display=False) as forward:
+        out = (q @ k.T).softmax(-1) @ v
+    with FlopCounterMode(display=False) as backward:
+        out.sum().backward()
+    ratio = backward.get_total_flops() / forward.get_total_flops()
+    assert ratio == 2
+    return f"backward / forward = {ratio}"
