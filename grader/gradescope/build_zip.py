@@ -10,13 +10,12 @@ README.md                    for the instructor
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from string import Template
 
-from grader.authoring.release.wheel import DISTRIBUTION, engine_files, read_below, write_zip
+from grader.authoring.release.pack_program import program_files, require_checks
+from grader.authoring.release.wheel import write_zip
 from grader.errors import UsageError
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
@@ -25,7 +24,6 @@ from grader.reports.record_view import number_text
 
 FILES = Path(__file__).parent / "files"
 SCRIPTS = ("setup.sh", "run_autograder")
-COURSE_FOLDERS = ("lessons", "exercises", "solutions")
 SPARE_SECONDS = 60  # before Gradescope's own limit, after which it gives a zero
 SHOWN = {
     True: "Learners see everything, the inputs of hidden checks and what was expected too.",
@@ -39,10 +37,7 @@ def write_bundle(course: Course, lessons: Sequence[Lesson], out: Path, settings:
 
     Raises UsageError for a course without checks, a program that was not installed, or if it cannot be written.
     """
-    missing = [lesson.name for lesson in lessons if not lesson.checks_path.is_file()]
-    if missing:
-        what = f"the hidden checks of {', '.join(missing)} are not here"
-        raise UsageError(what, where=str(course.root), next_step="name the course itself with --course DIR")
+    require_checks(course, lessons)
     seconds = minutes * 60 - SPARE_SECONDS
     try:
         write_zip(out, _contents(course, settings, minutes, seconds), SCRIPTS)
@@ -55,17 +50,10 @@ def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: i
     for script in SCRIPTS:
         yield script, (FILES / script).read_bytes()
     yield "README.md", _readme(course, settings, minutes, seconds).encode()
-    requirements = _requirements()
-    yield "requirements.txt", "".join(f"{line}\n" for line in requirements).encode()
-    yield "constraints.txt", "".join(f"{line}\n" for line in _constraints(requirements)).encode()
     yield FILE, settings.to_json().encode()
     yield "seconds", f"{seconds}\n".encode()
     yield "failed.json", (json.dumps(make_failure(), indent=2) + "\n").encode()
-    for name, content in engine_files():
-        yield f"engine/{name}", content
-    yield "course/course.toml", (course.root / "course.toml").read_bytes()
-    for folder in COURSE_FOLDERS:
-        yield from read_below(course.root / folder, f"course/{folder}")
+    yield from program_files(course)
 
 
 def _readme(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> str:
@@ -79,19 +67,3 @@ def _readme(course: Course, settings: BundleSettings, minutes: int, seconds: int
         missing=MISSING[settings.missing_as_zero],
         shown=SHOWN[settings.reveal],
     )
-
-
-def _requirements() -> list[str]:
-    """Return the requirements of this program's metadata, without extras."""
-    try:
-        described = metadata.requires(DISTRIBUTION) or []
-    except metadata.PackageNotFoundError:
-        what = "this program was not installed, so it cannot say what it needs"
-        raise UsageError(what, next_step="pip install -e . (in the folder of the program)") from None
-    return sorted(line for line in described if "extra ==" not in line)
-
-
-def _constraints(requirements: Sequence[str]) -> list[str]:
-    """Return the installed versions without labels such as "+cpu": any build of a version will do."""
-    names = [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in requirements]
-    return [f"{name}=={metadata.version(name).partition('+')[0]}" for name in names]
