@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from support.command_server import run_command
 from support.learn_command import ROOT, TINY, environment, learn
+from support.public_checks import with_public_checks
 from support.repeat import FEW_LESSONS
 
 from grader.authoring.release.record_answers import make_release, seeds_of
@@ -560,24 +561,6 @@ def release(course, out: Path, lessons=None, **options) -> Path:
 def tiny(tmp_path):
     """A copy of the tiny course with two public checks in each lesson."""
     return with_public_checks(tmp_path / "course")
-
-
-def with_public_checks(root: Path) -> Path:
-    """Copy the tiny course to `root`, and mark two checks of each lesson public."""
-    shutil.copytree(TINY, root, ignore=shutil.ignore_patterns("__pycache__"))
-    for lesson, names in {"moving_average": ("shape", "values"), "argmax_2d": ("two_numbers", "random_grid")}.items():
-        for name in names:
-            mark(root / f"solutions/basics/test_{lesson}.py", name)
-    return root
-
-
-def mark(path: Path, name: str) -> None:
-    """Mark a check public."""
-    text = re.sub(
-        rf"(@pytest\.mark\.check\(.*)\)\n((?:@.*\n)*def test_{name}\()", r"\1, public=True)\n\2", path.read_text()
-    )
-    assert text != path.read_text()
-    path.write_text(text)
 
 
 def add_public(root: Path, arguments: str, body: str) -> None:
