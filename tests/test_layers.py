@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "similarity": BASE,
     "batch": BASE | {"course", "submission", "intake", "similarity", "judge", "record", "store", "reports"} | {"files"},
     "gradescope": BASE | {"course", "files", "judge", "authoring", "batch", "record", "reports"},
+    "github": BASE | {"course", "files", "authoring"},
     "cli": BASE
     | {
         "files",
@@ -48,7 +49,7 @@ MAY_IMPORT = {
         "store",
         "terminal",
     }
-    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "live", "intake", "web", "notebook"},
+    | {"terminal", "record", "reports", "batch", "quiz", "gradescope", "github", "live", "intake", "web", "notebook"},
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from grader.cli.context import load_course, short_path
+from grader.cli.grader.bundle_github import github
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.cli.output import refuse_existing
@@ -26,6 +27,7 @@ def command() -> None:
     \b
     Example:
       grader bundle gradescope --lessons attention --out autograder.zip
+      grader bundle github --class class.csv --due 2026-12-11T23:59 --out homework
     """
 
 
@@ -106,3 +108,6 @@ def gradescope(
     put(wrap(f"{secret} README.md in it says how to set up the assignment."))
     put()
     put(wrap("Next  in Gradescope: Configure Autograder, upload the zip, then Test Autograder"))
+
+
+command.add_command(github)

@@ -59,13 +59,9 @@ def command(
     """
     course = load_course(ctx)
     chosen = choose_lessons(course, lessons)
-    if not course.has_solutions:
-        what = "this course has no solutions, so nothing can be recorded"
-        next_step = "name the course itself with --course DIR, not a release of it"
-        raise CourseError(what, where=str(course.root), next_step=next_step)
     if wheel:
         _check_wheel(out, force)
-    release = _make(course, chosen, out, seeds, force, quiet=as_json)
+    release = make_with_spinner(course, chosen, out, seeds, force, quiet=as_json)
     built = None
     if wheel:
         from grader.authoring.release.wheel import write_wheel
@@ -86,7 +82,14 @@ def _check_wheel(out: Path, force: bool) -> None:
         raise UsageError("there is a wheel here already", where=str(path), next_step="--force replaces it")
 
 
-def _make(course: Course, lessons: list[Lesson], out: Path, seeds: int, force: bool, quiet: bool) -> Release:
+def make_with_spinner(
+    course: Course, lessons: list[Lesson], out: Path, seeds: int = 4, force: bool = False, quiet: bool = False
+) -> Release:
+    """Make the release, and show what is done. Raises UsageError, CourseError, GraderError."""
+    if not course.has_solutions:
+        what = "this course has no solutions, so nothing can be recorded"
+        next_step = "name the course itself with --course DIR, not a release of it"
+        raise CourseError(what, where=str(course.root), next_step=next_step)
     from grader.judge.session import with_workers
     from grader.terminal.spinner import Spinner
 
