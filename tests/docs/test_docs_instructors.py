@@ -37,6 +37,8 @@ def hand_in(folder: Path) -> None:
         archive.writestr("johnsonkatherine_1005_50006_softmax.py", softmax)
         archive.writestr("johnsonkatherine_1005_50007_attention.py", attention)
     (folder / "Grades-DL1.csv").write_text(GRADES)
+    (listed,) = (text for kind, text in BLOCK.findall(GUIDE) if kind == "csv")
+    (folder / "class.csv").write_text(listed)
 
 
 def test_the_whole_way(tmp_path):
@@ -63,7 +65,7 @@ def test_the_whole_way(tmp_path):
 def test_options_in_the_guide_exist(tmp_path):
     """Every option that the guide names is one of its command's."""
     for command, rest in re.findall(
-        r"grader (run|export|merge|report|override|return|release|bundle gradescope)\b([^`\n]*)", GUIDE
+        r"grader (run|export|merge|report|override|return|release|bundle gradescope|bundle github)\b([^`\n]*)", GUIDE
     ):
         helped = shell(f"grader {command} --help", tmp_path).stdout
         for option in re.findall(r"--[a-z-]+", rest):
