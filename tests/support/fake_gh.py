@@ -48,7 +48,7 @@ def contents(where: str, words: list[str]) -> None:
         return
     given = json.load(sys.stdin)
     if entry and given.get("sha") != entry[2].decode():
-        sys.exit('gh: Invalid request. "sha" wasn\'t supplied. (HTTP 422)')
+        sys.exit('gh: Invalid request. "sha" is missing. (HTTP 422)')
     os.environ["GIT_INDEX_FILE"] = str(SCHOOL / f"{repository}.index")
     git(repository, "read-tree", "HEAD")
     blob = git(repository, "hash-object", "-w", "--stdin", given=base64.b64decode(given["content"])).decode().strip()
