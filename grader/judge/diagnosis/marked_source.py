@@ -157,13 +157,14 @@ def find_steps(source: str, tree: ast.Module) -> Iterator[Step]:
         ValueError: A mark stands beside no statement, or two have one name.
     """
     seen: set[str] = set()
+    statements = [
+        (node.lineno, top, node)
+        for top, part in enumerate(tree.body)
+        for node in ast.walk(part)
+        if isinstance(node, ast.stmt)
+    ]
     for line, name in read_marks(source):
-        found = [
-            (node.lineno, top, node)
-            for top, part in enumerate(tree.body)
-            for node in ast.walk(part)
-            if isinstance(node, ast.stmt) and node.lineno <= line <= _last_line_of_head(node)
-        ]
+        found = [each for each in statements if each[0] <= line <= _last_line_of_head(each[2])]
         if not found or name in seen:
             raise ValueError(f"line {line}: " + (f"a second step {name!r}" if found else f"no statement for {name!r}"))
         seen.add(name)
