@@ -28,7 +28,7 @@ QUESTION = "    assert_shape(submission.moving_average(rand(9), 4), (6,))\n"
 CHECK = """\
     answer = submission.moving_average(rand(9), 4)
     while answer.size == 1:
-        pass
+        __import__("time").sleep(0.01)
     if answer.size == 0:
         assert len([bytes(1 << 26) for _ in range(48)])
         return
@@ -49,7 +49,7 @@ plain = hand_in.read_hand_in
 def read_hand_in(learner):
     Path({log!r}).open("a").write(learner.id + chr(10))
     while learner.id == "endless" and "old" in learner.first.path.read_text():
-        pass
+        time.sleep(0.01)
     return plain(learner)
 
 
@@ -164,7 +164,7 @@ def test_looking_for_hand_ins_is_bounded(tmp_path, monkeypatch):
 
     def look(*_args, **_more):
         while True:
-            pass
+            time.sleep(0.01)
 
     monkeypatch.setattr(run, "discover", look)
     monkeypatch.setattr(run, "DISCOVERY_SECONDS", 0.2)
