@@ -128,12 +128,11 @@ def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
     assert outcomes["two_bits.no_leak[4]"] == "failed" and outcomes["two_bits.run"] == "skipped"
 
 
+# known mistakes of both functions; the audit has all of them rejected by the checks that train nothing
 WRONG = [
     ("tb-no-attention", "what stands further back"),
     ("tb-large-start", "Your own losses went from"),
-    ("tb-target-is-input", "Your own losses went from"),
     ("tb-two-ahead", "Your own losses went from"),
-    ("tb-softmax-before-loss", "Your own losses went from"),
     (SGD, "as SGD does"),
     (ADAMW | {"warm": "0.3"}, "the rate is too high"),
     (ADAMW | {"warm": "1e-6"}, "the rate is too low"),
