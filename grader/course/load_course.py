@@ -51,7 +51,9 @@ def _check_files(root: Path, track: str, name: str, place: Table) -> None:
 
 
 def _lesson(root: Path, track: str, name: str, head: Table) -> Lesson:
-    head.only("title", "minutes", "needs", "concepts", "forbids", "aliases", "hints", "traps", "kind", "limits")
+    head.only(
+        "title", "minutes", "needs", "concepts", "forbids", "aliases", "hints", "traps", "formulas", "kind", "limits"
+    )
     exercise = root / "exercises" / track / f"{name}.py"
     solutions = root / "solutions" / track
     functions = read_functions(exercise)
@@ -65,7 +67,8 @@ def _lesson(root: Path, track: str, name: str, head: Table) -> Lesson:
         forbids=head.texts("forbids"),
         aliases=head.texts("aliases"),
         hints=_hints(head.table("hints"), functions),
-        traps=_traps(head.table("traps")),
+        traps=_texts_by_key(head.table("traps")),
+        formulas=_texts_by_key(head.table("formulas")),
         functions=functions,
         text_path=root / "lessons" / track / f"{name}.md",
         exercise_path=exercise,
@@ -91,8 +94,8 @@ def _hints(table: Table, functions: tuple[Function, ...]) -> dict[str, tuple[str
     return {name: table.texts(name) for name in names if name in table.data}
 
 
-def _traps(table: Table) -> dict[str, tuple[str, ...]]:
-    return {begins: table.texts(begins) for begins in table.data}
+def _texts_by_key(table: Table) -> dict[str, tuple[str, ...]]:
+    return {key: table.texts(key) for key in table.data}
 
 
 def _check_aliases(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:

@@ -68,6 +68,7 @@ class Lesson:
     kind: str = KINDS[0]
     limits: Mapping[str, float] = field(default_factory=dict)  # those that differ from the course's
     traps: dict[str, tuple[str, ...]] = field(default_factory=dict)  # how a trap in the text begins -> known mistakes
+    formulas: dict[str, tuple[str, ...]] = field(default_factory=dict)  # how a block in the text begins -> LaTeX
 
     @property
     def pictures_path(self) -> Path:

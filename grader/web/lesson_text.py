@@ -1,5 +1,7 @@
 """Set a lesson's Markdown as HTML: answers folded behind their question, traps behind their name, code in colour.
 
+A block that begins as an entry of `[formulas]` does is set from the LaTeX there; a terminal shows the block itself.
+
 HTML in the text is shown as it stands, pictures are not loaded, and a link leads to http or https only.
 """
 
@@ -17,9 +19,11 @@ from grader.course import read_parts
 from grader.model import Lesson
 from grader.reports.highlight import highlight_lines
 from grader.reports.html_document import harmless
+from grader.web.formula import formula_html
 
 TRAPS = "Common mistakes"  # the beginning of the heading above a list of them
-Traps = Mapping[str, Sequence[str]]
+Entries = Mapping[str, Sequence[str]]  # of the front matter, by how a part of the text begins
+NONE: Entries = MappingProxyType({})
 
 
 def lesson_html(lesson: Lesson) -> Markup:
@@ -27,17 +31,17 @@ def lesson_html(lesson: Lesson) -> Markup:
     pieces = []
     for part in read_parts(lesson):
         if part.answer:
-            folded = text_html(part.hidden, lesson.traps)
+            folded = text_html(part.hidden, lesson.traps, lesson.formulas)
             pieces.append(f'<details class="answer"><summary>{escape(part.answer)}</summary>{folded}</details>')
-        pieces.append(text_html(part.text, lesson.traps))
+        pieces.append(text_html(part.text, lesson.traps, lesson.formulas))
     return Markup("".join(pieces))
 
 
-def text_html(text: str, traps: Traps = MappingProxyType({})) -> Markup:
-    """Return Markdown as HTML; `traps` says which mistakes an item begins to tell of, as in the front matter."""
+def text_html(text: str, traps: Entries = NONE, formulas: Entries = NONE) -> Markup:
+    """Return Markdown as HTML; what `traps` and `formulas` say is in the front matter."""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = reader.parse(harmless_lines(text))
-    return Markup("".join(_pieces(reader, tokens, traps)))
+    return Markup("".join(_pieces(reader, tokens, traps, formulas)))
 
 
 def harmless_lines(text: str) -> str:
@@ -45,13 +49,13 @@ def harmless_lines(text: str) -> str:
     return "\n".join(harmless(line) for line in text.split("\n"))
 
 
-def _pieces(reader: MarkdownIt, tokens: Sequence[Token], traps: Traps) -> Iterator[str]:
+def _pieces(reader: MarkdownIt, tokens: Sequence[Token], traps: Entries, formulas: Entries) -> Iterator[str]:
     is_trap, before, at = False, "", 0
     while at < len(tokens):
         token = tokens[at]
         end = at + 1
         if token.type == "fence":
-            yield _block(token.content, token.info.strip(), before)
+            yield _formula(token.content, formulas) or _block(token.content, token.info.strip(), before)
         elif token.type == "list_item_open" and is_trap and token.level == 1:
             end = _close(tokens, at)
             yield _trap(reader, tokens[at + 1 : end - 1], traps)
@@ -69,6 +73,13 @@ def _close(tokens: Sequence[Token], start: int) -> int:
     return next(at + 1 for at in range(start + 1, len(tokens)) if tokens[at].level == level)
 
 
+def _formula(text: str, formulas: Entries) -> str:
+    """Set a block as the formula that it is; "" where it is none."""
+    lines = next((latex for begins, latex in formulas.items() if text.lstrip().startswith(begins)), ())
+    math = formula_html(lines)
+    return f'<div class="block formula" tabindex="0">{math}</div>' if math else ""
+
+
 def _block(code: str, language: str, before: str) -> str:
     """Set a block of code, or what it prints, or what is drawn in characters."""
     if language == "python":
@@ -79,7 +90,7 @@ def _block(code: str, language: str, before: str) -> str:
     return f'<div class="block {name}">{label}<pre tabindex="0"><code>{escape(code.rstrip())}</code></pre></div>'
 
 
-def _trap(reader: MarkdownIt, content: Sequence[Token], traps: Traps) -> str:
+def _trap(reader: MarkdownIt, content: Sequence[Token], traps: Entries) -> str:
     """Fold an item of the list behind what it begins with in bold; without that it stands open."""
     body = reader.renderer.render(content, reader.options, {})
     lead, bold, rest = body.removeprefix("<p>").partition("</strong>")
