@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pytest
 from support.browser import Visitor, make_server
 from support.course_files import ROOT
 from support.course_maker import front, make_course
@@ -75,6 +76,44 @@ def test_answers_and_traps_are_folded(tmp_path: Path) -> None:
     assert html.count("<details") == html.count("</details>") == 2
     assert "<li>No name, no fold.</li>" in html.replace("\n", "")
     assert '<p class="label">prints</p>' in html
+
+
+FORMULA = "text\n\n```\nmean  =  sum / n\n```\n"
+
+
+def test_a_formula_is_mathml_in_the_place_of_its_block() -> None:
+    """With every line of it; no other block is touched, and what cannot be read stays text."""
+    pytest.importorskip("latex2mathml", reason="pip install -e '.[dev]'")
+    html = text_html(FORMULA + "```\nother\n```\n", formulas={"mean": [r"m = \frac{\text{sum}}{n}", "n"]})
+    assert html.count('<math display="block">') == 2 and "<mfrac>" in html
+    assert "mean  =" not in html and "<code>other</code>" in html
+    assert "mean  =  sum / n" in text_html(FORMULA, formulas={"mean": [r"\frac{"]})
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\text{<img src=x onerror=alert(1)>}",
+        r"\href{javascript:alert(1)}{x}",
+        r"\style{color:red}{x}",
+        r"\class{jump}{x}",
+        r"\text{&lt;script&gt;}</math><script>",
+    ],
+)
+def test_a_hostile_formula_is_shown_and_not_run(latex: str) -> None:
+    """No tag, address, style or class of its own gets into the page."""
+    html = text_html(FORMULA, formulas={"mean": [latex]})
+    for forbidden in ("<img", "<script", "href=", "style=", 'class="jump"'):
+        assert forbidden not in html
+
+
+def test_a_formula_of_the_front_matter_has_its_block() -> None:
+    """Each entry begins a block of its lesson, and is LaTeX that can be set."""
+    pytest.importorskip("latex2mathml", reason="pip install -e '.[dev]'")
+    lessons = load(ROOT).lessons.values()
+    for lesson in lessons:
+        assert lesson_html(lesson).count('<div class="block formula"') == len(lesson.formulas), lesson.name
+    assert sum(len(lesson.formulas) for lesson in lessons) > 15
 
 
 def test_hostile_text_is_shown_and_not_run() -> None:
