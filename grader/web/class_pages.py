@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,19 @@ def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlett
         Route("/", lambda _: show_page("class", {"title": title, "states": STATUSES})),
         Route("/learners.json", lambda _: JSONResponse(learners)),
         Route("/report.html", lambda _: FileResponse(out / "report.html")),
-        *[Mount(f"/{name}", StaticFiles(directory=out / name, check_dir=False)) for name in FOLDERS],
+        *[Mount(f"/{name}", _Pages(directory=out / name, check_dir=False)) for name in FOLDERS],
         Route("/style.css", show_style),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     return Starlette(routes=routes)
+
+
+class _Pages(StaticFiles):
+    """The pages in a folder and nothing else: somebody else's results may hold a script, or be links to other files."""
+
+    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
+        leads_away = self.directory is not None and Path(self.directory).is_symlink()
+        return super().lookup_path(path) if path.endswith(".html") and not leads_away else ("", None)
 
 
 def class_view(out: Path, records: Iterable[Record]) -> dict[str, Any]:

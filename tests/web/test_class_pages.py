@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,6 +69,23 @@ def test_the_pages_of_a_run_are_served_to_whoever_has_the_link(opened):
     assert visitor.ask("GET", "/", headers={"Cookie": None}).status == 403
     process.send_signal(signal.SIGTERM)
     assert process.wait(SECONDS) == 128 + signal.SIGTERM
+
+
+def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_path):
+    """Of a results folder pages alone are served: no script, which its pages could load, and no linked folder."""
+    out = tmp_path / "out"
+    shutil.copytree(results, out)
+    (out / "feedback/steal.js").write_text("fetch('/code/secret.html')")
+    shutil.rmtree(out / "code")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/secret.html").write_text("SECRET")
+    (out / "code").symlink_to(tmp_path / "home")
+    with PageServer(make_class_app(out, "A course", []), 0, "grader open", CLASS_POLICY) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        assert visitor.ask("GET", "/feedback/ann.html").status == 200
+        for path in ("/feedback/steal.js", "/feedback/ann.json", "/code/secret.html"):
+            assert visitor.ask("GET", path).status == 404, path
 
 
 def test_what_is_not_there_is_said(tmp_path):
