@@ -92,3 +92,17 @@ def test_torchs_own_clipping_is_refused_in_parts_too(function):
         host.close()
 
     assert error["kind"] == "forbidden"
+
+
+def test_a_row_that_torch_shortens_is_clipped_by_torch():
+    """All gradients as one row of a table: `renorm` takes its norm and scales it, in one call."""
+    import torch
+
+    row = torch.ones(1, 9)
+    for call in (lambda: row.renorm(2, 0, 1.0), lambda: torch.renorm(row, p=2, dim=0, maxnorm=1.0)):
+        host = ModuleHost({"call": call}, load(ROOT).lessons["gradient_clipping"].forbids)
+        try:
+            error = host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}})["error"]
+        finally:
+            host.close()
+        assert error["kind"] == "forbidden"
