@@ -12,6 +12,7 @@ too. They count in reach of any of the exercise's functions, and in what runs wh
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -135,7 +136,8 @@ class _Program:
 
 
 def _forbidden(name: str | None, matches: Callable[[str], str | None]) -> str:
-    return name if name and matches(name) else ""
+    """Return the first forbidden part of a dotted name: a class out of a forbidden module is forbidden, too."""
+    return next((part for part in (name or "").split(".") if part and matches(part)), "")
 
 
 BODY = ast.stmt | ast.ExceptHandler
@@ -158,6 +160,8 @@ class _Module:
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(_own_attributes(nodes))
         self.harmless = _harmless(nodes)
+        self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
+        self.own_names = set(_own_names(nodes))
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.bindings: dict[str, list[ast.AST]] = {
             AT_IMPORT: [part for node in self.body for part in _run_at_import(node)]
@@ -179,6 +183,8 @@ class _Module:
                 self.own_modules[local] = alias.name
             elif module in own:
                 self.imported[local] = (module, alias.name)
+            elif alias.name == "*":
+                self.stars += [module] if _first_part(module) in LIBRARIES else []
             elif isinstance(node, ast.Import):
                 self.paths[imported_name(alias)] = alias.name if alias.asname else imported_name(alias)
             else:
@@ -249,7 +255,10 @@ class _Module:
         return found
 
     def called_name(self, node: ast.AST) -> str | None:
-        """Return the library's name for what a node uses, if it uses a library and not the learner's own method."""
+        """Return the library's name for what a node uses, if it uses a library and not the learner's own method.
+
+        For a name by itself that is all that leads to it: `optim.lr_scheduler.StepLR`, imported as `Step`.
+        """
         if isinstance(node, ast.Attribute):
             if _first_part(self._path(node)) in LIBRARIES:
                 return node.attr
@@ -258,7 +267,9 @@ class _Module:
             return None if own or node.attr in self.own_attributes else node.attr
         if isinstance(node, ast.Name):
             path = self.paths.get(node.id, "")
-            return path.rpartition(".")[2] if _first_part(path) in LIBRARIES else None
+            if not path and self.stars and node.id not in self.own_names:
+                path = ".".join([*self.stars, node.id])  # whichever it is of
+            return path.partition(".")[2] if _first_part(path) in LIBRARIES else None
         return _name_in_quotes(node)
 
     def hiding_name(self, node: ast.AST) -> str:
@@ -329,6 +340,18 @@ def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
                 if isinstance(part, Definition):
                     yield part.name
+
+
+def _own_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that the file binds anywhere, and Python's own."""
+    yield from dir(builtins)
+    for node in nodes:
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, Definition):
+            yield node.name
 
 
 def _harmless(nodes: Iterable[ast.AST]) -> set[int]:

@@ -44,6 +44,11 @@ OFFENCES = {
     "def softmax(x, dim=-1):\n    return operator.attrgetter('nn.functional.softmax')(torch)(x)\n",
     "a helper by its name in quotes": "import torch\ndef h(x):\n    return torch.softmax(x, 0)\n"
     "def softmax(x, dim=-1):\n    return globals()['h'](x)\n",
+    "out of a module of that name": "from torch.softmax.parts import K\ndef softmax(x, dim=-1):\n    return K(x)\n",
+    "with everything beside it": "from torch.nn.functional import *\ndef go(x):\n    return log_softmax(x, 0)\n"
+    "def softmax(x, dim=-1):\n    return go(x).exp()\n",
+    "out of a module of that name, with all of it": "from torch.softmax import *\n"
+    "def softmax(x, dim=-1):\n    return Thing(max(x))\n",
     "of another library": "from scipy.special import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
 }
 HIDDEN = {
@@ -79,6 +84,8 @@ INNOCENT = {
     "a docstring": "def softmax(x, dim=-1):\n    '''Like torch.softmax.'''\n    return x\n",
     "a comment": "def softmax(x, dim=-1):\n    return x  # torch.softmax\n",
     "one's own lesson": "from softmax import softmax as mine\ndef softmax(x, dim=-1):\n    return mine(x, dim)\n",
+    "one's own beside everything of a library": "from torch import *\ndef softmax(x, log_softmax=None):\n"
+    "    softmin = -x\n    return softmax(softmin, log_softmax)\n",
     "an attribute of one's own": "class A:\n    def f(self):\n        return self.softmax\n"
     "def softmax(x, dim=-1):\n    return A().f()\n",
     "no Python at all": "def softmax(:\n",
