@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 getuid = getattr(os, "getuid", int)  # Windows has none
 MAX_BODY_BYTES = 300_000  # a learner's file has at most 250,000
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+LISTENS = "0A"  # as Linux writes it
 MAX_LINKS = 100  # not used yet
 LINK = "Use the link that `{0}` printed. It opens one browser: for another, start `{0}` again."
 POLICY = (
@@ -103,14 +104,20 @@ class Guard:
 
 
 def _is_another_users(request: Request) -> bool:
-    """Return True if a program of another user, but root, asks: Linux lists whose each connection is."""
+    """Return True if a program of another user, but root, asks: Linux lists whose each connection is.
+
+    Of a connection that was closed it no longer says so: where our own socket is listed, and that is not, nobody asks.
+    """
     ours, theirs = (f":{(request.scope.get(end) or ('', 0))[1]:04X}" for end in ("server", "client"))
+    users: set[int] = set()
+    lists_us = False
     for table in CONNECTIONS:
         with suppress(OSError), table.open(encoding="ascii") as lines:
-            for _, local, remote, *_, user in (line.split()[:8] for line in lines):
-                if local.endswith(theirs) and remote.endswith(ours) and int(user) not in (0, getuid()):
-                    return True
-    return False
+            for _, local, remote, state, _, _, _, user, _, inode, *_ in (line.split() for line in lines):
+                lists_us |= local.endswith(ours) and state == LISTENS
+                if local.endswith(theirs) and remote.endswith(ours) and inode != "0":
+                    users.add(int(user))
+    return not users <= {0, getuid()} or (lists_us and not users)
 
 
 def _bounded(receive: Receive) -> Receive:

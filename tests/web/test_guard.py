@@ -129,6 +129,27 @@ def test_another_user_of_the_machine_is_refused(server: WebServer, monkeypatch: 
     assert visitor.enter() == 303
 
 
+AS_ANOTHER_WHO_LEAVES = """
+import encodings.idna, os, socket, struct, sys
+if not os.getuid(): os.setuid(65534)
+line = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", int(sys.argv[3]), 0))
+line.sendall(sys.argv[2].encode())
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, which alone can be somebody else")
+@pytest.mark.parametrize("linger", ["0", "1"], ids=["closes", "resets"])
+def test_nobody_is_let_in_who_has_left(server: WebServer, linger: str) -> None:
+    """Of a closed connection nobody can say whose it was: another user could use up a link, or write unseen."""
+    visitor = Visitor(server.make_link())
+    text = f"GET {visitor.key} HTTP/1.1\r\nHost: {visitor.host}\r\n\r\n"
+    port = visitor.host.rpartition(":")[2]
+    for _ in range(5):  # it is a race
+        subprocess.run([sys.executable, "-c", AS_ANOTHER_WHO_LEAVES, port, text, linger], timeout=SECONDS, check=True)
+    assert visitor.enter() == 303
+
+
 def test_every_answer_has_the_policy(server: WebServer, visitor: Visitor) -> None:
     """Pages, refusals and what is not there: no inline script or style, nothing from elsewhere, no framing."""
     for answer in (
