@@ -311,6 +311,42 @@ def gpt(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*parameter.shape, scale=0.5) for parameter in model.parameters()]
 
 
+def encoder(draw: Draw) -> Comparison:
+    """torch's own encoder with the same numbers and `src_key_padding_mask`; the rows of padding are 0."""
+    heads, layers, hidden, vocab_size, tokens = (draw.size(high=3) for _ in range(5))
+    width, texts = heads * draw.size(high=3), draw.size()
+    ids, lengths = draw.integers(vocab_size, texts, tokens), draw.integers(tokens, texts) + 1
+    sizes = (vocab_size, tokens + draw.size(0), width, heads, layers, hidden)
+    model = load("solutions/models/encoder.py").Encoder(*sizes).to(draw.dtype)
+    layer = torch.nn.TransformerEncoderLayer(width, heads, hidden, 0.0, "gelu", batch_first=True, norm_first=True)
+    norm = torch.nn.LayerNorm(width)
+    # left in training mode: in evaluation it may take a faster way, which gives 0 for padding
+    other = torch.nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False).to(draw.dtype)
+    names, real = [name for name, _ in model.named_parameters()], torch.arange(tokens) < lengths[:, None]
+    given_lengths = draw.one_of(lengths, None) if bool(real.all()) else lengths
+
+    def ours(*numbers: torch.Tensor) -> torch.Tensor:
+        args = (ids,) if given_lengths is None else (ids, given_lengths)
+        return torch.func.functional_call(model, dict(zip(names, numbers, strict=True)), args) * real.unsqueeze(-1)
+
+    def theirs(*numbers: torch.Tensor) -> torch.Tensor:
+        held = dict(zip(names, numbers, strict=True))
+        x = F.embedding(ids, held.pop("tok.weight")) + held.pop("pos.weight")[:tokens]
+        mapped = {name: held.pop(name) for name in ("norm.weight", "norm.bias")}
+        for i in range(layers):
+            inputs = [held.pop(f"blocks.{i}.attn.w{letter}.weight") for letter in "qkv"]
+            mapped[f"layers.{i}.self_attn.in_proj_weight"] = torch.cat(inputs)
+            mapped[f"layers.{i}.self_attn.in_proj_bias"] = torch.zeros(3 * width, dtype=draw.dtype)
+            mapped[f"layers.{i}.self_attn.out_proj.bias"] = torch.zeros(width, dtype=draw.dtype)
+        for name, each in held.items():
+            there = name.replace("blocks", "layers").replace("attn.wo", "self_attn.out_proj")
+            mapped[there.replace("ffn.w", "linear")] = each
+        found = torch.func.functional_call(other, mapped, (x,), {"src_key_padding_mask": ~real}, strict=True)
+        return found * real.unsqueeze(-1)
+
+    return ours, theirs, [draw.normal(*parameter.shape) for parameter in model.parameters()]
+
+
 def generate(draw: Draw) -> Comparison:
     """The definition: every token behind the prompt is what is picked after the tokens in front of it."""
     batch, length, new, most = draw.size(), draw.size(), draw.size(0), draw.size()
@@ -435,6 +471,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "next_token_probs": next_token_probs,
     "sample_token": sample_token,
     "gpt": gpt,
+    "encoder": encoder,
     "generate": generate,
     "language_batches": language_batches,
     "cached_attention": cached_attention,
