@@ -194,7 +194,10 @@ class ClassStore:
 
     def overrides(self) -> dict[str, dict[str, Override]]:
         """Return what a human said of hand-ins, by id and lesson."""
-        query = "SELECT id, lesson, score, says, by, at, digest FROM overrides ORDER BY number"
+        query = """
+            SELECT id, lesson, score, says, by, at, digest FROM overrides
+            WHERE number IN (SELECT max(number) FROM overrides GROUP BY id, lesson) ORDER BY number
+        """  # each change of mind adds a row
         found: dict[str, dict[str, Override]] = {}
         for hand_in, lesson, override in self._database.read(_to_override, query, ()):
             found.setdefault(hand_in, {})[lesson] = override

@@ -19,7 +19,9 @@ from grader.batch.results import Results, read_results
 from grader.batch.results_folder import store_path
 from grader.cli.grader.group import grader
 from grader.intake.learner import Entry, Learner
-from grader.model import LessonResult
+from grader.model import LessonResult, Override
+from grader.store.class_store import ClassStore
+from grader.store.sqlite import MAX_ROWS
 
 HEADER = {
     "schema": 1, "course": {"id": "c", "version": "1", "content": "x"}, "engine": "1", "seed": 1, "device": "cpu",
@@ -194,6 +196,17 @@ def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
     assert scores(out)["bob"]["moving_average"] == 2.5 and scores(out)["ann"]["argmax_2d"] == 10.0
     assert not {"\x1b", "\x9b"} & set((out / "gradebook.csv").read_text())
     assert "whose score" in refused(out, "override", "{out}")
+
+
+def test_a_score_may_be_given_any_number_of_times(out):
+    """What was said last counts, and what was said before does not fill the store until it cannot be read."""
+    store = ClassStore.existing(out / "results.sqlite")
+    digest = store.states()["ann"].digest
+    said = Override(1.0, "why", "", "", digest)
+    store.add_overrides([("ann", "argmax_2d", said)] * (MAX_ROWS + 1))
+    store.close()
+    call(out, "override", "{out}", "ann", "--lesson", "argmax_2d", "--score", "3", "--say", "at last")
+    assert scores(out)["ann"]["argmax_2d"] == 3.0
 
 
 def test_the_lesson_need_not_be_named_where_there_is_one(tmp_path):
