@@ -83,6 +83,14 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, was, now, says, line):
     assert error.value.where == f"{tmp_path / 'hw1.toml'}:{line}"
 
 
+@pytest.mark.parametrize("value", ["9" * 9000, "[" * 9000], ids=["digits", "lists"])
+def test_what_no_parser_takes_is_said(tmp_path, value):
+    """A number of thousands of digits and lists in lists are the file's fault, and not ours."""
+    with pytest.raises(UsageError, match=r"nested too deeply|not valid TOML") as error:
+        read_assignment(written(tmp_path, f"out_of = {value}"))
+    assert error.value.where.startswith(str(tmp_path / "hw1.toml"))
+
+
 def test_an_extension_that_is_no_time_is_said_with_its_line(tmp_path):
     """Each line of the extensions has an id and a time."""
     path = written(tmp_path)
