@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from grader.errors import CourseError
+from grader.errors import CourseError, UsageError
 
 AUDIT = "correct the file, then run `grader audit`"
 MAX_FILE_BYTES = 16 << 20  # of a course's file, a release's or a workspace's
@@ -80,6 +80,16 @@ def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+@contextmanager
+def explain_unwritable(what: str, where: Path, next_step: str = "name another file with --out") -> Iterator[None]:
+    """Turn an OSError into a UsageError, which calls what is written `what`."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"{what} cannot be written: {error.strerror or error}"
+        raise UsageError(problem, where=str(where), next_step=next_step) from None
 
 
 def write_whole(path: Path, pieces: Iterable[str]) -> None:

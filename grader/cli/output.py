@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from grader.errors import UsageError
+from grader.files import explain_unwritable
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -34,8 +35,5 @@ def write_file(path: Path, text: str, what: str, *, next_step: str = "name anoth
     """
     if path.is_symlink() and not any(map(path.is_relative_to, ("/dev", "/proc"))):
         raise UsageError(f"{what} cannot be written: this is a link", where=str(path), next_step=next_step)
-    try:
+    with explain_unwritable(what, path, next_step):
         path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        problem = f"{what} cannot be written: {error.strerror or error}"
-        raise UsageError(problem, where=str(path), next_step=next_step) from None

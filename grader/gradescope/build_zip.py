@@ -16,7 +16,7 @@ from string import Template
 
 from grader.authoring.release.pack_program import program_files, require_checks
 from grader.authoring.release.wheel import write_zip
-from grader.errors import UsageError
+from grader.files import explain_unwritable
 from grader.gradescope.settings import FILE, BundleSettings
 from grader.model import Course, Lesson
 from grader.reports.formats.to_gradescope import make_failure
@@ -39,11 +39,8 @@ def write_bundle(course: Course, lessons: Sequence[Lesson], out: Path, settings:
     """
     require_checks(course, lessons)
     seconds = minutes * 60 - SPARE_SECONDS
-    try:
+    with explain_unwritable("the file", out):
         write_zip(out, _contents(course, settings, minutes, seconds), SCRIPTS)
-    except OSError as error:
-        what = f"the file cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
 
 
 def _contents(course: Course, settings: BundleSettings, minutes: int, seconds: int) -> Iterator[tuple[str, bytes]]:

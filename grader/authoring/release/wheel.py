@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.files import files_below, replacing
+from grader.files import explain_unwritable, files_below, replacing
 
 DISTRIBUTION = "selfattend"
 LABEL = "learner"  # of the version: `selfattend 0.1.0+learner`
@@ -42,11 +42,8 @@ def write_wheel(release: Path, folder: Path) -> Path:
     )
     record = next(name for name in contents if name.endswith("/WHEEL")).replace("/WHEEL", "/RECORD")
     contents[record] = _record(contents, record)
-    try:
+    with explain_unwritable("the wheel", path, "name another place with --out DIR"):
         write_zip(path, contents.items())
-    except OSError as error:
-        what = f"the wheel cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(path), next_step="name another place with --out DIR") from None
     return path
 
 

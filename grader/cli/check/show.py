@@ -13,7 +13,7 @@ from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, json_option
 from grader.errors import UsageError
-from grader.files import is_file
+from grader.files import explain_unwritable, is_file
 from grader.terminal.console import make_layout, paint, put, show_paged, signs
 from grader.terminal.text import plural
 
@@ -71,9 +71,6 @@ def command(
 def _write(pictures: list[Picture], out: Path) -> None:
     from grader.reports.formats.to_picture_file import to_file
 
-    try:
+    with explain_unwritable("the picture", out, "name another place with --out FILE"):
         out.write_bytes(to_file(pictures, out.suffix))
-    except OSError as error:
-        what = f"the picture cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another place with --out FILE") from None
     put(f"{signs().passed} {plural(len(pictures), 'picture')} in {out}")

@@ -14,7 +14,7 @@ from grader.cli.lesson_parameters import graded_lesson
 from grader.cli.options import json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
-from grader.files import replacing
+from grader.files import explain_unwritable, replacing
 from grader.model import SCHEMA
 from grader.reports.record_view import MAX_POINTS
 from grader.terminal.console import paint, put, warn, wrap
@@ -98,7 +98,8 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
         warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
-    _write(out, filled.content)
+    with explain_unwritable("the file", out), replacing(out) as temporary:
+        temporary.write_bytes(filled.content)
     if as_json:
         put_json({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()})
     else:
@@ -181,15 +182,6 @@ def _fill(
 def _unfinished_text(unfinished: int | None) -> str:
     how_many = plural(unfinished, "submission") if unfinished else "some submissions"
     return f"this run is not finished: {how_many} {'is' if unfinished == 1 else 'are'} not graded yet"
-
-
-def _write(out: Path, content: bytes) -> None:
-    try:
-        with replacing(out) as temporary:
-            temporary.write_bytes(content)
-    except OSError as error:
-        what = f"the file cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
 
 
 def _print_report(filled: Filled, out: Path, platform: str) -> None:

@@ -11,6 +11,7 @@ from grader.cli.gradebook.export import put_list
 from grader.cli.options import json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
+from grader.files import explain_unwritable
 from grader.model import SCHEMA
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
@@ -50,11 +51,8 @@ def command(results: Path, platform: str | None, out: Path, force: bool, as_json
     if platform is None:
         raise UsageError("name the platform", next_step="--canvas, --moodle or --folder")
     refuse_existing(out, force)
-    try:
+    with explain_unwritable("the feedback", out, "name another place with --out"):
         returned = return_feedback(results, platform, out)
-    except OSError as error:
-        what = f"the feedback cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another place with --out") from None
     left = [{"who": who, "why": why} for who, why in returned.left]
     if as_json:
         put_json({"schema": SCHEMA, "out": str(out), "written": returned.written, "left": left})

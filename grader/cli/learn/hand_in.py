@@ -14,7 +14,7 @@ from grader.cli.options import course_option
 from grader.cli.output import refuse_existing
 from grader.course.learner_copy import passed_words
 from grader.errors import UsageError
-from grader.files import replacing
+from grader.files import explain_unwritable, replacing
 from grader.terminal.console import paint, put, signs, warn
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def command(ctx: click.Context, lessons: str | None, out: Path, force: bool) -> 
     if not written:
         raise UsageError("nothing is written yet", where=str(workspace.root), next_step="learn check")
     files = _read_files(context, written)
-    try:
-        with replacing(out) as temporary, ZipFile(temporary, "w", ZIP_DEFLATED) as archive:
-            for name, source in files.items():
-                archive.writestr(ZipInfo(name), source.encode(), ZIP_DEFLATED)
-    except OSError as error:
-        what = f"the zip cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another file with --out") from None
+    with (
+        explain_unwritable("the zip", out),
+        replacing(out) as temporary,
+        ZipFile(temporary, "w", ZIP_DEFLATED) as archive,
+    ):
+        for name, source in files.items():
+            archive.writestr(ZipInfo(name), source.encode(), ZIP_DEFLATED)
     _tell(context, chosen, written, files)
     put(paint(f"Written to {short_path(out.absolute())}. Hand in this one file.", "strong"))
 
