@@ -123,10 +123,13 @@ def _stack_class(cached: bool) -> Any:
             return outputs
 
     class CachedStack(Stack):
-        """A stack that is given new tokens alone, with a cache: here simply what it has read so far."""
+        """A stack that is given new tokens alone, with a cache: here simply what it has read so far.
+
+        Between one run's tokens and the next's stands a token more: its logits tell in which pieces it read the text.
+        """
 
         def forward(self, inputs: Any, cache: Any = None) -> Any:
-            text = inputs if cache is None else torch.cat([cache, inputs], dim=1)
+            text = inputs if cache is None else torch.cat([cache, cache[:, :1], inputs], dim=1)
             return self.noted(inputs, self.layers(text)[:, -inputs.shape[1] :]), text
 
     return CachedStack if cached else Stack
