@@ -61,3 +61,46 @@ def values_are_reached_through_the_weights():
         norms.append(grad.norm())
     assert norms[0] > norms[1], norms
     return f"‖dV‖ {norms[0]:.0f} raw, {norms[1]:.0f} scaled"
+
+
+def a_raw_head_of_width_16_chooses_among_four_keys():
+    """score_scaling.md: the entropy of a choice among four keys, and at 1024 one key has it all
+    score_scaling.md: at narrow widths the raw Jacobian is *larger*
+    """
+    choices, sizes = {}, {}
+    for width in (4, 16, 1024):
+        weights = _rows(width, False)[0]
+        choices[width] = (-torch.xlogy(weights, weights)).sum(-1).median().exp().item()
+        slopes = (each.diag_embed() - each[:, :, None] * each[:, None, :] for each in (weights, _rows(width, True)[0]))
+        sizes[width] = [slope.flatten(1).norm(dim=1).median().item() for slope in slopes]
+    assert 3 < choices[16] < 5.5 and choices[1024] < 1.1, choices
+    assert sizes[4][0] > sizes[4][1] and sizes[16][0] > sizes[16][1] and sizes[1024][0] < 0.01 < sizes[1024][1], sizes
+    return ", ".join(f"{width}: {choice:.1f} keys" for width, choice in choices.items())
+
+
+def the_median_row_and_the_total_part_ways():
+    """score_scaling.md: The median row falls below the scaled one between 256 and 1024
+    score_scaling.md: They *grow* with the width
+    score_scaling.md: Nearly half of the queries get less than a thousandth of what the upper tenths get
+    """
+    lengths = {width: [_rows(width, each, 501)[1].norm(dim=1) for each in (False, True)] for width in (64, 256, 1024)}
+    medians = {width: (raw.median() / scaled.median()).item() for width, (raw, scaled) in lengths.items()}
+    totals = {width: (raw.norm() / scaled.norm()).item() for width, (raw, scaled) in lengths.items()}
+    assert medians[64] > 2 and medians[256] > 1 and medians[1024] < 0.1, medians
+    assert totals[64] < totals[256] < totals[1024], totals
+    raw = lengths[1024][0]
+    assert raw.quantile(0.4) < 1e-3 * raw.quantile(0.85)
+    return ", ".join(f"{width}: median x {medians[width]:.3f}, total x {totals[width]:.0f}" for width in lengths)
+
+
+def a_new_model_has_scores_of_another_size():
+    """score_scaling.md: At the size of GPT-2 the raw scores have the standard deviation 2.5
+    score_scaling.md: In a model of D = 64 they have 0.1
+    """
+    found = {}
+    for width, d_head in ((768, 64), (64, 16)):
+        x = torch.nn.functional.layer_norm(torch.randn(256, width), (width,))
+        q, k = (x @ (torch.randn(d_head, width) * 0.02).T for _ in "qk")
+        found[width] = (q @ k.T).std().item()
+    assert abs(found[768] - 2.46) < 0.15 and abs(found[64] - 0.1) < 0.02, found
+    return ", ".join(f"D = {width}: {std:.2f}" for width, std in found.items())
