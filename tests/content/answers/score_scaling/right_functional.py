@@ -1,0 +1,35 @@
+# right: torch's own attention, and torch.autograd.grad
+import math
+
+import torch
+
+
+def row_entropy(weights):
+    return -torch.xlogy(weights, weights).sum(-1)
+
+
+def jacobian_norm(weights):
+    j = torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+    return torch.linalg.norm(j, dim=(-2, -1))
+
+
+def gradient_by_row(q, k, v, scale, d_out):
+    with torch.enable_grad():
+        x = q.detach().requires_grad_()
+        out = torch.nn.functional.scaled_dot_product_attention(x, k, v, scale=scale)
+    (grad,) = torch.autograd.grad(out, x, grad_outputs=d_out)
+    return grad.norm(dim=1)
+
+
+def readings(heads):
+    width = None
+    for q, k, v, d_out in heads:
+        d_k = q.shape[1]
+        raw = gradient_by_row(q, k, v, 1.0, d_out).median()
+        scaled = gradient_by_row(q, k, v, 1 / math.sqrt(d_k), d_out).median()
+        if raw < scaled:
+            width = d_k
+            break
+    q, k, v, d_out = heads[-1]
+    lengths = gradient_by_row(q, k, v, 1.0, d_out)
+    return {"width": width, "silent": (lengths < lengths.max() / 100).double().mean().item()}
