@@ -38,30 +38,30 @@ def area(page: Any, server: WebServer, workspace: Path) -> Any:
     return found
 
 
-@pytest.mark.parametrize(
-    "keys, text",
-    [
-        (["def f(x):", "Enter", "return x", "Enter", "y"], "def f(x):\n    return x\ny"),
-        (["f(g[1], {'a", "End", ": 2"], "f(g[1], {'a'}): 2"),
-        (["f(x)", "Backspace", "Backspace", "Backspace", "Backspace"], ""),
-        (["()", "ArrowLeft", "Backspace"], ""),
-        (["it's"], "it's"),
-        (["x", "Tab", "y", "Enter", "Tab", "z", "Shift+Tab"], "x   y\nz"),
-        (["if x:", "Enter", "Backspace", "y"], "if x:\ny"),
-        (["a", "Enter", "b", "Control+a", "Tab"], "    a\n    b"),
-        (["a", "Enter", "b", "Control+a", "Tab", "Control+z"], "a\nb"),
-        (["ab", "Shift+ArrowLeft", "("], "a(b)"),
-        (["</textarea><script>", "Enter", "&lt;"], "</textarea><script>\n&lt;"),
-    ],
-)
-def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any, keys: list[str], text: str) -> None:
-    """Enter indents, brackets come in pairs, Tab and Backspace go by four; what is drawn behind is what is written."""
-    for key in keys:
-        named = len(key) > 2 and (key in ("Enter", "Tab", "End", "Backspace", "ArrowLeft") or "+" in key)
-        (page.keyboard.press if named else page.keyboard.type)(key)
+TYPED = [
+    (["def f(x):", "Enter", "return x", "Enter", "y"], "def f(x):\n    return x\ny"),
+    (["f(g[1], {'a", "End", ": 2"], "f(g[1], {'a'}): 2"),
+    (["f(x)", "Backspace", "Backspace", "Backspace", "Backspace"], ""),
+    (["()", "ArrowLeft", "Backspace"], ""),
+    (["it's"], "it's"),
+    (["x", "Tab", "y", "Enter", "Tab", "z", "Shift+Tab"], "x   y\nz"),
+    (["if x:", "Enter", "Backspace", "y"], "if x:\ny"),
+    (["a", "Enter", "b", "Control+a", "Tab"], "    a\n    b"),
+    (["a", "Enter", "b", "Control+a", "Tab", "Control+z"], "a\nb"),
+    (["ab", "Shift+ArrowLeft", "("], "a(b)"),
+    (["</textarea><script>", "Enter", "&lt;"], "</textarea><script>\n&lt;"),
+]
 
-    assert area.input_value() == text
-    assert page.locator("#coloured").text_content() == text + "\n"
+
+def test_keys_do_what_they_do_in_an_editor(page: Any, area: Any) -> None:
+    """Enter indents, brackets come in pairs, Tab and Backspace go by four; what is drawn behind is what is written."""
+    for keys, text in TYPED:
+        for key in ["Control+a", "Delete", *keys]:
+            named = len(key) > 2 and (key in ("Enter", "Tab", "End", "Backspace", "ArrowLeft", "Delete") or "+" in key)
+            (page.keyboard.press if named else page.keyboard.type)(key)
+
+        assert area.input_value() == text, keys
+        assert page.locator("#coloured").text_content() == text + "\n", keys
 
 
 def test_a_pause_writes_the_file_and_ctrl_s_at_once(page: Any, area: Any, workspace: Path) -> None:
