@@ -8,7 +8,7 @@ Each file `answers/<lesson>/right_*.py` or `wrong_*.py` is a whole submission. I
 
 They are written apart from the known mistakes and the alternatives of the course, in other words: what those recognise
 of themselves proves little. A file may import an earlier lesson's function; it gets the answer `right_plain.py`.
-A usual run grades every sixth; `pytest -m soak` the others.
+A usual run grades every ninth; `pytest -m soak` the others.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def complaint(result: LessonResult) -> str:
     return "\n".join([*failed[:3], *result.weaknesses])
 
 
-@of(RIGHT, RIGHT[::6])
+@of(RIGHT, RIGHT[::9])
 def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     """Right code passes every check and is given no mistake's name, whosever style it is in."""
     result = verdict_on(path)
@@ -129,7 +129,7 @@ def test_a_right_answer_scores_ten(path: Path, verdict_on: Verdicts) -> None:
     assert (result.score, result.passed, result.mistakes) == (10.0, True, ()), complaint(result)
 
 
-@of(WRONG, WRONG[1::6])
+@of(WRONG, WRONG[1::9])
 def test_a_wrong_answer_gets_its_true_name(path: Path, verdict_on: Verdicts) -> None:
     """Wrong code is rejected and named by its own mistakes; without a known one it is told where it goes wrong."""
     result = verdict_on(path)
