@@ -66,7 +66,10 @@ def values_are_reached_through_the_weights():
 def a_raw_head_of_width_16_chooses_among_four_keys():
     """score_scaling.md: the entropy of a choice among four keys, and at 1024 one key has it all
     score_scaling.md: at narrow widths the raw Jacobian is *larger*
+    score_scaling.md: (64 equal weights: 0.12)
     """
+    flat = torch.full((64,), 1 / 64)
+    assert abs((flat.diag() - torch.outer(flat, flat)).norm() - 0.124) < 0.001
     choices, sizes = {}, {}
     for width in (4, 16, 1024):
         weights = _rows(width, False)[0]
