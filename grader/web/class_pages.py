@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.responses import FileResponse, JSONResponse
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -30,10 +31,15 @@ CLASS_POLICY = POLICY.replace("script-src 'self'", f"script-src 'self' '{hash_of
 def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlette:
     """Return the application over the results folder *out*, which must stand behind the guard."""
     learners = class_view(out, records)
+    report = out / "report.html"
+
+    def show_report(_request: Request) -> Response:
+        return Response(status_code=404) if report.is_symlink() else FileResponse(report)
+
     routes = [
         Route("/", lambda _: show_page("class", {"title": title, "states": STATUSES})),
         Route("/learners.json", lambda _: JSONResponse(learners)),
-        Route("/report.html", lambda _: FileResponse(out / "report.html")),
+        Route("/report.html", show_report),
         *[Mount(f"/{name}", _Pages(directory=out / name, check_dir=False)) for name in FOLDERS],
         Route("/style.css", show_style),
         Mount("/static", StaticFiles(directory=STATIC)),

@@ -80,11 +80,13 @@ def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_pa
     (tmp_path / "home").mkdir()
     (tmp_path / "home/secret.html").write_text("SECRET")
     (out / "code").symlink_to(tmp_path / "home")
+    (out / "report.html").unlink()
+    (out / "report.html").symlink_to(tmp_path / "home/secret.html")
     with PageServer(make_class_app(out, "A course", []), 0, "grader open", CLASS_POLICY) as server:
         visitor = Visitor(server.make_link())
         visitor.enter()
         assert visitor.ask("GET", "/feedback/ann.html").status == 200
-        for path in ("/feedback/steal.js", "/feedback/ann.json", "/code/secret.html"):
+        for path in ("/feedback/steal.js", "/feedback/ann.json", "/code/secret.html", "/report.html"):
             assert visitor.ask("GET", path).status == 404, path
 
 
