@@ -1,4 +1,5 @@
-"""Measure `learn watch`: from the write of a file to its verdict on the screen, and what it costs while nobody saves.
+"""Measure `learn watch` and `learn web`: from the write of a file to its verdict on the screen, and to its event in a
+browser; and what they cost while nobody saves.
 
 python benchmarks/live.py
 
@@ -7,17 +8,25 @@ The limits are for two idle cores. Each save is of right work that differs in a 
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import pty
 import select
+import signal
 import statistics
 import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from measure import LESSONS, ROOT, describe_machine, learn, process_tree, tree_pss, workspace
+
+from grader.web.exercise import version_of
 
 LIMITS = {lesson: 0.15 if lesson == "training" else 0.04 for lesson in LESSONS}  # seconds
 MEMORY_LIMIT = 600  # MiB
@@ -50,42 +59,112 @@ class Watching:
         self._text = self._text.partition(wanted)[2]
         return time.perf_counter()
 
-    def processor_seconds(self) -> float:
-        """Return what all its processes have used."""
-        ticks = 0
-        for pid in process_tree(self.process.pid):
-            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+    def save(self, root: Path, lesson: str, number: int) -> float:
+        """Return the seconds from a save to its verdict."""
+        begun = write(root, lesson, number)
+        self.wait_for(WORKING)
+        return self.wait_for(DONE) - begun
+
+    def end(self) -> None:
+        os.write(self.terminal, b"q")
+        self.process.wait(SECONDS)
+
+
+class Browsing:
+    """A running `learn web`, and the events that a page of it gets."""
+
+    def __init__(self, root: Path) -> None:
+        self.process = subprocess.Popen(
+            learn("web", "--no-open"), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout
+        link = urlsplit(self.process.stdout.readline().split()[1])
+        self._host, self._cookie = link.netloc, ""
+        entered = self._ask(f"/?{link.query}")
+        self._cookie = str(entered.headers["set-cookie"]).partition(";")[0]
+        self._lesson, self._events = "", entered
+        self._last: dict[str, Any] = {}
+
+    def save(self, root: Path, lesson: str, number: int) -> float:
+        """Return the seconds from a save to the event of its verdict."""
+        if lesson != self._lesson:
+            self._lesson = lesson
+            self._ask(f"/lesson/{lesson}").read()
+            self._events = self._ask(f"/events/{lesson}")
+            self._wait_for(lambda event: event["state"] == "passed" and "pictures" in event)
+        begun = write(root, lesson, number)
+        version = version_of((root / f"core/{lesson}.py").read_bytes())
+        arrived = self._wait_for(lambda event: event["state"] == "passed" and event["version"] == version)
+        if "pictures" not in self._last:  # they come behind it
+            self._wait_for(lambda event: "pictures" in event)
+        return arrived - begun
+
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(SECONDS)
+
+    def _ask(self, path: str) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection(self._host, timeout=SECONDS)
+        connection.request("GET", path, headers={"Cookie": self._cookie})
+        return connection.getresponse()
+
+    def _wait_for(self, is_wanted: Callable[[dict[str, Any]], bool]) -> float:
+        while line := self._events.readline():
+            arrived = time.perf_counter()
+            if line.startswith(b"data: "):
+                self._last = json.loads(line[6:])
+                if is_wanted(self._last):
+                    return arrived
+        raise EOFError("learn web has ended")
+
+
+def write(root: Path, lesson: str, number: int) -> float:
+    """Write right work that differs in a comment, and return when that began."""
+    source = (ROOT / f"solutions/core/{lesson}.py").read_text()
+    begun = time.perf_counter()
+    (root / f"core/{lesson}.py").write_text(f"{source}# {number}\n")
+    return begun
+
+
+def processor_seconds(process: subprocess.Popen[Any]) -> float:
+    """Return what a process and all below it have used."""
+    ticks = 0
+    for pid in process_tree(process.pid):
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def measure(root: Path, name: str, live: Watching | Browsing) -> bool:
+    """Print a table, and end what is measured; False if a limit is passed."""
+    good = True
+    print(f"\n{name:<34}{'median':>10}{'largest':>10}{'limit':>10}")
+    for lesson, limit in LIMITS.items():
+        write(root, lesson, 0)
+        times = []
+        for number in range(1, ROUNDS + 2):
+            times.append(live.save(root, lesson, number))
+            time.sleep(0.1)
+        median = statistics.median(times[1:])
+        good &= median <= limit
+        print(f"{lesson:<34}{median * 1000:>7.0f} ms{max(times[1:]) * 1000:>7.0f} ms{limit * 1000:>7.0f} ms")
+    before = processor_seconds(live.process)
+    time.sleep(5.0)
+    idle = (processor_seconds(live.process) - before) / 5.0
+    memory = tree_pss(live.process.pid)
+    live.end()
+    print(f"Idle: {idle:.1%} of a core (limit {IDLE_LIMIT:.0%}); memory {memory:.0f} MiB (limit {MEMORY_LIMIT})")
+    return good and idle <= IDLE_LIMIT and memory <= MEMORY_LIMIT
 
 
 def main() -> int:
-    """Print the table; 1 if a limit is passed."""
+    """Print the tables; 1 if a limit is passed."""
     describe_machine()
-    good = True
     with workspace() as root:
-        watching = Watching(root)
-        print(f"\n{'From save to verdict':<24}{'median':>10}{'largest':>10}{'limit':>10}")
-        for lesson, limit in LIMITS.items():
-            times = []
-            for number in range(ROUNDS + 1):
-                source = (ROOT / f"solutions/core/{lesson}.py").read_text()
-                begun = time.perf_counter()
-                (root / f"core/{lesson}.py").write_text(f"{source}# {number}\n")
-                watching.wait_for(WORKING)
-                times.append(watching.wait_for(DONE) - begun)
-                time.sleep(0.1)
-            median = statistics.median(times[1:])
-            good &= median <= limit
-            print(f"{lesson:<24}{median * 1000:>7.0f} ms{max(times[1:]) * 1000:>7.0f} ms{limit * 1000:>7.0f} ms")
-        before = watching.processor_seconds()
-        time.sleep(5.0)
-        idle = (watching.processor_seconds() - before) / 5.0
-        memory = tree_pss(watching.process.pid)
-        os.write(watching.terminal, b"q")
-        watching.process.wait(SECONDS)
-    print(f"\nIdle: {idle:.1%} of a core (limit {IDLE_LIMIT:.0%}); memory {memory:.0f} MiB (limit {MEMORY_LIMIT})")
-    return 0 if good and idle <= IDLE_LIMIT and memory <= MEMORY_LIMIT else 1
+        good = measure(root, "From save to verdict, on the screen", Watching(root))
+    with workspace() as root:
+        good &= measure(root, "From save to event, in the browser", Browsing(root))
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

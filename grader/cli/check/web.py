@@ -13,7 +13,7 @@ import click
 from grader.cli.check.live_work import LiveWork, make_live_work
 from grader.cli.context import find_context
 from grader.cli.lesson_parameters import lesson_argument
-from grader.cli.options import course_option
+from grader.cli.options import WholeNumber, course_option
 from grader.model import Lesson
 from grader.terminal.console import has_screen, put, wrap
 
@@ -25,7 +25,7 @@ SECONDS_FOR_PAGE = 1.0  # for which the judge waits: importing PyTorch would hol
 
 @click.command("web")
 @lesson_argument(required=False)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; any that is free.")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, metavar="N", help="The port; any that is free.")
 @click.option("--open/--no-open", "opens", default=True, help="Open the browser, or only print the link.")
 @course_option
 @click.pass_context
@@ -84,7 +84,7 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
         if work.examine(lesson):
             event = verdict_event(lesson, work.verdicts.get(name), work.before.get(name), work.troubles.get(name, ""))
             feed.publish(name, event | version)
-            if not waiting and work.events.empty():  # the verdict first; who has saved again waits for none of these
+            if not waiting:  # the verdict first; a newer save overtakes these, too
                 feed.publish(name, event | version | {"pictures": pictures_to_html(work.draw_pictures(lesson))})
         else:
             waiting = {name: lesson, **waiting}
