@@ -74,6 +74,11 @@ class WebServer(PageServer):
         super().__init__(make_app(site), port, "learn web")
         self._feed = site.feed
 
+    @property
+    def followers(self) -> int:
+        """Return how many pages wait for events now."""
+        return self._feed.followers
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._feed.close()
         super().__exit__(kind, error, at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from email.message import Message
@@ -80,6 +81,16 @@ class Events:
             if line.startswith(b"data: ") and (event := json.loads(line[6:]))["state"] in states:
                 return event
         raise AssertionError("the stream has ended")
+
+
+def find_chromium() -> str | None:
+    """The system's Chromium, if it has one."""
+    return next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
+
+
+def launch(kind: Any) -> Any:
+    """A browser; its own sandbox is left out, since root may not use it."""
+    return kind.launch(executable_path=find_chromium(), args=["--no-sandbox"])
 
 
 def make_server(workspace: Path, course: Path = TINY, opened: list[str] | None = None) -> WebServer:

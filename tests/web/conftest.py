@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from support.browser import find_chromium, launch
 
-NAMES = ("chromium", "google-chrome", "chromium-browser")
 MISSING = "no Chromium: apt-get install chromium"
 
 
@@ -16,11 +15,10 @@ MISSING = "no Chromium: apt-get install chromium"
 def chromium() -> Iterator[Any]:
     """The system's Chromium; its own sandbox is left out, since root may not use it."""
     driver = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install -e '.[dev]'")
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
+    if find_chromium() is None:
         pytest.skip(MISSING)
     with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = launch(playwright.chromium)
         yield browser
         browser.close()
 

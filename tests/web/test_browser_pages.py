@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import make_server
+from support.browser import launch, make_server
 from support.course_files import ROOT
 from support.learn_command import START, environment, start_workspace
+from support.process_tree import all_end, descendants
 
 from grader.course import load
+from grader.store import Store
+from grader.store.quiz_log import QuizLog
 from grader.web.server import WebServer
+from grader.workspace import find
 
 PAGES = ("/", "/lesson/softmax", "/lesson/training", "/quiz", "/report", "/nowhere")
 
@@ -151,6 +158,32 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
     page.get_by_role("button", name="The next hint").wait_for()
     assert "hint 1 of 4" in page.locator("#hints").text_content()
     assert faults(page) == []
+
+
+def test_a_browser_that_is_killed_loses_nothing_and_leaves_nothing(chromium: Any, workspace: Path) -> None:
+    """What was typed and answered until then is kept here; its processes are gone, and its place is free."""
+    with make_server(workspace, ROOT) as server:
+        browser = launch(chromium.browser_type)
+        processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+        pid = next(each["id"] for each in processes if each["type"] == "browser")
+        page = browser.new_page()
+        page.goto(server.make_link("/lesson/causal_mask"))
+        page.locator("#source").fill("# kept")
+        page.get_by_text("Saved", exact=True).wait_for()
+        page.locator("#questions").get_by_role("button").click()
+        page.locator("#questions button[value='?']").click()
+        page.locator("#next").wait_for()
+
+        started = descendants(pid)
+        os.kill(pid, signal.SIGKILL)
+        assert all_end(started)
+        assert (workspace / "core/causal_mask.py").read_text() == "# kept"
+        with Store.open(find(workspace).store_path) as store:
+            assert [each.typed for each in QuizLog(store.database).answers() if each.topic == "causal_mask"] == ["?"]
+        deadline = time.monotonic() + 60
+        while server.followers and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert server.followers == 0
 
 
 WRONG = """import torch

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from support.browser import Visitor
-from support.learn_command import START, answer, environment, learn, start_workspace
+from support.learn_command import START, TINY, answer, environment, learn, start_workspace
 from support.process_tree import all_end, descendants
+from support.quiz_workspace import Workspace
 
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
 SHIFTED = "import numpy\n\n\ndef moving_average(series, width):\n    return numpy.ones(len(series) - width + 1)\n"
@@ -30,9 +34,16 @@ def workspace(tmp_path: Path) -> Path:
 def running(workspace: Path) -> Iterator[tuple[subprocess.Popen[str], Visitor]]:
     """`learn web` on wrong work, and a browser at it."""
     answer(workspace, "argmax_2d", WRONG)
+    with run_web(workspace) as started:
+        yield started
+
+
+@contextmanager
+def run_web(workspace: Path, course: Path = TINY) -> Iterator[tuple[subprocess.Popen[str], Visitor]]:
+    """`learn web` in a workspace, and a browser at it."""
     process = subprocess.Popen(
-        [sys.executable, "-c", START, "web", "--no-open"], cwd=workspace, env=environment(), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", START, "web", "--no-open"], cwd=workspace, env=environment(course),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         visitor = Visitor(process.stdout.readline().split()[1])
@@ -98,3 +109,18 @@ def test_a_port_that_is_taken_is_told(workspace: Path, running: tuple[subprocess
 
     assert done.returncode == 2
     assert "Next:  learn web" in done.stderr
+
+
+def test_killed_between_two_questions_it_loses_no_answer(tmp_path: Path) -> None:
+    """What was answered is in the store before its mark is shown: the terminal goes on with the next question."""
+    quiz = Workspace(tmp_path, every_kind=True)
+    with run_web(quiz.folder, quiz.course) as (process, visitor):
+        begun = visitor.ask("POST", "/quiz", "topic=every_kind")
+        address = str(begun.headers["location"])
+        asked = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', visitor.read(address)))
+        assert visitor.ask("POST", address, urlencode({**asked, "certainty": "?"})).status == 303
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(30)
+    assert [answer.family for answer in quiz.log()] == [asked["family"]]
+    [first, *_] = quiz.events("quiz", "every_kind", stdin="?\n")
+    assert first["resumed"] and first["answered"] == 1
