@@ -56,3 +56,27 @@ def written_options(function: F) -> F:
     for option in reversed(WRITTEN_OPTIONS):
         function = option(function)
     return function
+
+
+class WholeNumber(click.IntRange):
+    """A whole number in a range that is said in words, where click writes 1<=x<=10."""
+
+    name = "number"
+
+    def _describe_range(self) -> str:
+        return _say_range(self.min, self.max)
+
+
+class Number(click.FloatRange):
+    """A number in a range that is said in words; its lower end may be left out."""
+
+    name = "number"
+
+    def _describe_range(self) -> str:
+        return _say_range(self.min, self.max, self.min_open)
+
+
+def _say_range(low: float | None, high: float | None, is_open: bool = False) -> str:
+    if high is None:
+        return f"{low:.12g} or more"
+    return f"above {low:.12g}, up to {high:.12g}" if is_open else f"{low:.12g} to {high:.12g}"

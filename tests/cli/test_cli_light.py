@@ -191,6 +191,19 @@ def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
         assert "Answer two." in shown and "The end." in shown and code == 0
 
 
+@pytest.mark.skipif(not shutil.which("less"), reason="no less: apt-get install less")
+def test_a_list_longer_than_the_terminal_is_paged(tmp_path):
+    """What comes next stands below, where it is seen; a list that fits stays on the screen."""
+    with Terminal("list", cwd=tmp_path, course=TINY, rows=3) as terminal:
+        terminal.until("space goes on, q leaves")
+        terminal.type("q")
+        shown, code = terminal.end()
+        assert "Next  " in shown and code == 0
+    with Terminal("list", cwd=tmp_path, course=TINY) as terminal:
+        shown, code = terminal.end()
+        assert "argmax_2d" in shown and "q leaves" not in shown and code == 0
+
+
 @pytest.mark.parametrize("key, code", [("q\r", 0), ("\x04", 0), ("\x03", 130)])
 def test_a_reader_may_leave_at_a_question(tmp_path, asking, key, code):
     """q, Ctrl-D and Ctrl-C end without the answer and without a traceback."""

@@ -49,6 +49,21 @@ def test_every_help_has_an_example(tmp_path, command):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ("check argmax_2d --seed -1", "-1 is not in the range 0 or more"),
+        ("web --port 70000", "70000 is not in the range 0 to 65535"),
+        ("hint --rung first", "'first' is not a valid number"),
+    ],
+)
+def test_a_range_is_said_in_words(workspace, line, says):
+    """Where a number lies outside of it, as in the help."""
+    done = learn(*line.split(), cwd=workspace)
+    assert done.returncode == 2 and says in done.stderr
+    assert "<=" not in learn(line.split()[0], "--help", cwd=workspace).stdout
+
+
 @pytest.mark.parametrize("program", ["learn", "grader"])
 def test_help_is_short_and_whole(tmp_path, program):
     """Every command takes -h, the list of commands cuts no phrase, and examples name the program that was asked."""

@@ -11,7 +11,7 @@ import click
 from grader.cli.check.check import source_digest
 from grader.cli.context import CourseContext, find_context
 from grader.cli.lesson_parameters import lesson_argument
-from grader.cli.options import course_option
+from grader.cli.options import WholeNumber, course_option
 from grader.errors import SubmissionError, UsageError
 from grader.files import at, is_file, read_file
 from grader.judge.own_limits import end_after
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("build")
 @lesson_argument()
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, metavar="N", help="Of the text.")
+@click.option("--seed", type=WholeNumber(min=0), default=1, show_default=True, metavar="N", help="Of the text.")
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str, seed: int) -> None:

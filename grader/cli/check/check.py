@@ -16,7 +16,7 @@ from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook
 from grader.cli.check.show_results import CheckRun, show_results
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
-from grader.cli.options import course_option, json_option
+from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.run_command import NOT_YET, OUR_FAULT
 from grader.course.course_files import digest, require_unchanged
 from grader.course.learner_copy import release_of
@@ -40,7 +40,7 @@ DEVICE_HELP = "Where your code runs; auto takes a GPU where there is one."
 @click.option("--file", type=click.Path(path_type=Path), metavar="PATH", help="Check this file, not the workspace's.")
 @click.option("--all", "everything", is_flag=True, help="Check every lesson; of optional tracks those begun.")
 @click.option("--device", type=DEVICE, default="auto", show_default=True, help=DEVICE_HELP)
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeat a run with the same random inputs.")
+@click.option("--seed", type=WholeNumber(min=0), metavar="N", help="Repeat a run with the same random inputs.")
 @click.option("--pdb", "debug", is_flag=True, help="Open the debugger at the first call that fails.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all of every message and of what your code printed.")
 @json_option

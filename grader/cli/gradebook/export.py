@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from grader.cli.context import short_path
 from grader.cli.lesson_parameters import graded_lesson
-from grader.cli.options import json_option
+from grader.cli.options import Number, json_option
 from grader.cli.output import put_json, refuse_existing
 from grader.errors import UsageError
 from grader.files import explain_unwritable, replacing
@@ -45,7 +45,7 @@ IMPORT = {
 @click.option("--lesson", metavar="NAME", help="The score of this lesson; without it, of the whole submission.")
 @click.option(
     "--out-of",
-    type=click.FloatRange(0, MAX_POINTS, min_open=True),
+    type=Number(0, MAX_POINTS, min_open=True),
     metavar="N",
     help="What a 10.0 is worth; without it the file's own maximum, or 100.",
 )

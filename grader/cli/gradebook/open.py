@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.options import WholeNumber
 from grader.errors import UsageError
 from grader.files import is_file
 from grader.terminal.console import has_screen, put, wrap
@@ -16,7 +17,7 @@ from grader.terminal.console import has_screen, put, wrap
 
 @click.command("open")
 @click.argument("out", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port; any that is free.")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, metavar="N", help="The port; any that is free.")
 @click.option("--open/--no-open", "opens", default=True, help="Open the browser, or only print the link.")
 @click.pass_context
 def command(ctx: click.Context, out: Path, port: int, opens: bool) -> None:

@@ -12,7 +12,7 @@ import click
 
 from grader.authoring.audit.forms import find_uneven, form_table
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
-from grader.cli.options import COURSE, course_option, json_option
+from grader.cli.options import COURSE, WholeNumber, course_option, json_option
 from grader.cli.output import put_json
 from grader.course import load, locate
 from grader.errors import CourseError
@@ -36,7 +36,7 @@ LETTERS = string.ascii_letters + string.digits + "".join(map(chr, range(0xC0, 0x
 @click.command("audit")
 @click.argument("folder", metavar="[COURSE]", required=False, type=click.Path(path_type=Path))
 @lessons_option
-@click.option("--seeds", type=click.IntRange(1, MAX_SEEDS), default=5, show_default=True, help="Seeds to prove on.")
+@click.option("--seeds", type=WholeNumber(1, MAX_SEEDS), default=5, show_default=True, help="Seeds to prove on.")
 @click.option("--matrix", is_flag=True, help="Show which mistake is caught by which checks.")
 @json_option
 @course_option

@@ -10,7 +10,7 @@ import click
 from grader.cli.context import load_course, short_path
 from grader.cli.grader.bundle_github import github
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
-from grader.cli.options import course_option
+from grader.cli.options import Number, WholeNumber, course_option
 from grader.cli.output import refuse_existing
 from grader.cli.version import version
 from grader.reports.record_view import MAX_POINTS
@@ -36,7 +36,7 @@ def command() -> None:
 @lessons_option
 @click.option(
     "--out-of",
-    type=click.FloatRange(0, MAX_POINTS, min_open=True),
+    type=Number(0, MAX_POINTS, min_open=True),
     default=100.0,
     show_default=True,
     metavar="N",
@@ -57,10 +57,10 @@ def command() -> None:
     help="When learners see how their checks ended.",
 )
 @click.option("--reveal", is_flag=True, help="Let learners see the inputs of hidden checks, and what was expected.")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random inputs, the same for everybody.")
+@click.option("--seed", type=WholeNumber(0), metavar="N", help="Seed of the random inputs, the same for everybody.")
 @click.option(
     "--minutes",
-    type=click.IntRange(2, MAX_MINUTES),
+    type=WholeNumber(2, MAX_MINUTES),
     default=10,
     show_default=True,
     metavar="N",

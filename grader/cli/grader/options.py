@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from grader.cli.lesson_parameters import lessons_option
-from grader.cli.options import WRITTEN_OPTIONS, course_option, json_option
+from grader.cli.options import WRITTEN_OPTIONS, WholeNumber, course_option, json_option
 from grader.judge.session import DEVICES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,16 +53,16 @@ OPTIONS = (
     course_option,
     lessons_option,
     click.option("--only", multiple=True, metavar="ID", help="Only this submission; may be given several times."),
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="Grade N submissions at most."),
+    click.option("--limit", type=WholeNumber(1), metavar="N", help="Grade N submissions at most."),
     click.option("--shard", metavar="I/N", help="Only part I of N, for arrays of jobs; `grader merge` joins them."),
-    click.option("--seed", type=click.IntRange(0), metavar="N",
+    click.option("--seed", type=WholeNumber(0), metavar="N",
                  help="Seed of the random inputs, the same for everybody."),
     click.option("--resume", is_flag=True,
                  help="Go on with the results in DIR: grade what is new or changed, or failed by our fault."),
     click.option("--regrade", is_flag=True,
                  help="Grade again, all or --only some; old scores are kept, and what changed is shown."),
     click.option("--older", is_flag=True, help="Take hand-ins, too, that are older than what was graded."),
-    click.option("--jobs", type=click.IntRange(1), metavar="N",
+    click.option("--jobs", type=WholeNumber(1), metavar="N",
                  help="Submissions graded at the same time; one a core without it."),
     click.option("--engine", default="local", show_default=True, metavar="WHERE",
                  help="This machine, or the Dask scheduler at dask://HOST:PORT."),

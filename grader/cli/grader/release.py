@@ -8,7 +8,7 @@ import click
 
 from grader.cli.context import load_course, short_path
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
-from grader.cli.options import course_option, json_option
+from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.output import put_json
 from grader.course.learner_copy import Release, public_answers, public_checks, public_names
 from grader.course.questions import topics_in
@@ -25,7 +25,7 @@ MAX_SEEDS = 50
 @lessons_option
 @click.option(
     "--seeds",
-    type=click.IntRange(1, MAX_SEEDS),
+    type=WholeNumber(1, MAX_SEEDS),
     default=4,
     show_default=True,
     metavar="N",

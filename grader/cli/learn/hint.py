@@ -8,7 +8,7 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.cli.lesson_parameters import lesson_argument
-from grader.cli.options import course_option, json_option
+from grader.cli.options import WholeNumber, course_option, json_option
 from grader.cli.output import put_json
 from grader.errors import UsageError
 from grader.files import is_file
@@ -21,7 +21,7 @@ from grader.terminal.text import plural
 @click.command("hint")
 @lesson_argument(required=False)
 @click.option("--function", metavar="NAME", help="The function to get a hint for; without it the first that fails.")
-@click.option("--rung", type=click.IntRange(min=1), metavar="N", help="Hint number N, to read one again.")
+@click.option("--rung", type=WholeNumber(min=1), metavar="N", help="Hint number N, to read one again.")
 @json_option
 @course_option
 @click.pass_context

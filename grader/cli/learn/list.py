@@ -9,19 +9,20 @@ import click
 
 from grader.cli.context import CourseContext, find_context
 from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth
-from grader.cli.options import course_option, json_option
+from grader.cli.options import course_option, json_option, pager_option
 from grader.cli.output import put_json
 from grader.course.learner_copy import passed_words, release_of
 from grader.model import SCHEMA, Course, Lesson, LessonProgress
-from grader.terminal.console import paint, put, width, wrap
+from grader.terminal.console import paint, show_paged, width, wrap
 from grader.terminal.text import score_text
 
 
 @click.command("list")
+@pager_option
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def command(ctx: click.Context, pager: bool, as_json: bool) -> None:
     """List the lessons in their order, and how far you are with each.
 
     \b
@@ -36,12 +37,11 @@ def command(ctx: click.Context, as_json: bool) -> None:
         public = release_of(context.course) is not None
         put_json({"schema": SCHEMA, "course": context.course.id, "public": public, "lessons": lessons})
         return
-    for number, track in enumerate(context.course.tracks):
-        if number:
-            put()
-        put(paint(track.title, "strong"))
-        for name in track.lessons:
-            put(_line(context.course, context.course.lessons[name], progress))
+    tracks = []
+    for track in context.course.tracks:
+        lines = [_line(context.course, context.course.lessons[name], progress) for name in track.lessons]
+        tracks.append("\n".join([paint(track.title, "strong"), *lines, ""]))
+    show_paged("\n".join(tracks), pager)
     show_worth(context.course)
     show_next(*next_step(context, progress))
 

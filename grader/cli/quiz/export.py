@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import find_context, short_path
-from grader.cli.options import course_option
+from grader.cli.options import WholeNumber, course_option
 from grader.cli.output import out_option, write_file
 from grader.cli.quiz.context import read_bank
 from grader.quiz.export import FORMATS, export
@@ -15,7 +15,7 @@ from grader.quiz.session.plan import find_topic
 from grader.terminal.console import put, warn, wrap
 from grader.terminal.text import plural
 
-VARIANTS = click.IntRange(1, 50)
+VARIANTS = WholeNumber(1, 50)
 VARIANTS_HELP = "How often each question comes, with other numbers each time."
 
 

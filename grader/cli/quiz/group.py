@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from grader.cli.lazy_group import CommandWithCommands
-from grader.cli.options import course_option
+from grader.cli.options import Number, course_option
 from grader.cli.quiz.context import (
     REPORT,
     ask_to_resume,
@@ -61,7 +61,7 @@ def _complete_topic(ctx: click.Context, _parameter: click.Parameter, incomplete:
 @click.option("--facet", type=click.Choice(list(FACETS)), help="Only questions of this facet, on TOPIC or on all.")
 @click.option("--exam", is_flag=True, help="No marks until all is answered.")
 @click.option("--new", "anew", is_flag=True, help="Begin another session, where one was broken off.")
-@click.option("--predict", type=click.FloatRange(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
+@click.option("--predict", type=Number(0, 10), metavar="SCORE", help="What you expect; else you are asked.")
 @click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each event; see above.")
 @course_option

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 import click
 
-from grader.cli.options import course_option
+from grader.cli.options import WholeNumber, course_option
 from grader.cli.quiz.context import REPORT, ask_to_resume, open_quiz, unfinished_sessions
 from grader.cli.quiz.dialogue import Commands, QuizContext, hold_session
 from grader.cli.quiz.render import next_lines
@@ -18,7 +18,7 @@ from grader.quiz.session.schedule import ask_again, next_due, to_review
 from grader.terminal.console import put, wrap
 from grader.terminal.text import plural
 
-AT_LEAST_ONE = click.IntRange(min=1)
+AT_LEAST_ONE = WholeNumber(min=1)
 COMMAND = "learn review"
 MOST_HELP = "No more questions than this."
 prove_option = click.option("--prove", is_flag=True, help="With each mark, the lines of torch that show the answer.")
