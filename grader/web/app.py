@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -27,7 +28,7 @@ from grader.web.report_page import report_view
 from grader.web.site import Site
 
 HERE = Path(__file__).parent
-TASK = "<h2>Your task</h2>"  # which the questions on the text stand above
+TASK = "<h2>\nYour task</h2>"  # which the questions on the text stand above
 
 
 def make_app(site: Site) -> Starlette:
@@ -69,7 +70,7 @@ class _Pages:
         lessons = list(self._site.course.lessons.values())
         number = lessons.index(lesson)
         self._site.on_open(lesson)
-        text, heading, task = lesson_html(lesson).partition(TASK)
+        text, heading, task = map(Markup, str(lesson_html(lesson)).partition(TASK))
         view = {
             "lesson": lesson,
             "file": f"{lesson.track}/{lesson.name}.py",

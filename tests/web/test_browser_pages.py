@@ -128,7 +128,7 @@ def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
         assert number or faults(page) == []
         page.keyboard.press("Enter")
         page.wait_for_url(lambda url: not url.endswith("/mark"))
-    assert "of 10" in page.locator("h1").text_content()
+    assert "right" in page.locator("h1").text_content() and "of 10 known" in page.locator(".lead").text_content()
 
 
 def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
@@ -136,6 +136,8 @@ def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     page = at("/lesson/attention")
     page.locator("#source").fill("# not lost")
     part = page.locator("#questions")
+    below = page.locator("#questions ~ h2").all_text_contents()
+    assert below[0].strip() == "Your task"
     part.get_by_role("button").focus()
     page.keyboard.press("Enter")
     for number in range(1, 4):
@@ -154,7 +156,7 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
     """The button gives way to the hint, which has the focus, and to the next button."""
     page = at("/lesson/softmax")
     page.get_by_role("button", name="A hint").click()
-    page.locator(".hint").wait_for()
+    page.locator(".hint:focus").wait_for()
     page.get_by_role("button", name="The next hint").wait_for()
     assert "hint 1 of 4" in page.locator("#hints").text_content()
     assert faults(page) == []

@@ -148,7 +148,22 @@ def test_every_lesson_of_the_course_is_a_page(tmp_path: Path) -> None:
             assert first.count(f'href="/lesson/{name}"') >= 1
             page = visitor.read(f"/lesson/{name}")
             assert f"<title>{lesson.title}</title>" in page
+            assert page.index('id="questions"') < page.index("Your task</h2>")
     assert opened == list(course.lessons)
+
+
+def test_the_way_ends_at_assessment_and_capstone(tmp_path: Path) -> None:
+    """Below all lessons, each where it is done; a course without them ends at its lessons."""
+    with make_server(start_workspace(tmp_path / "work", ROOT), ROOT) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        lessons, _, end = visitor.read("/").partition("When these work")
+    assert 'href="/lesson/two_bits"' in end and 'href="/lesson/two_bits"' not in lessons
+    assert "The assessment" in end and "learn build two_bits" in end
+    with make_server(start_workspace(tmp_path / "tiny")) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        assert "When these work" not in visitor.read("/")
 
 
 def test_a_trap_names_mistakes_that_are_known() -> None:

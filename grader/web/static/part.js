@@ -8,7 +8,7 @@ async function replacePart(part, address, options) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html"); // made by the server, of escaped text
     const found = page.querySelector(part.dataset.part) ?? page.querySelector("main");
     part.replaceChildren(...(found.id === part.id ? found.childNodes : [found]));
-    const first = part.querySelector("[autofocus]") ?? part.lastElementChild;
+    const first = part.querySelector("[autofocus]") ?? [...part.querySelectorAll(".hint")].at(-1) ?? part.lastElementChild;
     if (!first.matches("a, input, button")) first.tabIndex = -1;
     first.focus();
   } catch {
