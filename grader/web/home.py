@@ -9,7 +9,8 @@ from typing import Any
 
 from grader.course.learner_copy import passed_words
 from grader.course.tables import read_toml
-from grader.model import Course, LessonProgress
+from grader.files import is_file
+from grader.model import Course, Lesson, LessonProgress
 from grader.quiz.bank.bank import Bank
 from grader.quiz.session.schedule import due, to_review
 from grader.store.quiz_log import QuizLog
@@ -23,7 +24,8 @@ def home_view(site: Site) -> dict[str, Any]:
     """Return what the page shows."""
     progress = site.read_progress()
     drawn = _rows(site.course, _read_diagram(site.course))
-    named = set(_names(drawn))
+    capstones = [lesson.name for lesson in site.course.lessons.values() if lesson.kind == "capstone"]
+    named = {*_names(drawn), *capstones}
     others = [
         {"title": track.title, "lessons": [name for name in track.lessons if name not in named]}
         for track in site.course.tracks
@@ -37,7 +39,8 @@ def home_view(site: Site) -> dict[str, Any]:
         "words": passed_words(site.course),
         "solved": len(progress) - len(unsolved),
         "next": site.course.lessons[unsolved[0]] if unsolved else None,
-        "due": _due(site),
+        "capstones": [{"name": name, "builds": _builds(site.course.lessons[name])} for name in capstones],
+        **_questions(site),
     }
 
 
@@ -46,15 +49,19 @@ def _box(known: LessonProgress) -> dict[str, Any]:
     return {"state": state, "score": known.best_score}
 
 
-def _due(site: Site) -> dict[str, int]:
-    """Count the questions to ask again today, and the minutes that they take."""
+def _builds(lesson: Lesson) -> bool:
+    """Return True where `learn build` makes the model of a lesson, which takes the course's own plan of it."""
+    return is_file(lesson.solution_path.with_name(f"{lesson.name}_build.py"))
+
+
+def _questions(site: Site) -> dict[str, Any]:
+    """Count the questions to ask again today, with the minutes that they take, and the topics of the assessment."""
+    bank = Bank(site.course.root / "lessons")
     with site.open_store() as store:
         answers = QuizLog(store.database).answers()
-    count = 0
-    if answers:
-        bank = Bank(site.course.root / "lessons")
-        count = len(due(to_review(bank, answers), datetime.now().astimezone()))
-    return {"questions": count, "minutes": -(-count * SECONDS_A_QUESTION // 60)}
+    count = len(due(to_review(bank, answers), datetime.now().astimezone())) if answers else 0
+    minutes = -(-count * SECONDS_A_QUESTION // 60)
+    return {"due": {"questions": count, "minutes": minutes}, "assessed": len(bank.assessed)}
 
 
 def _read_diagram(course: Course) -> Sequence[Mapping[str, Any]]:

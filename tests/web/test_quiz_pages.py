@@ -51,7 +51,7 @@ def test_every_kind_is_asked_answered_and_marked_to_the_end(sitting: Sitting) ->
     words = set()
     for _ in range(2 * len(KINDS)):
         page = sitting.visitor.read(address)
-        if "of 10</h1>" in page:
+        if "of 10</b> known" in page:
             break
         asked = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page))
         assert sitting.post(address, **asked, typed="x" * 1001, certainty="sure").status == 422
@@ -59,7 +59,7 @@ def test_every_kind_is_asked_answered_and_marked_to_the_end(sitting: Sitting) ->
         assert (answer.status, answer.headers["location"]) == (303, f"{address}/mark")
         words.add(re.search(r"<title>([^:]*)", sitting.visitor.read(f"{address}/mark"))[1])
     assert words == {"Not known yet"}
-    assert "0.0 of 10" in sitting.visitor.read(address)
+    assert "0.0 of 10</b> known" in sitting.visitor.read(address)
     assert {answer.typed for answer in sitting.workspace.log()} == {"?"}
 
 
