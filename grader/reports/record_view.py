@@ -108,6 +108,11 @@ def lessons_of(head: Mapping[str, Any], record: Record) -> Iterator[tuple[str, s
             yield name, titles.get(name) or name, record.lessons[name]
 
 
+def absent_text(record: Record) -> str:
+    """Say why a lesson without a file has none: what was handed in could not be read, or there was nothing."""
+    return "not read" if record.is_unreadable else "not handed in"
+
+
 def course_title(head: Mapping[str, Any]) -> str:
     """Return the course's title, or its id; "" if the head has neither."""
     course = head.get("course") or {}

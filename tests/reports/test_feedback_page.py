@@ -10,6 +10,7 @@ from support.class_results import LESSONS, hostile_class, made_before, made_head
 from support.read_page import Page
 
 from grader.record import Record
+from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.pages.feedback_page import feedback_page
 from grader.reports.redact_record import redact
 
@@ -72,6 +73,17 @@ def test_the_head_says_how_far_the_work_is(record):
     """The score, how many lessons pass, and what was not handed in."""
     assert "9.4 of 10. 5 of 7 lessons pass every check; 1 was not handed in." in page(record).text
     assert "torch.py beside your file is ignored." in page(record).text
+
+
+def test_work_that_could_not_be_read_is_not_called_missing(record):
+    """The page and the Markdown say that it was not read, and what to hand in; not that nothing was handed in."""
+    for lesson in record["lessons"].values():
+        lesson |= {"state": "missing", "score": None, "checks": []}
+    record |= {"score": None, "problem": "The archive is damaged.", "states": {"missing": len(record["lessons"])}}
+    text = page(record).text
+    assert "No score. What you handed in could not be read. Hand it in again" in text and "not handed in" not in text
+    written = feedback_markdown(made_head(), Record.from_json(record))
+    assert "| no score | not read |" in written and "missing" not in written
 
 
 def test_the_named_mistake_comes_first_and_once(record):

@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.model import Counterexample, LessonResult
 from grader.record import Record
-from grader.reports.record_view import STATES, CheckLine, check_lines, lessons_of, notes_of, number_text
+from grader.reports.record_view import STATES, CheckLine, absent_text, check_lines, lessons_of, notes_of, number_text
 from grader.terminal.text import clean, plural, score_text
 
 SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
@@ -93,7 +93,7 @@ def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
     yield "| lesson | score | checks passed |"
     yield "| --- | --- | --- |"
     for _, title, lesson in lessons:
-        yield f"| {prose(title)} | {score_of_10(lesson.score)} | {_passed_text(lesson)} |"
+        yield f"| {prose(title)} | {score_of_10(lesson.score)} | {_passed_text(record, lesson)} |"
     said = list(notes_of(record))
     if record.late:
         said.insert(0, "Handed in late.")
@@ -107,9 +107,11 @@ def score_of_10(score: float | None) -> str:
     return "no score" if score is None else f"{score_text(score)} of 10"
 
 
-def _passed_text(lesson: LessonResult) -> str:
+def _passed_text(record: Record, lesson: LessonResult) -> str:
     lines = check_lines(lesson.checks)
-    return f"{sum(line.passed for line in lines)} of {len(lines)}" if lines else lesson.state
+    if lesson.state == "missing":
+        return absent_text(record)
+    return f"{sum(line.passed for line in lines)} of {len(lines)}" if lines else lesson.state.replace("-", " ")
 
 
 def _section(level: str, title: str, lines: list[str]) -> list[str]:

@@ -9,13 +9,14 @@ from typing import Any
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports import charts, html_document
-from grader.reports.record_view import STATES, CheckLine, check_lines, course_title, lessons_of, notes_of
+from grader.reports.record_view import STATES, CheckLine, absent_text, check_lines, course_title, lessons_of, notes_of
 from grader.terminal.text import plural
 
 MAX_MESSAGE_LINES = 12  # of one check
 MAX_FULL_MESSAGES = 2  # of a lesson; the other checks show their first line
 MAX_PRINTED_LINES = 30
 MAX_COLUMNS = 300  # of a message or of what was printed
+UNREADABLE = "What you handed in could not be read. Hand it in again: .py files or notebooks, or a .zip of them."
 SIGNS = {"passed": "passed", "skipped": "skipped", "grader-error": "skipped"}  # the class of a check's sign
 
 
@@ -49,7 +50,8 @@ def feedback_page(head: Mapping[str, Any], record: Record) -> str:
             "score": record.score,
             "before": previous.score if previous else None,
             "regraded": previous is not None and previous.score != record.score,
-            "sentence": _sentence(lessons),
+            "sentence": UNREADABLE if record.is_unreadable else _sentence(lessons),
+            "absent": absent_text(record),
             "notes": list(notes_of(record)),
             "lessons": lessons,
             "in_full": MAX_FULL_MESSAGES,
