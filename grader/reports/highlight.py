@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 
 def highlight_lines(source: str) -> tuple[list[str], int]:
     """Return the lines of a source as HTML, escaped, with a span around each token, and how many more there are."""
-    lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").expandtabs(8).split("\n")
     text = "\n".join(harmless(line[:MAX_COLUMNS]) for line in lines[:MAX_LINES])
     pieces, end = [], 0
     for token in _TOKEN.finditer(text):

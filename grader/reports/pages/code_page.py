@@ -31,7 +31,7 @@ class HandInCode:
 def code_page(head: Mapping[str, Any], record: Record, sources: Mapping[str, str]) -> str:
     """Return the page of one hand-in: each lesson's source, with the lines marked that the feedback speaks of."""
     lessons = [
-        {**vars(lesson), "name": name, "title": title, "says": lesson.weaknesses or lesson.strengths[:1]}
+        {**vars(lesson), "name": name, "title": title, "says": lesson.weaknesses}
         | _code(sources[name], _lines_spoken_of(lesson))
         for name, title, lesson in lessons_of(head, record)
         if name in sources
