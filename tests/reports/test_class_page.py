@@ -293,6 +293,10 @@ def test_what_nobody_can_say_is_not_said():
     assert "Galois, Évariste; Fermat, Pierre" in found.text
     assert "No pairs found" not in page(made_head(complete=False), records).text
     assert "Nothing handed in 1" in page(made_head(missing=[{"id": "z", "name": ""}]), records).text
+    missing = [
+        {"id": str(number), "name": name} for number, name in enumerate(("Young, Bo", "Ångström, Al", "Lin, Cy"))
+    ]
+    assert "Ångström, Al 1 Lin, Cy 2 Young, Bo 0" in page(made_head(missing=missing), records).text
 
 
 def test_a_file_that_is_no_text_is_not_called_a_syntax_error():

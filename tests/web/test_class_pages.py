@@ -19,6 +19,7 @@ from support.hand_ins import ANSWERS, SUMS, TINY, write
 
 from grader.cli.grader.group import grader
 from grader.record import Record
+from grader.reports.pages.code_page import HandInCode, alike_page
 from grader.web.class_pages import CLASS_POLICY, class_view, make_class_app
 from grader.web.server import PageServer
 
@@ -94,6 +95,19 @@ def test_what_is_not_there_is_said(tmp_path):
     """A folder without results is wrong usage."""
     done = CliRunner().invoke(grader, ["open", str(tmp_path)])
     assert done.exit_code == 2 and "no results of a run here" in done.output
+
+
+def test_pages_are_read_on_a_narrow_screen(results, page):
+    """At 400 pixels nothing of a learner's page lies out of sight, and copies stand one below another."""
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto((results / "feedback/bob.html").as_uri())
+    for area in ("html", ".scroll"):
+        wide, seen = page.evaluate(f"(e => [e.scrollWidth, e.clientWidth])(document.querySelector('{area}'))")
+        assert wide <= seen, area
+    copies = [HandInCode(name, f"code/{name}.html", SUMS, {2}) for name in ("ann", "bob", "cy")]
+    page.set_content(alike_page({}, "softmax", copies))
+    boxes = [section.bounding_box() for section in page.query_selector_all(".beside section")]
+    assert len(boxes) == 3 and all(box["x"] + box["width"] <= 400 for box in boxes)
 
 
 @pytest.fixture(scope="module")

@@ -226,7 +226,7 @@ def _people(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
         "more_hands": more_hands,
         "failed": failed.shown,
         "more_failed": failed.more,
-        "missing": cut(missing, MAX_LISTED),
+        "missing": cut(sorted(missing, key=lambda one: (_fold(one["name"]), one["id"])), MAX_LISTED),
         "odd": [(words, cut([str(name) for name in names], MAX_LISTED)) for words, names in odd if names],
     }
 
