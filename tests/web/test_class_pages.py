@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,7 @@ def test_pages_are_read_on_a_narrow_screen(results, page):
 def many(tmp_path_factory):
     """The pages of many learners."""
     records = [Record.from_json(one) for one in made_records(MANY)]
+    records[5] = replace(records[5], name="Ångström, Åsa")
     app = make_class_app(tmp_path_factory.mktemp("many"), "A course", records)
     with PageServer(app, 0, "grader open", CLASS_POLICY) as server:
         yield server, class_view(Path("nowhere"), records)
@@ -153,6 +155,7 @@ def test_many_learners_are_filtered_at_once(many, page):
 
     name = next(one["name"] for one in learners[17:] if one["name"].isascii())
     assert step("name", name.upper()) == {one["id"] for one in learners if name in f"{one['name']} {one['id']}"}
+    assert step("name", "angstrom") == {learners[5]["id"]}
     assert len(step("name", "")) == MANY
     state = learners[3]["state"]
     of_state = {one["id"] for one in learners if one["state"] == state}
@@ -170,6 +173,11 @@ def test_the_table_is_sorted_by_numbers_and_by_words(many, page):
     server, view = many
     page.goto(server.make_link())
     page.wait_for_selector("body[data-ready]")
+    shown = "[...document.querySelectorAll('#learners tbody th')].map((cell) => cell.textContent)"
+    names = page.evaluate(shown)  # first by name, as people sort
+    assert names == page.evaluate(
+        "(names) => names.toSorted(new Intl.Collator(undefined, {numeric: true}).compare)", names
+    )
     page.click("#more")
     sort = "(column) => document.querySelectorAll('#learners thead button')[column].click()"
     cells = """(column) => [...document.querySelectorAll(`#learners tbody tr > :nth-child(${column})`)]

@@ -2,6 +2,7 @@
 // All learners of a class in one table. Only the first rows that fit are there: a browser takes its time over thousands.
 const FEW = 200;
 const $ = (id) => document.getElementById(id);
+const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase(); // Angstrom finds Ångström
 const element = (name, text, parent) => {
   const made = document.createElement(name);
   made.textContent = text;
@@ -30,7 +31,7 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
   const rows = [];
   let order = [...all.learners.keys()];
   let most = FEW;
-  const texts = all.learners.map((one) => `${one.name} ${one.id}`.toLowerCase());
+  const texts = all.learners.map((one) => plain(`${one.name} ${one.id}`));
   const sets = { mistake: all.mistakes, check: all.checks };
   for (const name of Object.keys(sets)) {
     fill($(name), sets[name]);
@@ -39,7 +40,7 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
   const body = document.querySelector("#learners tbody");
 
   const draw = () => {
-    const wanted = $("name").value.trim().toLowerCase();
+    const wanted = plain($("name").value.trim());
     const state = $("state").value;
     const chosen = Object.keys(sets).filter((name) => $(name).value).map((name) => sets[name][$(name).value]);
     const fitting = order.filter((number) => texts[number].includes(wanted)
@@ -68,6 +69,6 @@ fetch("/learners.json").then((answer) => answer.json()).then((all) => {
       draw();
     });
   });
-  draw();
+  document.querySelector("#learners thead button").click(); // by name
   document.body.dataset.ready = "yes";
 });
