@@ -279,6 +279,19 @@ def test_the_heaviest_reason_comes_first():
     assert "1 unreadable" in found.text and "not read" in found.text
 
 
+def test_rare_mistakes_of_a_large_class_are_folded():
+    """Of a lesson's ten mistakes the eight that most made are open; the other two can be opened, and are printed."""
+    records = list(made_records(30))
+    for number, record in enumerate(records):
+        named = {"id": f"m{number % 10}", "function": "f", "says": f"No {number % 10}.", "suggests": ""}
+        for name, lesson in record["lessons"].items():
+            lesson |= {"mistakes": [named] if name == "softmax" else [], "weaknesses": []}
+    source = page(made_head(), records).source
+    assert source.count("Rarer mistakes: 2 more") == 1
+    folded = source.partition("Rarer mistakes")[2].partition("</details>")[0]
+    assert len(set(re.findall(r"\[m(\d)\]", folded))) == 2
+
+
 def test_what_nobody_can_say_is_not_said():
     """Without a roster there is no count of those who handed nothing in; without pairs one line says so; names, which
     may hold commas, are parted by semicolons."""

@@ -23,6 +23,7 @@ from grader.terminal.text import plural, score_text
 PLAIN_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"})
 MAX_LISTED = 60  # names in a list of those who are missing, or of files left out
 MAX_CHANGES = 100
+MAX_NAMED_OPEN = 8  # mistakes of a lesson before the rarer ones are folded
 MAX_OPEN = 6  # checks in a list before it is folded
 
 STATE_WORDS = {
@@ -188,6 +189,7 @@ def _mistakes(head: Mapping[str, Any], tally: ClassTally) -> dict[str, Any]:
             {"name": group.lesson, "title": _title(head, group.lesson), "named": group.named, "other": group.other}
             for group in found
         ],
+        "most": MAX_NAMED_OPEN,
         "common": [(_title(head, lesson), mistake) for lesson, mistake in common],
     }
 
