@@ -35,6 +35,7 @@ _STATE_TEXTS = {
 STATES = {state: report for state, (report, _) in _STATE_TEXTS.items()}
 TERMINAL_STATES = {state: terminal for state, (_, terminal) in _STATE_TEXTS.items()}
 
+UNREADABLE = "What you handed in could not be read. Hand it in again: .py files or notebooks, or a .zip of them."
 MAX_SCORE = 10.0
 MAX_POINTS = 1e6  # that a platform gives for it
 _RANK = {"skipped": 1, "passed": 2}

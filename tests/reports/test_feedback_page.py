@@ -83,7 +83,8 @@ def test_work_that_could_not_be_read_is_not_called_missing(record):
     text = page(record).text
     assert "No score. What you handed in could not be read. Hand it in again" in text and "not handed in" not in text
     written = feedback_markdown(made_head(), Record.from_json(record))
-    assert "| no score | not read |" in written and "missing" not in written
+    assert "| no score | not read |" in written and "Hand it in again" in written
+    assert "missing" not in written and "not handed in" not in written.lower()
 
 
 def test_the_named_mistake_comes_first_and_once(record):

@@ -13,7 +13,16 @@ from typing import Any
 
 from grader.model import Counterexample, LessonResult
 from grader.record import Record
-from grader.reports.record_view import STATES, CheckLine, absent_text, check_lines, lessons_of, notes_of, number_text
+from grader.reports.record_view import (
+    STATES,
+    UNREADABLE,
+    CheckLine,
+    absent_text,
+    check_lines,
+    lessons_of,
+    notes_of,
+    number_text,
+)
 from grader.terminal.text import clean, plural, score_text
 
 SIGNS = {"passed": "✓", "skipped": "·", "grader-error": "!"}
@@ -28,7 +37,7 @@ _LINE_START = re.compile(r"^(\s*)([-+=>]|\d+(?=[.)]))")
 def feedback_markdown(head: Mapping[str, Any], record: Record) -> str:
     """Write the whole page; it shows all that is in `record`, redacted or not."""
     lines = [f"# Feedback for {prose(record.label)}", "", *_overview(head, record)]
-    for _name, title, lesson in lessons_of(head, record):
+    for _name, title, lesson in lessons_of(head, record) if not record.is_unreadable else ():
         lines += ["", f"## {prose(title)}: {score_of_10(lesson.score)}", "", *lesson_lines(lesson)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -94,7 +103,7 @@ def _overview(head: Mapping[str, Any], record: Record) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for _, title, lesson in lessons:
         yield f"| {prose(title)} | {score_of_10(lesson.score)} | {_passed_text(record, lesson)} |"
-    said = list(notes_of(record))
+    said = [*notes_of(record), *([UNREADABLE] if record.is_unreadable else [])]
     if record.late:
         said.insert(0, "Handed in late.")
     if any(said):

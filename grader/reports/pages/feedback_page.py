@@ -9,14 +9,22 @@ from typing import Any
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports import charts, html_document
-from grader.reports.record_view import STATES, CheckLine, absent_text, check_lines, course_title, lessons_of, notes_of
+from grader.reports.record_view import (
+    STATES,
+    UNREADABLE,
+    CheckLine,
+    absent_text,
+    check_lines,
+    course_title,
+    lessons_of,
+    notes_of,
+)
 from grader.terminal.text import plural
 
 MAX_MESSAGE_LINES = 12  # of one check
 MAX_FULL_MESSAGES = 2  # of a lesson; the other checks show their first line
 MAX_PRINTED_LINES = 30
 MAX_COLUMNS = 300  # of a message or of what was printed
-UNREADABLE = "What you handed in could not be read. Hand it in again: .py files or notebooks, or a .zip of them."
 SIGNS = {"passed": "passed", "skipped": "skipped", "grader-error": "skipped"}  # the class of a check's sign
 
 
