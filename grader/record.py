@@ -38,6 +38,7 @@ STATUSES = (
     "nothing handed in",
     "our fault",
 )  # of a hand-in, the same words everywhere
+GRADED_OTHERWISE = "It was graded by the checks as they were then."  # a note on a lesson of an earlier hand-in
 DETAILS = ("notes", "lessons")  # what makes a record long
 
 

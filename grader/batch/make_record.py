@@ -12,10 +12,11 @@ from grader.intake.formats.repositories import BACKDATED
 from grader.intake.learner import Learner, printable
 from grader.intake.name_patterns import JUDGED, UNDECIDED
 from grader.model import LessonResult, Override
-from grader.record import Previous, Record
+from grader.record import GRADED_OTHERWISE, Previous, Record
 
 LACKING = ("missing", "grader-error")
 DOUBTS = (JUDGED, UNDECIDED, BACKDATED)  # in notes
+OF_EARLIER = "This is of the hand-in graded on"  # and when
 
 
 @dataclass(frozen=True)
@@ -97,20 +98,23 @@ def better_result(new: LessonResult, old: LessonResult | None) -> LessonResult:
     return new if old is None or (new.score or 0.0) > (old.score or 0.0) else old
 
 
-def combine(new: Record, old: Record, when: str, attempts: str) -> Record:
+def combine(new: Record, old: Record, when: str, attempts: str, *, otherwise: bool = False) -> Record:
     """Return the record of a hand-in that replaces another, graded at *when*.
 
-    "merge" keeps the old result of lessons that the new one lacks, "best" also those that scored higher.
+    "merge" keeps the old result of lessons that the new one lacks, "best" also those that scored higher. Where that was
+    graded *otherwise*, by another course or with other settings, a note says so.
     """
     if attempts not in ("merge", "best"):
         return new
-    note = f"This is of the hand-in graded on {when[:16].replace('T', ' ')}."
+    note = f"{OF_EARLIER} {when[:16].replace('T', ' ')}."
     results = []
     for name, now in new.lessons.items():
         before = old.lessons.get(name)
         kept = before and before.score is not None and (now.state == "missing" or attempts == "best")
         if before and kept and better_result(now, before) is before:
-            now = replace(before, notes=tuple(dict.fromkeys((*before.notes, note))))
+            notes = [] if any(one.startswith(OF_EARLIER) for one in before.notes) else [note]
+            notes += [GRADED_OTHERWISE] if otherwise else []
+            now = replace(before, notes=tuple(dict.fromkeys((*before.notes, *notes))))
         results.append(now)
     return with_lessons(new, results)
 

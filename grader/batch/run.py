@@ -135,6 +135,8 @@ class Run:
             stays |= {name for name in waiting & states.keys() if states[name].listed}
         earlier = self._find_earlier()
         self.kept = sorted(set(earlier.values()))
+        not_now = ({*stays, *earlier} - waiting) & states.keys()
+        self.outdated = sorted(name for name in not_now if states[name].settings != self.results.key)
         self.results.list_only({*stays, *earlier})
         expected = [*(learner.id for learner in self.found.learners), *earlier]
         parts = [(shard.number, shard.of)] if shard else []
@@ -142,6 +144,12 @@ class Run:
         self.results.begin(
             {"course": self.course.title, "lessons": titles}, expected, self._describe_discovery(), parts=parts
         )
+
+    def label(self, hand_in: str) -> str:
+        """Return whose hand-in it is."""
+        found = next((learner.name for learner in self.found.learners if learner.id == hand_in), "")
+        record = None if found else self.results.store.record(hand_in, parse_record)
+        return found or (record.name if record else "") or hand_in
 
     def _find_graded(self, learners: Sequence[Learner]) -> tuple[set[str], set[str], list[str]]:
         """Return who was graded on the present hand-in with these settings, and whose result stays until the next.
@@ -162,7 +170,7 @@ class Run:
                 stays.add(learner.id)
             elif not self.plan.older and state.listed and self._is_older(learner, state, digest):
                 older.append(learner.id)
-        return done, stays, older
+        return done, stays, sorted(older)
 
     def _is_older(self, learner: Learner, state: State, digest: str) -> bool:
         """Return True if a changed hand-in came in before the one that was graded, or was replaced by it before."""

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from grader.cli.context import load_course, short_path
 from grader.cli.grader.options import GroupedCommand, options
 from grader.cli.grader.progress import make_progress
-from grader.cli.grader.run_result import print_result, some_names
+from grader.cli.grader.run_result import MAX_NAMES, print_result, some_names
 from grader.cli.lesson_parameters import choose_lessons
 from grader.cli.run_command import STOPPED
 from grader.cli.version import version
@@ -124,11 +124,16 @@ def _announce(run: Run) -> None:
     if run.results.put_aside:
         lines.append(f"Earlier results were put aside: {short_path(run.results.put_aside.absolute())}.")
     counting, waiting = _carried_scores(run)
+
+    def some(ids: list[str]) -> list[str]:
+        return [*map(run.label, ids[:MAX_NAMES]), *ids[MAX_NAMES:]]
+
     for what, names in (
         ("Scores given by a human before, which go on counting", counting),
         ("Scores given by a human before, kept for hand-ins and lessons that are not graded here", waiting),
-        ("Changed since they were graded; their results are of the earlier hand-in until --resume", run.changed),
-        ("Older than what was graded, whose result stays; --older takes them all the same", run.older),
+        ("Changed since they were graded; their results are of the earlier hand-in until --resume", some(run.changed)),
+        ("Older than what was graded, whose result stays; --older takes them all the same", some(run.older)),
+        ("Graded with another course or other settings, and not again: add their hand-ins", some(run.outdated)),
         ("Left out, being nothing that is handed in", found.ignored),
         ("Without a hand-in", [one["name"] or one["id"] for one in run.missing]),
         ("Not on the roster", found.unlisted),

@@ -13,6 +13,7 @@ from grader.reports.formats.run_summary import (
     RunSummary,
     change_lines,
     look_at_lines,
+    outdated_line,
     overridden_line,
     sentence,
     to_object,
@@ -41,7 +42,7 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
         put_json(to_object(summary) | {"out": str(out)})
     else:
         put(paint(sentence(summary), "strong"))
-        for text in filter(None, (unfinished_line(summary), overridden_line(summary))):
+        for text in filter(None, (unfinished_line(summary), overridden_line(summary), outdated_line(summary))):
             put(wrap(text, 0))
         for text in look_at_lines(summary):
             put(wrap(text, 2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model import SCHEMA
-from grader.record import Record, count_statuses
+from grader.record import GRADED_OTHERWISE, Record, count_statuses
 from grader.terminal.text import PLAIN_SIGNS, Signs, clean, plural, score_text
 
 FINE = ("graded", "missing")
@@ -44,6 +44,7 @@ class RunSummary:
     of_earlier: int = 0  # of these, to another hand-in than the present one
     regraded: int = 0  # in this run
     changes: list[ScoreChange] = field(default_factory=list)  # of those regraded
+    outdated: list[str] = field(default_factory=list)  # "WHO: LESSON" of results that were not graded again with these
 
     def add(self, record: Record) -> None:
         """Count one submission; a summary of its record is enough."""
@@ -64,6 +65,8 @@ class RunSummary:
         if before is None:
             return
         self.regraded += 1
+        old = [name for name, lesson in record.lessons.items() if GRADED_OTHERWISE in lesson.notes]
+        self.outdated += [f"{record.name or record.id}: {name}" for name in old]
         lessons = {name: (before.lessons.get(name), lesson.score) for name, lesson in record.lessons.items()}
         changed = {name: pair for name, pair in lessons.items() if _differ(pair)}
         if changed or _differ((before.score, record.score)):
@@ -104,6 +107,15 @@ def overridden_line(summary: RunSummary) -> str:
         return ""
     earlier = f", {summary.of_earlier} of them to an earlier hand-in" if summary.of_earlier else ""
     return f"{plural(summary.overridden, 'score')} of lessons given by a human{earlier} (grader override --list)."
+
+
+def outdated_line(summary: RunSummary) -> str:
+    """Say which results of lessons are of another course than the rest; "" if none."""
+    if not (left := summary.outdated):
+        return ""
+    more = f"; and {len(left) - MAX_TO_LOOK_AT} more" if len(left) > MAX_TO_LOOK_AT else ""
+    what = "Graded with another course or other settings, and not again: their files are not among these hand-ins"
+    return clean(f"{what} ({'; '.join(left[:MAX_TO_LOOK_AT])}{more}).")
 
 
 def look_at_lines(summary: RunSummary) -> list[str]:

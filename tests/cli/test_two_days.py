@@ -1,0 +1,162 @@
+"""The way of docs/instructors.md, twice: late hand-ins, a human's word and a changed check lose nothing unsaid."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.command_server import run_command
+from support.hand_ins import ANSWERS, SUMS, TINY, make_zip
+
+SECONDS = 120
+MEAN, PLACE = ANSWERS["moving_average"], ANSWERS["argmax_2d"]
+GRADES = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (777),Final Score
+    Points Possible,,,,,20,(read only)
+"Lovelace, Ada",1001,s1,ada,DL1,,80
+"Turing, Alan",1002,s2,alan,DL1,,70
+"Noether, Emmy",1003,s3,emmy,DL1,,90
+"Hopper, Grace",1004,s4,grace,DL1,,85
+"Johnson, Katherine",1005,s5,kj,DL1,,88
+"""
+ASSIGNMENT = """\
+names = "canvas"
+roster = "Grades.csv"
+lessons = ["moving_average", "argmax_2d"]
+seed = 7
+out = "results"
+missing = "zero"
+
+[late]
+due = 2026-11-20T23:59:00+01:00
+per_day = 0.1
+
+[export]
+canvas = "Grades.csv"
+assignment = "Homework 1"
+out = "upload.csv"
+"""
+FIRST_DAY: dict[str, str | bytes] = {
+    "lovelaceada_1001_11_moving_average.py": MEAN,
+    "lovelaceada_1001_12_argmax_2d.py": PLACE,
+    "turingalan_1002_13_moving_average.py": SUMS,
+    "turingalan_1002_14_argmax_2d.py": PLACE,
+    "noetheremmy_1003_15_work.zip": b"PK, and no archive",
+    "johnsonkatherine_1005_16_moving_average.py": MEAN,
+}
+SECOND_DAY: dict[str, str | bytes] = {  # Canvas gives the last attempt alone: Alan's other lesson is not in it
+    **{name: text for name, text in FIRST_DAY.items() if "ada_" in name or "katherine" in name},
+    "turingalan_LATE_1002_23_moving_average-1.py": MEAN,
+    "noetheremmy_LATE_1003_25_moving_average.py": MEAN,
+    "noetheremmy_LATE_1003_26_argmax_2d.py": PLACE,
+    "hoppergrace_LATE_1004_27_moving_average.py": SUMS,
+}
+
+
+class Instructor:
+    """Types commands in a folder with the course, both downloads and the assignment."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        shutil.copytree(TINY, place / "course", ignore=shutil.ignore_patterns("__pycache__"))
+        make_zip(place / "day1.zip", FIRST_DAY)
+        make_zip(place / "day2.zip", SECOND_DAY)
+        (place / "Grades.csv").write_text(GRADES)
+        (place / "hw.toml").write_text(ASSIGNMENT)
+
+    def types(self, *words: object) -> str:
+        """What a `grader` command says, on one line."""
+        environment = {**os.environ, "COLUMNS": "300", "NO_COLOR": "1"}
+        done = run_command("grader", *words, cwd=self.place, env=environment, timeout=SECONDS)
+        assert done.returncode == 0, done.stderr
+        return " ".join((done.stderr + done.stdout).split())
+
+    def runs(self, submissions: str, *options: str) -> str:
+        return self.types("run", "hw.toml", submissions, "--course", "course", "--jobs", 1, *options)
+
+    def uploads(self) -> dict[str, str]:
+        """The grades that go back to Canvas."""
+        self.said = self.types("export", "hw.toml", "--force")
+        with (self.place / "upload.csv").open(newline="") as file:
+            return {row["Student"].partition(",")[0]: row["Homework 1 (777)"] for row in csv.DictReader(file)}
+
+    def returns(self) -> dict[str, str]:
+        """The pages that go back to Canvas, by the person's number."""
+        self.types("return", "results", "--canvas", "--out", "feedback.zip", "--force")
+        with zipfile.ZipFile(self.place / "feedback.zip") as archive:
+            pages = {name: archive.read(name).decode() for name in archive.namelist()}
+        return {next(part for part in name.split("_") if part.isdigit()): text for name, text in pages.items()}
+
+    def notes(self, learner: str, lesson: str) -> list[str]:
+        results = json.loads((self.place / "results/results.json").read_text())
+        (found,) = (one for one in results["submissions"] if one["id"] == learner)
+        return found["lessons"][lesson]["notes"]
+
+    def changes_a_check(self, lesson: str, was: str, now: str) -> None:
+        path = self.place / f"course/solutions/basics/test_{lesson}.py"
+        text = path.read_text()
+        assert was in text
+        path.write_text(text.replace(was, now, 1))
+
+
+@pytest.fixture
+def instructor(tmp_path) -> Instructor:
+    return Instructor(tmp_path)
+
+
+def test_from_canvas_to_canvas_twice(instructor):
+    """Grades and feedback go back on two days; every grade that differs on the second has its line on the terminal.
+
+    So has each result that a changed check did not reach, since its files were not there.
+    """
+    assert "4 submissions (seed 7): 2 scored, 1 partial, 1 unreadable" in instructor.runs("day1.zip")
+    first = instructor.uploads()
+    graded = {"Lovelace": "20.00", "Turing": "13.33", "Noether": "", "Hopper": "0.00", "Johnson": "10.00"}
+    assert first.items() >= graded.items()
+    assert "could not be read" in instructor.returns()["1003"]
+
+    words = ("--lesson", "argmax_2d", "--score", 10, "--say", "Handed in by mail.", "--by", "Kim")
+    assert "in place of the program's no score" in instructor.types("override", "results", 1005, *words)
+
+    said = instructor.runs("day2.zip", "--resume")
+    assert "2 submissions graded before, on the same hand-in and settings: kept." in said
+    assert "1002 Turing, Alan 7.0 → 10.0 moving_average 4.0 → 10.0" in said
+    assert "1003 Noether, Emmy - → 10.0" in said and "1 score of lessons given by a human" in said
+    second = instructor.uploads()
+    assert "Turing, Alan: 20.00 less 2.00" in instructor.said and "Johnson, Katherine: argmax_2d" in instructor.said
+    assert second.items() >= {"Lovelace": "20.00", "Turing": "18.00", "Noether": "18.00", "Johnson": "20.00"}.items()
+    assert second["Hopper"] == "1.33" and [*instructor.returns()] == ["1001", "1002", "1003", "1004", "1005"]
+    assert len(instructor.notes("1002", "argmax_2d")) == 1
+
+    instructor.changes_a_check("moving_average", "points=3", "points=9")
+    said = instructor.runs("day2.zip", "--regrade")
+    assert "1 of 5 scores changed: 1004 Hopper, Grace" in said
+    assert "not again: their files are not among these hand-ins (Turing, Alan: argmax_2d)." in said
+    third = instructor.uploads()
+    assert {name for name in third if third[name] != second[name]} == {"Hopper"}
+    first_note, second_note = instructor.notes("1002", "argmax_2d")
+    assert first_note.startswith("This is of the hand-in graded on") and "as they were then" in second_note
+    assert "Handed in by mail." in instructor.types("override", "results", "--list")
+
+
+def test_who_was_graded_by_other_checks_is_named(instructor):
+    """A changed check and a download of one, or of the day before: whoever keeps a result by the old check is named."""
+    instructor.runs("day2.zip")
+    instructor.changes_a_check("moving_average", "points=3", "points=9")
+    make_zip(instructor.place / "late.zip", {name: text for name, text in SECOND_DAY.items() if "grace" in name})
+    said = instructor.runs("late.zip", "--resume")
+    assert "4 learners graded before are not among these hand-ins" in said
+    left = "Graded with another course or other settings, and not again: add their hand-ins"
+    assert f"{left}: Lovelace, Ada; Turing, Alan; Noether, Emmy; Johnson, Katherine." in said
+    said = instructor.runs("day1.zip", "--regrade")
+    assert "--older takes them all the same: Turing, Alan; Noether, Emmy." in said
+    assert f"{left}: Turing, Alan; Noether, Emmy." in said
+    assert left not in instructor.runs("day2.zip", "--resume")
+    instructor.changes_a_check("moving_average", "points=9", "points=8")
+    said = instructor.runs("day2.zip", "--regrade", "--only", "1004")
+    assert f"{left}: Lovelace, Ada; Turing, Alan; Noether, Emmy; Johnson, Katherine." in said
