@@ -347,6 +347,28 @@ def encoder(draw: Draw) -> Comparison:
     return ours, theirs, [draw.normal(*parameter.shape) for parameter in model.parameters()]
 
 
+def pooling_heads(draw: Draw) -> Comparison:
+    """Each text alone, cut to its length: torch's mean, its last row, its first and its largest, and F.linear."""
+    texts, tokens, width, classes = draw.size(), draw.size(), draw.size(), draw.size()
+    pool, lengths = draw.one_of("mean", "cls", "last", "max", "tokens"), (draw.integers(tokens, texts) + 1).tolist()
+    mask, lesson = torch.arange(tokens) < torch.tensor(lengths)[:, None], load("solutions/models/pooling_heads.py")
+    one_a_text = pool != "tokens"
+    model = lesson.SequenceClassifier(width, classes, pool) if one_a_text else lesson.TokenClassifier(width, classes)
+    of_text = {"mean": lambda h: h.mean(0), "cls": lambda h: h[0], "last": lambda h: h[-1], "max": lambda h: h.amax(0)}
+
+    def ours(h: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        held = {"head.weight": weight, "head.bias": bias}
+        return torch.func.functional_call(model, held, (h, mask) if one_a_text else (h,))
+
+    def theirs(h: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        if not one_a_text:
+            return torch.einsum("btd,cd->btc", h, weight) + bias
+        rows = [of_text[pool](h[text, :length]) for text, length in enumerate(lengths)]
+        return F.linear(torch.stack(rows), weight, bias)
+
+    return ours, theirs, [draw.normal(texts, tokens, width), draw.normal(classes, width), draw.normal(classes)]
+
+
 def generate(draw: Draw) -> Comparison:
     """The definition: every token behind the prompt is what is picked after the tokens in front of it."""
     batch, length, new, most = draw.size(), draw.size(), draw.size(0), draw.size()
@@ -472,6 +494,7 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "sample_token": sample_token,
     "gpt": gpt,
     "encoder": encoder,
+    "pooling_heads": pooling_heads,
     "generate": generate,
     "language_batches": language_batches,
     "cached_attention": cached_attention,
