@@ -39,7 +39,7 @@ class SequenceClassifier(nn.Module):
         else:
             padding = ~mask.unsqueeze(-1)  # (B, T, 1)  # step: padding
             tokens = h.masked_fill(padding, float("-inf"))  # step: hide
-            pooled = tokens.amax(dim=1)  # (B, T, D) -> (B, D)  # step: by_max
+            pooled = tokens.max(dim=1).values  # -> (B, D)  # step: by_max
         return self.head(pooled)  # (B, D) -> (B, C)  # step: logits
 
 

@@ -180,7 +180,7 @@ right("the head before the mean: both are linear", logits="(masked_mean_pool(h @
       "mask.any(1, keepdim=True) + self.head.bias) if self.pool == 'mean' else self.head(pooled)")
 right("a very negative fill", hide="h.masked_fill(padding, torch.finfo(h.dtype).min)")
 right("torch.where", hide="torch.where(padding, -torch.inf, h)")
-right("max gives values", by_max="tokens.max(dim=1).values")
+right("amax", by_max="tokens.amax(dim=1)")
 right("the first by a slice", by_cls="h.select(1, 0)")
 right("F.linear", logits="F.linear(pooled, self.head.weight, self.head.bias)")
 
