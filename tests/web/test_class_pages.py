@@ -189,3 +189,5 @@ def test_the_table_is_sorted_by_numbers_and_by_words(many, page):
         assert given == sorted(given, reverse=down) and set(scores[len(given) :]) <= {"–"}
     page.evaluate(sort, 1)
     assert page.evaluate(cells, 2) == sorted((one["id"] for one in view["learners"]), key=lambda one: int(one[1:]))
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.scroll'))")
