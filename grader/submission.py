@@ -10,11 +10,12 @@ from collections import deque
 from pathlib import Path
 
 from grader.errors import SubmissionError
-from grader.files import at, is_file
+from grader.files import at, is_file, read_bounded
 from grader.model import Course, Lesson, Submission
 from grader.source.parse import nodes_in, parse
 
 MAX_BRACES = 5_000  # Python 3.11 reads an f-string in the square of those in it: 16 s for 40,000
+MAX_ARTEFACT_BYTES = 8 << 20  # of weights that a learner trained
 MAX_BYTES = 250_000  # for the file, and for all that it imports; read in far less than the judge's 10 s
 
 NAME_IT = "learn check LESSON --file FILE.py"
@@ -51,7 +52,22 @@ def read_submission(path: Path, lesson: Lesson, course: Course, root: Path | Non
     source = read_source(path, if_missing=START if in_workspace else NAME_IT)
     siblings = _Siblings(path, course, root)
     siblings.follow(source)
-    return Submission(lesson.name, str(path), source, siblings.found, tuple(siblings.notes))
+    artefact = read_artefact(path) if lesson.kind == "capstone" else None
+    return Submission(lesson.name, str(path), source, siblings.found, tuple(siblings.notes), artefact=artefact)
+
+
+def artefact_path(path: Path) -> Path:
+    """Return where the weights lie that belong to a submission."""
+    return path.with_suffix(".safetensors")
+
+
+def read_artefact(path: Path) -> bytes | None:
+    """Return the weights beside a submission, cut at one byte more than is allowed; None without an ordinary file."""
+    artefact = artefact_path(path)
+    try:
+        return read_bounded(artefact, MAX_ARTEFACT_BYTES + 1) if is_file(artefact) else None
+    except OSError:
+        return None
 
 
 def read_source(path: Path, if_missing: str = NAME_IT) -> str:

@@ -22,6 +22,8 @@ What a check has to do with:
 
 Values:
 
+    read_tensors             the tensors of an artefact, which lies beside the submission; CheckFailed if it is none
+    shown_name               a name out of it, as a message shows it
     same, ATOL               equal within a tolerance; the tolerance where none is given
     is_array, kind_of, show  whether a value is an array; what it is, in words; the value as it can be typed again
     Raised                   what a probe observes in place of a value if the call raised
@@ -41,6 +43,7 @@ from typing import Any
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
+from grader.judge.values.artefact import read_tensors, shown_name
 from grader.judge.values.compare import ATOL, Raised, explain, is_array, kind_of, same, show
 from grader.judge.values.mend import mend
 from grader.judge.values.random_inputs import Rand, draw
@@ -68,8 +71,10 @@ __all__ = [
     "fail",
     "is_array",
     "kind_of",
+    "read_tensors",
     "same",
     "show",
+    "shown_name",
 ]
 
 # How torch says that tensors are on different devices, or that a named device is not there.

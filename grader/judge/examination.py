@@ -125,8 +125,10 @@ class Judge:
             self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
         return self._diagnosticians[lesson.name]
 
-    def build(self, lesson: Lesson, submission: Submission, seed: int) -> Iterator[str]:
+    def build(self, lesson: Lesson, submission: Submission, seed: int) -> Iterator[str | dict[str, Any]]:
         """Train a model that the course has put together, and yield what its checks' `build` shows of it.
+
+        Tensors by name are the weights that were trained, for the file beside the learner's.
 
         Raises LearnerError, WorkerError.
         """
@@ -182,7 +184,8 @@ class Judge:
         finally:
             loaded.close()
         result = self._make_result(checks, submission, finding, "".join(loaded.printed))
-        return replace(result, duration_s=round(time.monotonic() - started, 3), hints_used=hints_used)
+        took = round(time.monotonic() - started, 3)
+        return replace(result, notes=(*result.notes, *loaded.told), duration_s=took, hints_used=hints_used)
 
     def _find(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> Finding:
         """Load, check, diagnose: each step takes what the one before it returned."""

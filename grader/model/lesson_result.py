@@ -27,6 +27,7 @@ class Submission:
 
     `siblings` maps a module name to (path, source). Text, not paths, goes to the worker.
     `passing` names those whose last result, of this very text, was a pass; None where results are not known.
+    `artefact` is what lies beside the file as LESSON.safetensors, of bounded size; None where there is none.
     """
 
     lesson: str
@@ -35,6 +36,7 @@ class Submission:
     siblings: dict[str, tuple[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     passing: frozenset[str] | None = None
+    artefact: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

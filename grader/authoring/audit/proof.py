@@ -24,6 +24,7 @@ from grader.judge.values.compare import largest_error
 from grader.judge.values.random_inputs import Rand, derive
 from grader.judge.values.wrong_forms import FORMS, in_form
 from grader.model import Lesson, LessonResult, Submission
+from grader.submission import read_artefact
 
 MIN_MARGIN = 10.0  # in tolerances of the probe
 MIN_CHECKS = 8  # for each function to write
@@ -262,7 +263,8 @@ class Proof:
         return {**self.base, mistake_set.function: mistake_set.build(changes, version)}
 
     def _examine_file(self, path: Path) -> LessonResult:
-        return self.judge.examine(self.lesson, Submission(self.lesson.name, str(path), read_file(path)), 1)
+        submission = Submission(self.lesson.name, str(path), read_file(path), artefact=read_artefact(path))
+        return self.judge.examine(self.lesson, submission, 1)
 
     def _outcomes(self, namespace: Mapping[str, Any], seed: int) -> list[Outcome]:
         return list(self._run(namespace, seed))

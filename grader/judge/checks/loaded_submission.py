@@ -35,6 +35,7 @@ class LoadedSubmission:
         self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
         self.public: list[str] = []  # all public names
         self.printed: list[str] = []
+        self.told: list[str] = []  # by checks
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.may_draw = False  # dropout may be on, whatever the source says
 
@@ -124,6 +125,7 @@ class LearnerFunctions(LoadedSubmission):
             self.subject.keep([*self._transcripts, *self._again], reply.get("replies"))
         else:
             self.subject = self.make_subject(worker)
+        self.subject.artefact, self.subject.told = self.submission.artefact, self.told
         return self.subject
 
     def load_watched(self) -> CallableModule | None:

@@ -35,7 +35,7 @@ def load_submission(
     return worker.request(
         "load",
         seconds,
-        name=lesson.name,
+        name=submission.lesson,
         path=submission.path,
         source=submission.source,
         siblings={name: list(pair) for name, pair in submission.siblings.items()},

@@ -56,6 +56,12 @@ class CallableModule:
         self._device = device
         self.last_call: Call | None = None
         self.last_value: Any = None
+        self.artefact: bytes | None = None  # what lies beside the learner's file as LESSON.safetensors
+        self.told: list[str] = []
+
+    def tell(self, text: str) -> None:
+        """Have the learner read a sentence below the verdict, also where every check passes."""
+        self.told.append(text)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._kinds:
