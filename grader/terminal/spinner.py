@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from grader.terminal.console import has_colour, is_terminal
+from grader.terminal.console import has_colour, is_terminal, put
 from grader.terminal.text import PLAIN_SIGNS, signs_for
 
 if TYPE_CHECKING:
@@ -55,6 +55,15 @@ class Spinner:
         left = f", {(now - began) / (done - first) * (total - done):.0f} s left" if done > first else ""
         bar = signs.full * full + signs.empty * (BAR_COLUMNS - full)
         self.update(f"Training {bar} step {done} of {total}, loss {loss:.3f}{left}")
+
+    def say(self, text: str) -> None:
+        """Print a text above the line."""
+        with self._lock:
+            if self._live is not None:
+                self._live.stop()
+            put(text)
+            if self._live is not None:
+                self._live.start()
 
     def stop(self) -> None:
         """Take the line away for good."""

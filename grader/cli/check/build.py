@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.check.check import source_digest
-from grader.cli.context import CourseContext, find_context
+from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
 from grader.errors import SubmissionError, UsageError
-from grader.files import at, is_file, read_file
+from grader.files import at, is_file, read_file, replacing
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, Submission
 from grader.source.step_marks import strip_marks
-from grader.submission import imported_modules, read_submission
+from grader.submission import artefact_path, imported_modules, read_submission
 from grader.terminal.console import paint, put
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, lesson: str, seed: int) -> None:
     """Train a model of your own solved lessons; see it write.
 
-    It shows where its heads look, too. Pieces that you have not solved are the reference's. Your code runs in a process
-    of its own, as in `learn check`.
+    It shows where its heads look, too, or writes weights beside your file for `learn check` to measure. Pieces that you
+    have not solved are the reference's. Your code runs in a process of its own, as in `learn check`.
 
     \b
     Example:
@@ -72,7 +72,7 @@ def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[
         name = waiting.pop(0)
         if name not in lessons or name in siblings:
             continue
-        if own := _read_own(context, lessons[name]):
+        if own := _read_own(context, lessons[name], must_pass=name != lesson.name):
             siblings |= own
             is_own |= {each: True for each in own if each in lessons}
             continue
@@ -82,19 +82,24 @@ def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[
         waiting += imported_modules(siblings[name][1])
         if path != stand_in:
             is_own[name] = False
-    return Submission(lesson.name, str(plan), source, siblings), {
+    return Submission(plan.stem, str(plan), source, siblings), {
         name: is_own[name] for name in lessons if name in is_own
     }
 
 
-def _read_own(context: CourseContext, piece: Lesson) -> dict[str, tuple[str, str]]:
-    """Return the learner's file of a lesson, with those that it imports, if it passed as it is now; else nothing."""
+def _read_own(context: CourseContext, piece: Lesson, must_pass: bool) -> dict[str, tuple[str, str]]:
+    """Return the learner's file of a lesson, with those that it imports, if it passed as it is now; else nothing.
+
+    The lesson whose model it is passes once that is trained: what is written there is taken without `must_pass`.
+    """
+    if not must_pass and not context.edited_at(piece):
+        return {}
     workspace = context.require_workspace()
     found: list[Submission] = []
 
     def read(store: Store) -> None:
         own = read_submission(workspace.exercise_path(piece), piece, context.course, workspace.root)
-        if store.is_passing(piece.name, source_digest(own.source)):
+        if not must_pass or store.is_passing(piece.name, source_digest(own.source)):
             found.append(own)
 
     with suppress(SubmissionError):  # what cannot be read was not solved
@@ -112,9 +117,11 @@ def _train(context: CourseContext, lesson: Lesson, submission: Submission, seed:
         def drive(judge: Judge) -> None:
             judge.workers.on_progress = working.train
             with end_after(context.course.limits_for(lesson).judging_seconds, f"Building {lesson.name}"):
-                for shown in judge.build(lesson, submission, seed):
-                    working.stop()
-                    put(f"{shown}\n")
+                for made in judge.build(lesson, submission, seed):
+                    if isinstance(made, str):
+                        working.say(f"{made}\n" if "\n" in made else made)
+                    else:
+                        working.say(f"Written to {_write_weights(context, lesson, made)}.")
 
         try:
             judge_with(context.course, [lesson], drive, device="cpu")
@@ -124,3 +131,17 @@ def _train(context: CourseContext, lesson: Lesson, submission: Submission, seed:
             what = f"{error.type_name}: {error.text}" if error.type_name else error.text
             name = Path(path).stem if Path(path).stem in context.course.lessons else lesson.name
             raise SubmissionError(what, where=at(Path(path), line), next_step=f"learn check {name}") from None
+
+
+def _write_weights(context: CourseContext, lesson: Lesson, tensors: dict[str, Any]) -> str:
+    """Write the weights of a model beside the learner's file, where `learn check` finds them. Raises UsageError."""
+    from safetensors.torch import save
+
+    path = artefact_path(context.require_workspace().exercise_path(lesson))
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(save(tensors))
+    except OSError as error:
+        what = f"the weights cannot be written: {error.strerror or error}"
+        raise UsageError(what, where=str(path), next_step=f"learn build {lesson.name}") from None
+    return short_path(path)
