@@ -1,0 +1,149 @@
+"""What people write in `TinyGPT` in place of the reference's lines; and other right ways to write it.
+
+Attention, block and model are those of other lessons, and so are most mistakes. Scores know distances alone, so that
+places may begin where they like.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: F401, N812  lines below use it
+
+from grader.api.checks import LearnerError, MistakeSet, draw
+
+model = MistakeSet("TinyGPT", globals(), without=(
+    "parameters", "names", "shape", "long", "future_hidden", "other_sizes", "gradient", "manners", "training_mode",
+))  # fmt: skip
+mistake, right = model.mistake, model.alternative
+MISTAKE_SETS = [model]
+SIZES = (11, 12, 3, 1, 7)
+SHAPES = {
+    "tok.weight": (11, 12), "norm.weight": (12,), "norm.bias": (12,),
+    **{f"blocks.0.attn.w{letter}.weight": (12, 12) for letter in "qkvo"},
+    **{f"blocks.0.norm{n}.{part}": (12,) for n in (1, 2) for part in ("weight", "bias")},
+    "blocks.0.ffn.w1.weight": (7, 12), "blocks.0.ffn.w1.bias": (7,),
+    "blocks.0.ffn.w2.weight": (12, 7), "blocks.0.ffn.w2.bias": (12,),
+}  # fmt: skip
+
+
+def numbers(rand):
+    """A state dict of random numbers, γ near 1, where the inputs of the hidden layer are small."""
+    state = {name: rand(*s, scale=s[1] ** -0.5 if len(s) == 2 else 0.5) for name, s in SHAPES.items()}
+    state |= {name: state[name] * 0.05 for name in state if ".w1." in name}
+    return state | {name: state[name] + 1.0 for name in state if "norm" in name and name.endswith("weight")}
+
+
+def ask_gradients(make, weights, state):
+    return make(*SIZES, state=state).eval().gradients(torch.tensor([[1, 4, 1], [7, 0, 9]]), wrt=[], weights=weights)
+
+
+def is_portable(make, ids, state):
+    return make(*SIZES, state=state).on_fake_device(ids)[1]
+
+
+def is_alike_in_training(make, ids, state):
+    made = make(*SIZES, state=state)
+    return bool((made.train()(ids) == made.eval()(ids)).all())
+
+
+IDS = torch.arange(8).view(2, 4)
+model.ask("in its gradients", by=ask_gradients, weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=2e-3)
+model.ask("in training mode", IDS, by=is_alike_in_training, state=numbers, aside=True)
+model.ask("on another device", IDS, by=is_portable, state=numbers, aside=True)
+
+
+@model.probe("the names")
+def _(subject, rand):
+    try:
+        made = subject.TinyGPT(*SIZES, state=numbers(rand))
+    except LearnerError as error:
+        if "load_state_dict" in error.text and error.type_name == "AttributeError":
+            return "no module"
+        raise
+    others = {name.split(".", 2)[-1] if name.startswith("blocks.") else name for name in made.missing}
+    lost = {name.split(".")[0] for name in made.unexpected}
+    if made.missing and made.unexpected:
+        return "other names"
+    told = any(name.endswith("bias") or name == "head.weight" for name in others)
+    return [sorted(others) if told else bool(others), sorted(lost)]
+
+
+@model.probe("over a long text")
+def _(subject, rand):
+    return subject.TinyGPT(*SIZES, state=numbers(rand)).eval()(rand.integers(0, 11, 1, 40))
+
+
+def rope_on_model(x, positions):
+    """The features of all heads in one row, turned as if they were of one."""
+    even = torch.arange(0, x.size(-1), 2, device=x.device)
+    angles = positions[:, None] * 10000.0 ** (-even / x.size(-1))
+    left, right_ = x[..., 0::2], x[..., 1::2]
+    cos, sin = angles.cos(), angles.sin()
+    return torch.stack((left * cos - right_ * sin, left * sin + right_ * cos), -1).flatten(-2)
+
+
+def own_head(tok):
+    """A head of its own, which begins the same each time."""
+    head = nn.Linear(tok.size(1), tok.size(0), bias=False)
+    nn.init.zeros_(head.weight)
+    return head
+
+
+class Kept(nn.Embedding):
+    """A table that is a buffer."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("weight", self._parameters.pop("weight").detach())
+
+
+# fmt: off
+# --- rotary positions, and where they belong
+TURN = "Turn queries and keys, head by head, in front of the scores, and nothing else."
+mistake("tg-no-positions", "Nothing is turned: the order of the tokens is known from the mask alone.", TURN,
+        turn_q="q", turn_k="k")
+mistake("tg-values-turned", "The values are turned too, and what a token gathers depends on where it stands.",
+        TURN, turn_k="apply_rope(k, places)\nv = apply_rope(v, places)")
+mistake("tg-queries-only", "Only the queries are turned: scores depend on the places, and not on the distance.", TURN,
+        alone=True, turn_k="k")
+mistake("tg-keys-only", "Only the keys are turned: scores depend on the places, and not on the distance.", TURN,
+        alone=True, turn_q="q")
+mistake("tg-before-heads", "Queries and keys are turned before they are cut into heads: each head gets other rates.",
+        "Cut into heads first: the rates are base^(−2i/d_head).", turn_q="q", turn_k="k",
+        project="q, k, v = self.wq(x), self.wk(x), self.wv(x)\n"
+                "q, k = (rope_on_model(part, torch.arange(x.size(1), device=x.device)) for part in (q, k))")
+mistake("tg-input-turned", "The stream is turned in front of the projections, and so are the values.", TURN,
+        turn_q="q", turn_k="k", project="x = rope_on_model(x, torch.arange(x.size(1), device=x.device))\n"
+        "q, k, v = self.wq(x), self.wk(x), self.wv(x)")
+model.include("../positions/rope", alone=True, only=(
+    "ro-direction", "ro-exponent-doubled", "ro-rate-inverted", "ro-one-angle", "ro-no-sine", "ro-added", "ro-reversed"))
+
+# --- the model and its block, as in their own lessons
+model.include("gpt", alone=True, only=(
+    "gp-not-causal", "cm-transposed", "cm-no-self", "cm-one-future", "gp-first-block-causal",
+    "bl-shared-layers (the first)", "gp-blocks-reversed", "bl-plain-list", "gp-no-final-norm", "gp-norm-after-head",
+    "gp-softmax-out", "gp-last-only", "gp-no-head", "gp-logits-scaled", "gp-embedding-scaled", "emb-detached (head)",
+    "gp-buffer-saved", "gp-device", "bl-other-placement"))
+HERE = {"With norm_first=True: ": "In the block, "}
+PRE = " (pre-LN only)"
+model.include("../core/block", words=HERE, alone=True, only=(
+    f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", f"bl-no-attention{PRE}", f"bl-parallel{PRE}",
+    "bl-wrong-activation (ReLU)", "bl-no-activation", "at-no-scale", "hd-split-view", "hd-split-no-transpose",
+    "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias"))
+mistake("tg-head-untied", "The output has a table of its own; the statement has one table.",
+        "Multiply with the table of the tokens: `norm(x) @ self.tok.weight.T`.", alone=True, only=("the names",),
+        norm="self.norm = nn.LayerNorm(d_model)\nself.head = own_head(self.tok.weight)")
+mistake("tg-table-kept", "The table is a buffer: it is saved with the model, and no optimizer ever moves it.",
+        "Make it an nn.Embedding.", alone=True, tok="Kept(vocab_size, d_model)")
+mistake("bl-dropout", "There is dropout: in training mode two calls differ. The exercise asks for none.",
+        "Take the dropout out, or set its probability to 0.", alone=True, only=("in training mode",),
+        look="F.dropout(self.tok(ids), 0.1, self.training)")
+
+# --- just as right
+right("torch's attention, causal by itself", blend="F.scaled_dot_product_attention(q, k, v, is_causal=True)")
+right("places that begin at 1", places="torch.arange(1, x.size(1) + 1, device=x.device)")
+right("complex numbers", give="torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * "
+      "torch.polar(torch.ones_like(angles), angles)).flatten(-2)")
+right("the table by torch", rows="F.linear(x, self.tok.weight)")
+right("the tanh form of GELU", bend="F.gelu(hidden, approximate='tanh')")
+right("comparing places", ones="torch.arange(length, device=ids.device)", mask="allowed[:, None] >= allowed")
+# fmt: on
