@@ -1,0 +1,54 @@
+"""`learn build` of a model whose weights are kept: a whole short run, in a worker, and what becomes of the file."""
+
+from __future__ import annotations
+
+from support.learn_command import ROOT, learn, run_code, start_workspace
+
+SHORT = """
+import sys
+import grader.judge.examination as examination
+from grader.cli.learn.group import main
+
+whole = examination.load_file
+
+def shortened(path):
+    checks = whole(path)
+    checks.STEPS, checks.PART, checks.SHOWN, checks.SAMPLE = 4, 2, 2, 5
+    {also}
+    return checks
+
+examination.load_file = shortened
+sys.argv = ["learn", "build", "tiny_gpt"]
+main()
+"""
+INTERRUPTED = """
+    def build(submission, rand, real=checks.build):
+        yield next(real(submission, rand))
+        raise KeyboardInterrupt
+    checks.build = build
+"""
+
+
+def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
+    """The class of the learner's file is trained; Ctrl-C leaves the last weights as they were; check measures them."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    source = (ROOT / "solutions/models/tiny_gpt.py").read_text()
+    (work / "models/tiny_gpt.py").write_text(source)
+    weights = work / "models/tiny_gpt.safetensors"
+
+    done = run_code(SHORT.format(also=""), work, course=ROOT)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()
+    assert any(line.split() == ["tiny_gpt", "yours"] for line in said)
+    assert any(line.split() == ["adamw", "the", "reference"] for line in said)
+    assert sum(line.startswith("step ") for line in said) == 2 and said[-1] == "Written to models/tiny_gpt.safetensors."
+    raw = weights.read_bytes()
+
+    stopped = run_code(SHORT.format(also=INTERRUPTED.strip()), work, course=ROOT)
+    assert stopped.returncode == 130 and "Traceback" not in stopped.stderr
+    assert weights.read_bytes() == raw
+    assert sorted(each.name for each in weights.parent.glob("*tiny_gpt*")) == ["tiny_gpt.py", "tiny_gpt.safetensors"]
+
+    checked = learn("check", "tiny_gpt", cwd=work, course=ROOT)
+    assert checked.returncode == 1 and "nats a character" in " ".join(checked.stdout.split())
+    assert "not been trained" in checked.stdout or "learned too little" in checked.stdout, checked.stdout
