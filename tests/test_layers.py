@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "api": {"judge", "quiz"},
     "isolation_selftest": BASE | {"judge", "worker"},
     "quiz": BASE | {"files", "course"},
-    "authoring": BASE | {"files", "source", "course", "judge"},
+    "authoring": BASE | {"files", "source", "course", "submission", "judge"},
     "record": {"model", "files"},
     "store": BASE | {"files"},
     "terminal": BASE,
