@@ -161,13 +161,13 @@ class _Module:
         self.own_attributes = set(_own_attributes(nodes))
         self.harmless = _harmless(nodes)
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
-        self.own_names = set(_own_names(nodes))
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.bindings: dict[str, list[ast.AST]] = {
             AT_IMPORT: [part for node in self.body for part in _run_at_import(node)]
         }
         for node in nodes:
             self._note_import(node, own)
+        self.own_names = set(_own_names(nodes)) if self.stars else set()
         for node in nodes:
             self._note_alias(node)
         for node in self.body:
