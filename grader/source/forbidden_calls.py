@@ -44,6 +44,7 @@ HIDING_PLACES = frozenset({
     "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
+NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
 
@@ -283,6 +284,10 @@ class _Module:
                 return name
             case ast.Call(args=keys) if _last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
                 return _last_name(node)
+            case ast.Subscript(value=names, slice=key) if _last_name(names) in NAMES_BY_TEXT and self._is_assembled(
+                key
+            ):
+                return _last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
             case ast.Attribute(attr=name) | ast.Name(id=name):
@@ -383,8 +388,7 @@ def _hiding_place(path: str) -> str:
 def _name_in_quotes(node: ast.AST) -> str | None:
     """Return what is looked up by name: `getattr(torch, "exp")`, `vars(torch)["exp"]`, `torch.__dict__["exp"]`."""
     if isinstance(node, ast.Subscript):
-        names = _last_name(node.value) in ("vars", "globals", "__dict__")
-        return _text_of(node.slice) if names else None
+        return _text_of(node.slice) if _last_name(node.value) in NAMES_BY_TEXT else None
     if isinstance(node, ast.Call) and _last_name(node) in LOOKUPS:
         return next((text.rpartition(".")[2] for argument in node.args if (text := _text_of(argument))), None)
     return None

@@ -71,6 +71,7 @@ HIDDEN = {
     "the interpreter through another module": "import threading\nfound = threading._sys\nfound = threading.sys\n",
     "a name put together": "f = getattr(object, '__sub' + 'classes__')\n",
     "a name put together before": "N = ''.join(['__sub', 'classes__'])\nf = getattr(object, N)\n",
+    "a key put together": "import torch\nf = vars(torch)['soft' + 'max']\n",
     "a decorator": "import torch\n@torch._dynamo.disable\ndef h():\n    pass\n",
     "a class's body": "import torch\nclass K:\n    f = torch.ops.aten\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
