@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from support.equal_calls import make_inputs
 from support.repeat import SOAK
 
 from grader.course.load_course import load
+from grader.source.forbidden_calls import find_forbidden_calls
+from grader.worker.call_monitor import matches
 from grader.worker.operations import ModuleHost
 
 EXERCISES = ("softmax", "attention", "cross_entropy")
@@ -69,6 +72,20 @@ def test_no_other_call_does_the_exercise(exercise, tmp_path):
     assert done.returncode == 0 and len(calls) > 5, done.stderr[-2000:]
     unknown = set(calls) - set(found(exercise))
     assert {call for call in unknown if refusal(exercise, *call).get("kind") != "forbidden"} == set()
+
+
+@pytest.mark.parametrize(("lesson", "line"), [
+    ("learning_rate", "from torch.optim.lr_scheduler import CosineAnnealingLR as way"),
+    ("learning_rate", "from torch.optim.swa_utils import SWALR as way"),
+    ("cross_entropy", "from torch.distributions import kl_divergence as way"),
+    ("layer_norm", "from torch import renorm as way"),
+])  # fmt: skip
+def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
+    """Schedulers are Python of torch's, in which the worker sees nothing; the source names their module."""
+    chosen = load(ROOT).lessons[lesson]
+    name = chosen.functions[0].name
+    source = f"{line}\n\n\ndef {name}(*given):\n    return way(*given)\n"
+    assert find_forbidden_calls(source, [name], partial(matches, forbids=tuple(chosen.forbids)))
 
 
 @pytest.mark.parametrize("function", ["clip_grad_norm_", "clip_grads_with_norm_", "get_total_norm"])
