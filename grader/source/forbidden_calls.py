@@ -12,14 +12,13 @@ too. They count in reach of any of the exercise's functions, and in what runs wh
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, imported_name, module_names, names_bound_by
+from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
 from grader.source.side_effects import is_main_guard
 
 # fmt: off
@@ -168,7 +167,7 @@ class _Module:
         }
         for node in nodes:
             self._note_import(node, own)
-        self.own_names = set(_own_names(nodes)) if self.stars else set()
+        self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
         for node in nodes:
             self._note_alias(node)
         for node in self.body:
@@ -345,18 +344,6 @@ def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
                 if isinstance(part, Definition):
                     yield part.name
-
-
-def _own_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that the file binds anywhere, and Python's own."""
-    yield from dir(builtins)
-    for node in nodes:
-        if isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, Definition):
-            yield node.name
 
 
 def _harmless(nodes: Iterable[ast.AST]) -> set[int]:

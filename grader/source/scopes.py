@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import symtable
 import warnings
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from grader.source.parse import nodes_in
@@ -103,3 +105,15 @@ def names_bound_by(node: ast.AST) -> set[str]:
         case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() | ast.MatchMapping():
             return {name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if name}
     return set()
+
+
+def names_bound_anywhere(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that the file binds anywhere, and Python's own."""
+    yield from dir(builtins)
+    for node in nodes:
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, Definition):
+            yield node.name
