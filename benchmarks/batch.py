@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import LESSONS, ROOT, Run, describe_machine, fresh_pytest, grader_run, run
+from measure import LESSONS, ROOT, Run, describe_machine, fresh_pytest, grader_run, require_graded, run
 
 LIMIT = 0.2  # seconds of processor time for a submission of seven lessons, after start-up
 
@@ -49,6 +49,7 @@ def batch(folder: Path, count: int) -> Run:
     done = run(grader_run(submissions, out, "--jobs", "1"))
     if done.code:
         raise SystemExit(f"grader run ended with {done.code}")
+    require_graded(out, count)
     return done
 
 

@@ -19,6 +19,7 @@ import argparse
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import ROOT, Run, describe_machine, fresh_pytest, grader_run, peak_pss, run
+from measure import ROOT, Run, describe_machine, fresh_pytest, grader_run, peak_pss, require_graded, run
 
 sys.path.insert(0, str(ROOT / "tests"))
 from support.class_submissions import make_class
@@ -62,7 +63,7 @@ class Bench:
         if not part.exists():
             part.mkdir()
             for learner in self.learners[:count]:
-                (part / learner.name).symlink_to(learner)
+                shutil.copytree(learner, part / learner.name)  # `grader run` follows no links
         return part
 
     def grade(self, count: int) -> Graded:
@@ -71,6 +72,7 @@ class Bench:
         done = run(grader_run(self.first(count), out, "--jobs", str(JOBS)), seconds=3600)
         if done.code:
             raise SystemExit(f"grader run ended with {done.code}")
+        require_graded(out, count)
         return Graded(count, done, out)
 
     def resume(self, graded: Graded) -> Run:

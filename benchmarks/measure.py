@@ -5,6 +5,7 @@ Machines are noisy and shared: only ratios between commands of the same run mean
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -123,6 +124,14 @@ def workspace(solved: bool = True) -> Iterator[Path]:
 def grader_run(submissions: Path, out: Path, *options: str) -> list[str]:
     """Return the command that grades a folder of submissions, with the same inputs each time."""
     return [str(BIN / "grader"), "run", str(submissions), "--out", str(out), "--seed", "1", *options]
+
+
+def require_graded(out: Path, count: int) -> None:
+    """Exit unless all of `count` submissions have a score: one that is refused costs next to nothing."""
+    submissions = json.loads((out / "results.json").read_text())["submissions"]
+    refused = [each["problem"] for each in submissions if each["score"] is None]
+    if refused or len(submissions) != count:
+        raise SystemExit(f"{len(submissions) - len(refused)} of {count} were graded: {refused[:1]}")
 
 
 def fresh_pytest(learner: Path) -> list[str]:
