@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.settings import Settings
-from grader.course.course_files import require_unchanged
+from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, printable
@@ -39,6 +39,7 @@ class LearnerGrader:
     def __init__(self, judge: Judge, settings: Settings, folder: Path, on_step: Callable[[str], None]) -> None:
         self.judge, self.settings, self.folder, self.on_step = judge, settings, folder, on_step
         judge.next_lessons = settings.lessons
+        self.course = Unchanged(judge.course, settings.files)
         self.lessons = [judge.course.lessons[name] for name in settings.lessons]
 
     def grade(self, learner: Learner, hand_in: HandIn | None = None) -> GradedHandIn:
@@ -55,7 +56,7 @@ class LearnerGrader:
                 found, prints = self._find_lessons(learner, hand_in, Path(root))
         if found:
             results = self._judge(found)
-            require_unchanged(self.judge.course, self.settings.files)
+            self.course.require()
         else:
             results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
         record = make_record(

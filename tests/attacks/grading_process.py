@@ -98,9 +98,9 @@ def descendants(pid: int) -> set[int]:
 
 def main(config: dict[str, Any]) -> int:
     """Run as that process."""
-    from grader.batch import grade_learner
     from grader.batch.processes import process_main
     from grader.batch.settings import Settings
+    from grader.course import course_files
     from grader.judge import session
     from grader.judge.processes.isolation_policy import policy_for
 
@@ -109,7 +109,7 @@ def main(config: dict[str, Any]) -> int:
         fewer = lambda course, device, without=(): policy_for(course, device, {*without, *left_out})
         setattr(session, "policy_for", fewer)  # noqa: B010
     if not config["watched"]:
-        setattr(grade_learner, "require_unchanged", lambda *_: None)  # noqa: B010
+        setattr(course_files.Unchanged, "require", lambda _: None)  # noqa: B010
     return process_main.main(Settings.from_dict(config["settings"]))
 
 

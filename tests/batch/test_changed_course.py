@@ -19,7 +19,7 @@ from support.process_tree import descendants
 
 from grader.batch.processes.process_pool import ProcessPool
 from grader.batch.settings import make_settings
-from grader.course import load
+from grader.course import course_files, load
 from grader.course.course_files import digest
 from grader.errors import GraderError
 from grader.intake.discover import discover
@@ -166,3 +166,39 @@ def test_a_copy_of_a_course_has_the_same_digest(course):
             changed.write("\n# changed\n")
         before, after = digest(load(course)), before
         assert after != before, file
+
+
+def test_unchanged_files_are_read_once(tmp_path, course, monkeypatch):
+    """A class does not read the course for each learner; what is changed is seen though its time is set back."""
+    made, reads = load(course), []
+    digest_of = course_files.digest
+    monkeypatch.setattr(course_files, "digest", lambda course: reads.append(1) or digest_of(course))
+    monkeypatch.setattr(course_files, "SETTLED_SECONDS", 0.0)
+    watched = course_files.Unchanged(made, digest_of(made))
+    for _ in range(3):
+        watched.require()
+    assert len(reads) == 1
+
+    file = course / CHECKS
+    before, text = file.stat(), file.read_text()
+    file.write_text(text.replace("assert", "asSert", 1))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(GraderError, match="were changed"):
+        watched.require()
+    file.write_text(text)
+    watched.require()
+    (file.parent / "test_further.py").write_text("")
+    with pytest.raises(GraderError, match="were changed"):
+        watched.require()
+
+
+def test_files_written_just_now_are_read_again(course, monkeypatch):
+    """A change in the same tick of the clock would leave the time as it is."""
+    made, reads = load(course), []
+    digest_of = course_files.digest
+    monkeypatch.setattr(course_files, "digest", lambda course: reads.append(1) or digest_of(course))
+    watched = course_files.Unchanged(made, digest_of(made))
+    os.utime(course / CHECKS)
+    watched.require()
+    watched.require()
+    assert len(reads) == 2
