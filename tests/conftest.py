@@ -68,9 +68,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the courses that tests choose out of the configuration of whoever runs them."""
+    """Keep what tests choose and compute out of the configuration and the cache of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

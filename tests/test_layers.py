@@ -68,6 +68,7 @@ JUDGE_ORDER = (
     "checks",
     "verdict",
     "pictures",
+    "kept_fingerprints",
     "examination",
     "session",
     "debug_replay",

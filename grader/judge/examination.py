@@ -22,6 +22,7 @@ from grader.judge.diagnosis.counterexample import find_counterexample
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
 from grader.judge.diagnosis.name_mistake import Diagnosis, Diagnostician
 from grader.judge.errors import LearnerError
+from grader.judge.kept_fingerprints import KeptFingerprints
 from grader.judge.pictures.draw import draw_pictures
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.worker_pool import Workers
@@ -68,6 +69,7 @@ class Judge:
         next_lessons: Lessons that may come next for a learner; None means any.
         asks_ahead: What the checks ask is sent with the message that loads a submission, as in a batch. It is recorded
             when a lesson is examined first, which does not pay for a single submission.
+        kept: Where the fingerprints of known mistakes are kept between commands, if they are.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class Judge:
         self.workers = Workers(launcher)
         self.next_lessons: Collection[str] | None = None
         self.asks_ahead = False
+        self.kept: KeptFingerprints | None = None
         self._lesson_checks: dict[str, LessonChecks] = {}
         self._diagnosticians: dict[str, dict[str, Diagnostician]] = {}
         self._fixed: dict[str, LessonChecks] = {}
@@ -94,6 +97,10 @@ class Judge:
             checks, submission, self.workers, self.device, prefetch=prefetch and may_be_asked_ahead(submission)
         )
         return self._examine(checks, submission, loaded, hints_used)
+
+    def keep_fingerprints(self) -> None:
+        """Keep what is computed of known mistakes for the commands that come after this one."""
+        self.kept = KeptFingerprints(self.course, self.device)
 
     def examine_own(
         self, lesson: Lesson, namespace: Mapping[str, Any], seed: int, may_draw: bool = True
@@ -122,7 +129,11 @@ class Judge:
         if lesson.name not in self._diagnosticians:
             checks = self._fixed_checks(lesson)
             sets = load_mistake_sets(lesson)
-            self._diagnosticians[lesson.name] = {each.function: make_diagnostician(checks, each) for each in sets}
+            made = {each.function: make_diagnostician(checks, each) for each in sets}
+            if self.kept:
+                for each in made.values():
+                    self.kept.read(lesson, each.outputs)
+            self._diagnosticians[lesson.name] = made
         return self._diagnosticians[lesson.name]
 
     def build(self, lesson: Lesson, submission: Submission, seed: int) -> Iterator[str | dict[str, Any]]:
@@ -267,6 +278,8 @@ class Judge:
         if draws:
             still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
             diagnosis.named = [*(diagnosis.named or [name_randomness(function)]), *still.named]
+        if self.kept:
+            self.kept.write(lesson, diagnostician.outputs)
         examples = diagnostician.mistake_set.examples
         diagnosis.counterexamples = find_counterexample(function, examples, subject, self.answers.load(lesson))
         return diagnosis

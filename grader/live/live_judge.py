@@ -23,6 +23,7 @@ class LiveJudge:
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         judge.asks_ahead = True
+        judge.keep_fingerprints()
         self._is_examining = self._was_overtaken = False
 
     def __enter__(self) -> LiveJudge:

@@ -201,6 +201,7 @@ def _check(run: CheckRun, several: bool) -> None:
 
         def drive(judge: Judge) -> None:
             judge.workers.on_progress = working.train
+            judge.keep_fingerprints()
             for number, (lesson, submission, hints_used) in enumerate(run.jobs, 1):
                 now = f"Checking {lesson.name} ({number} of {len(run.jobs)})" if several else "Running your code"
                 working.update(now)

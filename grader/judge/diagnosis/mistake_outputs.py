@@ -199,6 +199,33 @@ class MistakeOutputs:
                 self._combined.popitem(last=False)
         return found
 
+    @property
+    def count(self) -> int:
+        """How many fingerprints are known."""
+        return len(self._fingerprints)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the fingerprints that are known, and what else takes time to find, as plain data."""
+        marks = [[*key, *mark] for key, mark in self._fingerprints.items()]
+        return {**self._labels(), "reached": self.reached, "special": [*map(sorted, self.special)], "marks": marks}
+
+    def restore(self, data: Any) -> None:
+        """Take what `to_data` returned for the same mistakes and probes. Raises ValueError for anything else."""
+        try:
+            reached, special = list(map(int, data["reached"])), [frozenset(map(str, each)) for each in data["special"]]
+            marks = {(int(p), int(m)): Fingerprint(float(t), float(s), int(n)) for p, m, t, s, n in data["marks"]}
+            fits = {name: data[name] for name in self._labels()} == self._labels()
+        except (KeyError, TypeError, OverflowError) as error:
+            raise ValueError("no fingerprints") from error
+        if not fits or not len(reached) == len(special) == len(self.probes):
+            raise ValueError("fingerprints of other mistakes")
+        self.reached, self.special = reached, special
+        self._fingerprints |= marks
+
+    def _labels(self) -> dict[str, list[str]]:
+        mistakes = [mistake.label for mistake in self.mistake_set.mistakes]
+        return {"probes": [probe.name for probe in self.probes], "mistakes": mistakes}
+
     def _subject(self, mistakes: int) -> LocalModule:
         subject = self._subjects.get(mistakes) or self.subject_with(self.members(mistakes))
         if mistakes.bit_count() < 2:
