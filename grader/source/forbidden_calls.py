@@ -161,6 +161,7 @@ class _Module:
         self.own_attributes = set(_own_attributes(nodes))
         self.harmless = _harmless(nodes)
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
+        self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.bindings: dict[str, list[ast.AST]] = {
             AT_IMPORT: [part for node in self.body for part in _run_at_import(node)]
@@ -240,6 +241,11 @@ class _Module:
 
         A name in quotes counts too: `globals()["helper"]`.
         """
+        if node not in self._mentions:
+            self._mentions[node] = self._find_mentions(node)
+        return self._mentions[node]
+
+    def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
         for part in nodes_in(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
