@@ -15,7 +15,8 @@ from grader.model import Course, Lesson, Submission
 from grader.source.parse import nodes_in, parse
 
 MAX_BRACES = 5_000  # Python 3.11 reads an f-string in the square of those in it: 16 s for 40,000
-MAX_ARTEFACT_BYTES = 8 << 20  # of weights that a learner trained
+ARTEFACT_SUFFIX = ".safetensors"  # of weights that a learner trained
+MAX_ARTEFACT_BYTES = 8 << 20
 MAX_BYTES = 250_000  # for the file, and for all that it imports; read in far less than the judge's 10 s
 
 NAME_IT = "learn check LESSON --file FILE.py"
@@ -58,7 +59,7 @@ def read_submission(path: Path, lesson: Lesson, course: Course, root: Path | Non
 
 def artefact_path(path: Path) -> Path:
     """Return where the weights lie that belong to a submission."""
-    return path.with_suffix(".safetensors")
+    return path.with_suffix(ARTEFACT_SUFFIX)
 
 
 def read_artefact(path: Path) -> bytes | None:

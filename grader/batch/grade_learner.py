@@ -14,13 +14,14 @@ from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
 from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, printable
-from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, match_attempts
+from grader.intake.limits import is_artefact
+from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
 from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
 from grader.similarity import fingerprint
-from grader.submission import read_submission
+from grader.submission import artefact_path, read_submission
 
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
 
@@ -83,6 +84,9 @@ class LearnerGrader:
             if (path := matches[lesson.name][0].path)
         }
         _write_sources(root, sources, hand_in)
+        for lesson in self.lessons:
+            if lesson.kind == "capstone":
+                _write_artefacts(root, lesson, matches[lesson.name], hand_in)
         labels = _PathLabels(root, learner)
         return [
             self._read_lesson(lesson, one, root, labels) for lesson in self.lessons for one in matches[lesson.name]
@@ -134,6 +138,8 @@ def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
     sources: dict[str, str] = {}
     chars_left = MAX_CODE_CHARS
     for path, content in hand_in.files.items():
+        if is_artefact(path):
+            continue
         try:
             is_python = path.lower().endswith(".py")
             source = content.decode("utf-8", "replace") if is_python else to_source(content, hand_in.note_of(path))
@@ -166,6 +172,13 @@ def _write_sources(root: Path, sources: Mapping[str, str], hand_in: HandIn) -> N
             target.write_bytes(hand_in.files[path] if is_python else text.encode("utf-8", "replace"))
         except (OSError, ValueError) as error:
             hand_in.note(f"{path} was left out: {getattr(error, 'strerror', None) or error}.")
+
+
+def _write_artefacts(root: Path, lesson: Lesson, matches: Iterable[Match], hand_in: HandIn) -> None:
+    """Write the weights of a lesson beside its files, where `read_submission` finds them."""
+    for match in matches:
+        if match.path and (content := find_artefact(lesson, match, hand_in.files)):
+            artefact_path(root / match.path).write_bytes(content)
 
 
 class _PathLabels:

@@ -13,7 +13,7 @@ from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADA
 from grader.intake.formats.repositories import is_list, read_list
 from grader.intake.group_attempts import add_earlier, find_missing, group_entries, match_roster, number_attempts
 from grader.intake.learner import Entry, Learner, join_some, printable, shorten
-from grader.intake.limits import is_archive
+from grader.intake.limits import is_archive, is_artefact
 from grader.intake.name_patterns import NamePattern, guess_expression, guess_platform
 from grader.intake.roster import Roster
 from grader.intake.unique_ids import assign_ids
@@ -107,6 +107,7 @@ def _find_hand_ins(source: Path, leave_out: Path | None, names: NamePattern | No
         found.notes = (f"Left out of the archive: {join_some(reasons, MAX_NAMES_SHOWN)}.",)
     if names:
         return _read_names(entries, names, found)
+    entries = [replace(entry, kind="") if is_artefact(entry.name) else entry for entry in entries]  # nobody's alone
     found.ignored = [printable(entry.name) for entry in entries if not entry.kind]
     if platform := guess_platform([entry.name for entry in entries]):
         hint = f"The names look like a download from {platform.capitalize()}: with --names {platform} they are read so."

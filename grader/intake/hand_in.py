@@ -31,6 +31,7 @@ from grader.intake.limits import (
     MAX_HAND_IN_BYTES,
     MAX_UNPACKED_BYTES,
     is_archive,
+    is_artefact,
     is_noise,
     is_read,
     is_source,
@@ -146,7 +147,7 @@ def read_hand_in(learner: Learner, empty: HandIn | None = None) -> HandIn:
             _read_whole(learner, hand_in)
         else:
             _read_parts(learner.entries, hand_in)
-    if not hand_in.files and not hand_in.problem:
+    if all(map(is_artefact, hand_in.files)) and not hand_in.problem:
         with hand_in.takes_the_blame(learner.source):
             hand_in.problem = explain_unreadable(learner, hand_in.notes)
     for earlier in learner.earlier:

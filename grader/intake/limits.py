@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.submission import MAX_BYTES
+from grader.submission import ARTEFACT_SUFFIX, MAX_ARTEFACT_BYTES, MAX_BYTES
 
 TEXT = ".txt"  # added by mail programs and forms that take no .py
 SOURCE_SUFFIXES = (".py", ".ipynb", f".py{TEXT}", f".ipynb{TEXT}")
@@ -14,6 +14,7 @@ KINDS = {
     ".tar.gz": "tar",
     ".tgz": "tar",
     ".tar": "tar",
+    ARTEFACT_SUFFIX: "weights",
 }
 NOISE_NAMES = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 LIBRARY_FOLDERS = frozenset({"site-packages", "venv", "env", "node_modules"})  # not the learner's work
@@ -38,6 +39,11 @@ def is_source(name: str) -> bool:
     return name.lower().endswith(SOURCE_SUFFIXES)
 
 
+def is_artefact(name: str) -> bool:
+    """Return True for the name of a file of weights, which belongs to the Python file beside it."""
+    return name.lower().endswith(ARTEFACT_SUFFIX)
+
+
 def is_archive(name: str) -> bool:
     """Return True for the name of an archive that can be opened."""
     return name.lower().endswith(ARCHIVE_SUFFIXES)
@@ -45,7 +51,7 @@ def is_archive(name: str) -> bool:
 
 def is_read(name: str) -> bool:
     """Return True for the name of a file that is read, or of an archive that can be opened."""
-    return is_source(name) or is_archive(name)
+    return is_source(name) or is_artefact(name) or is_archive(name)
 
 
 def plain_name(path: str) -> str:
@@ -75,4 +81,6 @@ def limit_for(path: str) -> int:
     """Return how much of a file to read: one byte more than allowed, so that too large a file is noticed."""
     if is_archive(path):
         return MAX_ARCHIVE_BYTES + 1
+    if is_artefact(path):
+        return MAX_ARTEFACT_BYTES + 1
     return (MAX_NOTEBOOK_BYTES if kind_of(path) == "notebook" else MAX_BYTES) + 1

@@ -11,10 +11,12 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from grader.files import read_file
+from grader.intake.limits import is_artefact
 from grader.intake.name_patterns import UNDECIDED, choice_note
 from grader.model import Course, Lesson
 from grader.source.parse import parse
 from grader.source.scopes import module_names
+from grader.submission import ARTEFACT_SUFFIX
 
 Body: TypeAlias = "tuple[str | Body, ...]"
 
@@ -67,6 +69,14 @@ def _match_attempts(lesson: Lesson, matchers: Sequence[tuple[str, LessonMatcher]
             if not best:
                 break
     return found or [Match()]
+
+
+def find_artefact(lesson: Lesson, match: Match, files: Mapping[str, bytes]) -> bytes | None:
+    """Return the weights that belong to a lesson's file, of its name: beside it, or anywhere in the same attempt."""
+    own = PurePosixPath(match.path).with_suffix(ARTEFACT_SUFFIX).as_posix()
+    names = {lesson.name, *lesson.aliases, _stem(match.path)}
+    named = [path for path in files if is_artefact(path) and path.startswith(match.folder) and _stem(path) in names]
+    return files[own if own in named else min(named, key=len)] if named else None
 
 
 class LessonMatcher:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import zipfile
 
-from support.learn_command import TINY, answer, learn, start_workspace
+from support.command_server import run_command
+from support.learn_command import ROOT, TINY, answer, environment, learn, start_workspace
 
 from grader.course import load
 from grader.intake.discover import discover
 from grader.intake.hand_in import read_hand_in
 from grader.intake.match_lessons import LessonMatcher
 
+WEIGHTS = ROOT / "solutions/models/tiny_gpt.safetensors"
 HELPED = "from helper import total\n\n\ndef moving_average(x, window):\n    return total(x, window)\n"
 
 
@@ -41,3 +45,29 @@ def test_what_is_written_is_packed_under_the_names_that_are_found(tmp_path):
     assert learn("hand-in", "--out", str(out), "--force", "--lessons", "argmax_2d", cwd=work).returncode == 0
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == ["basics/argmax_2d.py"]
+
+
+def test_weights_are_handed_in_and_graded_beside_their_file(tmp_path):
+    """They come along in the zip, and a class's are found, in a zip and by Canvas's names."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    for suffix in (".py", ".safetensors"):
+        shutil.copy(WEIGHTS.with_suffix(suffix), work / "models")
+    class_folder = tmp_path / "in"
+    class_folder.mkdir()
+    done = learn("hand-in", "--out", str(tmp_path / "in.zip"), cwd=work, course=ROOT)
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(tmp_path / "in.zip") as archive:
+        assert sorted(archive.namelist()) == ["models/tiny_gpt.py", "models/tiny_gpt.safetensors"]
+
+    shutil.copy(tmp_path / "in.zip", class_folder / "annlee_11_21_hand-in.zip")
+    for suffix, number in ((".py", 22), (".safetensors", 23)):
+        shutil.copy(WEIGHTS.with_suffix(suffix), class_folder / f"bobray_12_{number}_tiny_gpt-1{suffix}")
+    shutil.copy(WEIGHTS.with_suffix(".py"), class_folder / "caidoe_13_24_tiny_gpt.py")
+    run_command(
+        "grader", "run", class_folder, "--out", tmp_path / "out", "--names", "canvas", "--lessons", "tiny_gpt",
+        "--jobs", 1, "--course", ROOT, cwd=tmp_path, env=environment(ROOT), timeout=600,
+    )  # fmt: skip
+    submissions = json.loads((tmp_path / "out/results.json").read_text())["submissions"]
+    scores = {one["id"]: one["lessons"]["tiny_gpt"]["score"] for one in submissions}
+    assert scores["11"] == scores["12"] == 10.0
+    assert scores["13"] < 9.0

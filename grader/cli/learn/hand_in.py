@@ -54,28 +54,33 @@ def command(ctx: click.Context, lessons: str | None, out: Path, force: bool) -> 
         ZipFile(temporary, "w", ZIP_DEFLATED) as archive,
     ):
         for name, source in files.items():
-            archive.writestr(ZipInfo(name), source.encode(), ZIP_DEFLATED)
+            archive.writestr(ZipInfo(name), source, ZIP_DEFLATED)
     _tell(context, chosen, written, files)
     put(paint(f"Written to {short_path(out.absolute())}. Hand in this one file.", "strong"))
 
 
-def _read_files(context: CourseContext, lessons: list[Lesson]) -> dict[str, str]:
-    """Return the files of the lessons and what they import, by their path in the workspace. Raises SubmissionError."""
-    from grader.submission import read_submission
+def _read_files(context: CourseContext, lessons: list[Lesson]) -> dict[str, bytes]:
+    """Return the files of the lessons, what they import, and weights, by their path in the workspace.
+
+    Raises SubmissionError.
+    """
+    from grader.submission import artefact_path, read_submission
 
     root = context.require_workspace().root
-    files: dict[str, str] = {}
+    files: dict[str, bytes] = {}
     for lesson in lessons:
         path = context.require_workspace().exercise_path(lesson)
         submission = read_submission(path, lesson, context.course, root)
         for note in submission.notes:
             warn(note)
         for place, source in ((submission.path, submission.source), *submission.siblings.values()):
-            files[Path(place).absolute().relative_to(root.absolute()).as_posix()] = source
+            files[Path(place).absolute().relative_to(root.absolute()).as_posix()] = source.encode()
+        if submission.artefact is not None:
+            files[artefact_path(path).absolute().relative_to(root.absolute()).as_posix()] = submission.artefact
     return files
 
 
-def _tell(context: CourseContext, chosen: list[Lesson], written: list[Lesson], files: dict[str, str]) -> None:
+def _tell(context: CourseContext, chosen: list[Lesson], written: list[Lesson], files: dict[str, bytes]) -> None:
     """Say what is in it, and what is known of each lesson."""
     progress = context.progress()
     for lesson in written:

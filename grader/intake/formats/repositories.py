@@ -19,6 +19,7 @@ from grader.intake.limits import (
     MAX_FILES,
     MAX_NOTEBOOK_BYTES,
     is_archive,
+    is_artefact,
     is_source,
     limit_for,
 )
@@ -149,7 +150,7 @@ def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
 
 def _skip_reason(file: Listing) -> str | None:
     """Return why a file is left out, empty if it is read; None for a file that needs no reason."""
-    is_code = is_source(file.path)
+    is_code = is_source(file.path) or is_artefact(file.path)
     if not is_own(file.path) or not (is_code or is_archive(file.path) or file.kind == "commit"):
         return None
     if why := why_refused(file.path):
