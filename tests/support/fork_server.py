@@ -83,6 +83,7 @@ def _serve_one(client: socket.socket, kind: str, folder: str, running: dict[int,
     if not pid:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it for all that it starts
         _become(request, given)
     for file in given:
         os.close(file)
