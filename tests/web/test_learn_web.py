@@ -70,8 +70,9 @@ def test_each_save_is_an_event(workspace: Path, running: tuple[subprocess.Popen[
     with visitor.events("moving_average") as events:
         events.next("new")
         answer(workspace, "moving_average", SHIFTED)
-        assert "pictures" not in events.next("failed")
-        again = events.next("failed")  # the verdict first, then with what takes longer
+        again = events.next("failed")
+        if "pictures" not in again:  # the verdict first, then with what takes longer, unless both wait to be read
+            again = events.next("failed")
         assert again["pictures"].count("<svg") and "expected" in again["pictures"]
 
     process.send_signal(signal.SIGINT)
