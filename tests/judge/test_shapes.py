@@ -46,6 +46,21 @@ def softmax(x, dim=-1):
     e = torch.exp(x)
     return e.view(3, 1, 4, 1, 5)
 """
+ONE_WAY = """import math
+
+
+def two_tokens(q, k1, k2, v1, v2, g):
+    a = math.exp(q * k1) / (math.exp(q * k1) + math.exp(q * k2))
+    s = g * (v1 - v2) * a * (1 - a)
+    return {"a": a, "dq": s * k1, "dk1": s * q, "dk2": -s * q, "dv1": g * a, "dv2": g * (1 - a)}
+
+
+def attention_backward(q, k, v, d_out):
+    p = (q @ k.T / q.size(-1) ** 0.5).softmax(dim=-1)
+    dp = d_out @ v.T
+    ds = p * (dp - (p * dp).sum(dim=-1, keepdim=True)) / q.size(-1) ** 0.5
+    return ds @ k, ds.T @ k, p.T @ d_out
+"""
 
 
 def trace(launcher: Launcher, lesson: str, source: str) -> list[TracedCall]:
@@ -87,6 +102,26 @@ def test_what_was_made_before_an_error_is_shown(launcher: Launcher) -> None:
 
     assert not call.has_returned
     assert [(line, name, right) for line, name, _, right in shapes(call)][:2] == [(4, "x", True), (5, "e", False)]
+
+
+def test_each_part_of_an_answer_is_compared_with_its_own(launcher: Launcher, tmp_path) -> None:
+    """What is returned in parts is named by them, and one is right only if it is that part of the right answer."""
+    numbers, matrices = trace(launcher, "attention_gradient", ONE_WAY)
+    told = {name: right for line, name, _, right in shapes(numbers) if line == 7}
+    assert told == {f"return[{part!r}]": part != "dq" for part in ("a", "dq", "dk1", "dk2", "dv1", "dv2")}
+    told = {name: right for line, name, _, right in shapes(matrices) if line == 14}
+    assert told == {"return[0]": True, "return[1]": False, "return[2]": True}
+
+    (tmp_path / "gradient.py").write_text(ONE_WAY)
+    done = CliRunner().invoke(command, ["attention_gradient", "--file", str(tmp_path / "gradient.py")])
+    assert "pass" not in done.output
+    assert all(len(line) <= 80 for line in done.output.splitlines() if not line[:3].strip().isdigit())
+
+
+def test_an_exercise_that_is_not_begun_says_that_nothing_was_made() -> None:
+    """No empty lines stand in the place of shapes where a function raises at once."""
+    done = CliRunner().invoke(command, ["softmax", "--file", str(ROOT / "exercises/core/softmax.py")])
+    assert "it raises\n  Nothing was made before that" in done.output and "\n\n\n" not in done.output
 
 
 def test_the_command_puts_them_beside_the_source(tmp_path) -> None:

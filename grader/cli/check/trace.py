@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
@@ -66,12 +67,16 @@ def _show(call: TracedCall, source: str, others: Set[str]) -> None:
     put(paint(wrap(f"{call.function}: on this call {ending}"), "strong"))
     if call.letters:
         put(wrap(", ".join(f"{letter} = {size}" for letter, size in call.letters.items()), 2))
+    if not (call.values or call.has_returned):
+        put(wrap("Nothing was made before that; the check says what it is.", 2))
+        put()
+        return
     put()
     lines = {number: text for number, text in _lines_to_show(source, others, {value.line for value in call.values})}
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
     column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
     for number, text in lines.items():
-        beside = _margin([value for value in call.values if value.line == number], call)
+        beside = _margin([value for value in call.values if value.line == number], call, width() - column - 5)
         if number in firsts and number > min(lines):
             put()
         numbered = f"{number:>3}  {text}"
@@ -99,7 +104,7 @@ def _lines_to_show(source: str, others: Set[str], wanted: Set[int]) -> Iterator[
             yield from ((number, texts[number - 1]) for number in shown if number not in hidden)
 
 
-def _margin(values: Sequence[TracedValue], call: TracedCall) -> list[str]:
+def _margin(values: Sequence[TracedValue], call: TracedCall, room: int) -> list[str]:
     """Return what stands beside a line: a name and a shape each, numbers together; right, wrong or neither."""
     found: dict[tuple[str, str, int], list[str]] = {}
     for number, value in enumerate(values):
@@ -108,7 +113,22 @@ def _margin(values: Sequence[TracedValue], call: TracedCall) -> list[str]:
             sign, style = signs().failed, "bad"
         key = number if isinstance(value.value, tuple) else -1
         found.setdefault((sign, style, key), []).append(f"{value.name} {_shape_of(value, call.letters)}")
-    return [paint(f"{sign} {', '.join(texts)}", style) for (sign, style, _), texts in found.items()]
+    return [
+        paint(f"{sign} {line}", style)
+        for (sign, style, _), texts in found.items()
+        for line in _wrap_whole(texts, max(room - 2, MARGIN - 2))
+    ]
+
+
+def _wrap_whole(texts: Sequence[str], room: int) -> list[str]:
+    """Join texts by commas, and begin a new line only between two of them."""
+    lines = textwrap.wrap(
+        ", ".join(text.replace(" ", "\xa0") for text in texts),
+        room,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _shape_of(value: TracedValue, letters: Mapping[str, int]) -> str:

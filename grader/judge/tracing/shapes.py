@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from grader.judge.tracing.matching import Matcher
 from grader.judge.tracing.trace import Step, Trace, is_number
 from grader.judge.tracing.watched_lesson import WatchedCall, WatchedModule, WatchedReference, watch_calls
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import dtype_name, is_array, same
-from grader.worker.watched_source import AFTER, WHOLE
+from grader.worker.watched_source import AFTER, RETURN, WHOLE
 
 MAX_CALLS = 60  # that are looked at for one that is answered wrongly
 _SHAPE = re.compile(r"\(([^()]+)\)")
@@ -88,7 +89,13 @@ def _is_right(call: WatchedCall) -> bool:
 
 def _describe(function: str, call: WatchedCall, reference: WatchedReference, source: str) -> TracedCall:
     is_right = _is_right(call)
-    values = list(_values(call.trace, Matcher(call.trace, reference.values(call.right)), source))
+    matcher, returned = Matcher(call.trace, reference.values(call.right)), _Returned(function, source)
+
+    def is_step_right(index: int) -> bool:
+        told = returned.is_right(call.trace.steps[index], call.answer)
+        return matcher.equal(index) is not None if told is None else told
+
+    values = list(_values(call.trace, is_step_right, returned, source))
     right = [value.line for value in values if value.is_right]
     wrong = [value.line for value in values if not value.is_right and value.line > max(right, default=0)]
     return TracedCall(
@@ -101,7 +108,9 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sou
     )
 
 
-def _values(trace: Trace, matcher: Matcher, source: str) -> Iterator[TracedValue]:
+def _values(
+    trace: Trace, is_step_right: Callable[[int], bool], returned: _Returned, source: str
+) -> Iterator[TracedValue]:
     """Yield what was given, assigned or returned; of several passes the first and the last."""
     lines = _Assignments(source)
     found: dict[tuple[int, str], list[int]] = defaultdict(list)
@@ -113,10 +122,10 @@ def _values(trace: Trace, matcher: Matcher, source: str) -> Iterator[TracedValue
             found[line, place.name].append(index)
         is_one = len(place.names) == 1 or step.part != WHOLE  # a generator's parts bear the names of all
         if is_one and place.names and (place.parent < 0 or place.kind == AFTER):
-            found[place.statement, _name_of(step)].append(index)
+            found[place.statement, returned.name_of(step) or _name_of(step)].append(index)
     for (line, name), indices in found.items():
         calls = indices if trace.steps[indices[0]].place.kind != "Name" else indices[:1]
-        ends = [(trace.steps[index], matcher.equal(index) is not None) for index in (calls[0], calls[-1])]
+        ends = [(trace.steps[index], is_step_right(index)) for index in (calls[0], calls[-1])]
         alike = is_array(ends[0][0].value) and ends[0][0].value.shape == ends[1][0].value.shape
         if len(calls) == 1 or (alike and ends[0][1] == ends[1][1]):
             yield _traced(line, name, ends[0][0], 0, ends[0][1])
@@ -136,6 +145,44 @@ def _name_of(step: Step) -> str:
     if step.part == WHOLE:
         return names[0]
     return names[step.part] if len(names) > step.part and len(names) > 1 else f"{names[0]}[{step.part}]"
+
+
+class _Returned:
+    """What a function returns: all of it, or the parts of a list, tuple or dict that is written there."""
+
+    def __init__(self, function: str, source: str) -> None:
+        self.function = function
+        self._keys: dict[tuple[int, int, int | None, int | None], Any] = {}
+        for node in ast.walk(ast.parse(source)):
+            value = node.value if isinstance(node, ast.Return) else None
+            parts: Iterable[tuple[Any, ast.expr]] = [(WHOLE, value)] if value else []
+            if isinstance(value, ast.List | ast.Tuple):
+                parts = enumerate(value.elts)
+            elif isinstance(value, ast.Dict):
+                pairs = zip(value.keys, value.values, strict=True)
+                parts = [(key.value, part) for key, part in pairs if isinstance(key, ast.Constant)]
+            for key, part in parts:
+                self._keys[part.lineno, part.col_offset, part.end_lineno, part.end_col_offset] = key
+
+    def name_of(self, step: Step) -> str:
+        """Name a part by its index or key; "" for what is no part."""
+        key = self._keys.get(step.place.span, WHOLE) if step.place.names == (RETURN,) else WHOLE
+        return "" if key == WHOLE else f"{RETURN}[{key!r}]"
+
+    def is_right(self, step: Step, answer: Any) -> bool | None:
+        """Compare what is returned with its part of the right answer; None for any other step."""
+        if step.place.names != (RETURN,) or step.place.function != self.function:
+            return None
+        key = self._keys.get(step.place.span)
+        if key is None or (key != WHOLE and step.part != WHOLE):
+            return None
+        key = step.part if key == WHOLE else key
+        if key == WHOLE:
+            return same(step.value, answer)
+        try:
+            return same(step.value, answer[key])
+        except (TypeError, LookupError):  # the answer is made otherwise
+            return False
 
 
 class _Assignments:
