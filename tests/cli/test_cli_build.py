@@ -52,3 +52,15 @@ def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
     checked = learn("check", "tiny_gpt", cwd=work, course=ROOT)
     assert checked.returncode == 1 and "nats a character" in " ".join(checked.stdout.split())
     assert "not been trained" in checked.stdout or "learned too little" in checked.stdout, checked.stdout
+
+
+def test_weights_of_the_reference_are_not_left_as_the_learners(tmp_path):
+    """Before the exercise is begun the reference shows what is to come, and writes nothing that a check would count."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    done = run_code(SHORT.format(also=""), work, course=ROOT)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == (
+        "Nothing is kept: that was the reference. Write models/tiny_gpt.py, then build yours."
+    )
+    assert not (work / "models/tiny_gpt.safetensors").exists()

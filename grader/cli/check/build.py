@@ -34,7 +34,8 @@ def command(ctx: click.Context, lesson: str, seed: int) -> None:
     """Train a model of your own solved lessons; see it write.
 
     It shows where its heads look, too, or writes weights beside your file for `learn check` to measure. Pieces that you
-    have not solved are the reference's. Your code runs in a process of its own, as in `learn check`.
+    have not solved are the reference's; weights are kept only of a model that you wrote. Your code runs in a process of
+    its own, as in `learn check`.
 
     \b
     Example:
@@ -47,7 +48,7 @@ def command(ctx: click.Context, lesson: str, seed: int) -> None:
     for piece, mine in pieces.items():
         put(f"  {piece:22} {paint('yours', 'good') if mine else paint('the reference', 'quiet')}")
     put()
-    _train(context, chosen, submission, seed)
+    _train(context, chosen, submission, seed, pieces.get(chosen.name, True))
 
 
 def _plan(lesson: Lesson, piece: str = "") -> Path:
@@ -107,7 +108,8 @@ def _read_own(context: CourseContext, piece: Lesson, must_pass: bool) -> dict[st
     return {piece.name: (own.path, own.source), **own.siblings} if (own := next(iter(found), None)) else {}
 
 
-def _train(context: CourseContext, lesson: Lesson, submission: Submission, seed: int) -> None:
+def _train(context: CourseContext, lesson: Lesson, submission: Submission, seed: int, is_own: bool) -> None:
+    """Train, and show what is said; weights are kept if the model `is_own`, the learner's."""
     from grader.judge.errors import LearnerError
     from grader.judge.session import judge_with
     from grader.terminal.spinner import Spinner
@@ -120,6 +122,9 @@ def _train(context: CourseContext, lesson: Lesson, submission: Submission, seed:
                 for made in judge.build(lesson, submission, seed):
                     if isinstance(made, str):
                         working.say(f"{made}\n" if "\n" in made else made)
+                    elif not is_own:
+                        path = short_path(context.require_workspace().exercise_path(lesson))
+                        working.say(f"Nothing is kept: that was the reference. Write {path}, then build yours.")
                     else:
                         working.say(f"Written to {_write_weights(context, lesson, made)}.")
 
