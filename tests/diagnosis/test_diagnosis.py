@@ -183,6 +183,22 @@ def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):
     assert {found.id for found in result.mistakes} == {"at-mask-transposed", "at-softmax-queries", "at-no-scale"}
 
 
+def test_a_function_that_waits_for_another_one_is_told_nothing_else(launcher):
+    """`readings` calls the wrong `gradient_by_row`: what comes out of it is said of the latter alone."""
+    from grader.model import Submission
+
+    path = ROOT / "tests/content/answers/score_scaling/wrong_scale_once.py"
+    submission = Submission("score_scaling", str(path), path.read_text())
+    lesson = course().lessons["score_scaling"]
+
+    result = run_judge(launcher, "score_scaling", lambda judge: judge.examine(lesson, submission, 3))
+
+    assert [found.id for found in result.mistakes] == ["sc-scale-not-in-gradient"]
+    told = [each for each in result.weaknesses if each.startswith("`readings`")]
+    assert len(told) == 1 and "Not run before this passes" in told[0], told
+    assert not any(example.call.startswith("readings") for example in result.counterexamples)
+
+
 @pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.soak)])
 def test_most_pairs_of_mistakes_are_named_in_full(every):
     """Of all pairs in different steps of softmax that are more than one of their halves, none is given a name that is

@@ -100,6 +100,10 @@ def _state_of(results: Sequence[CheckResult]) -> str:
 
 def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Diagnosis) -> None:
     bad = _failures_of(function, finding.checks)
+    explained = diagnosis.named or diagnosis.format_note
+    if not explained and all(check.outcome == "skipped" for check in bad):
+        finding.stages += _quote(function, bad)  # it waits for another function, whose faults show in its answers
+        return
     finding.named += diagnosis.named
     finding.counterexamples += diagnosis.counterexamples
     if diagnosis.format_note:
@@ -142,8 +146,11 @@ def _describe_stages(
         said.append(f"`{function}`: {right} {_join(diagnosis.wrong[:3])}.")
     if diagnosis.first_wrong is None:
         return said
-    quoted = [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message]
-    return said + ([fact.says for fact in patterns] or quoted[:1])
+    return said + ([fact.says for fact in patterns] or _quote(function, bad))
+
+
+def _quote(function: str, bad: Sequence[CheckResult]) -> list[str]:
+    return [f"`{function}`: {check.message.splitlines()[0]}" for check in bad if check.message][:1]
 
 
 def _join(stages: Sequence[str]) -> str:
