@@ -296,6 +296,7 @@ class Judge:
             for name in submission.siblings
             if name in self.course.lessons and may_be_at_fault(name, submission, named)
         ]
+        runs = {f"{lesson.name}.{check.name}" for check in lesson_checks.checks if check.is_run}
         pieces = ", ".join(f"{name}.py" for name in sorted(submission.siblings) if name in self.course.lessons)
         made_with = [f"It is made with your {pieces}."] if pieces and lesson.kind == "capstone" else []
         return LessonResult(
@@ -309,7 +310,7 @@ class Judge:
             checks=tuple(checks),
             mistakes=tuple(named),
             strengths=strengths_of(checks),
-            weaknesses=() if passed else weaknesses_of(checks, named, finding.stages, finding.lines),
+            weaknesses=() if passed else weaknesses_of(checks, named, finding.stages, finding.lines, runs),
             suggestions=suggestions_for(lesson, passed, named, checks, following, uses, compare=not release),
             counterexamples=tuple(finding.counterexamples),
             lines=tuple(finding.lines),

@@ -164,6 +164,16 @@ def test_a_broken_file_is_one_failed_check(launcher):
     assert not result.passed and any("cut off" in each for each in result.weaknesses), result.weaknesses
 
 
+def test_missing_weights_are_said_beside_a_named_mistake(launcher):
+    """A mistake of the class explains no missing file, so both are said."""
+    source = REFERENCE.read_text().replace(", device=ids.device", "")
+    lesson = course().lessons["tiny_gpt"]
+    submission = Submission("tiny_gpt", "tiny_gpt.py", source)
+    result = run_judge(launcher, "tiny_gpt", lambda judge: judge.examine(lesson, submission, 7))
+    assert [mistake.id for mistake in result.mistakes] == ["gp-device"]
+    assert len(result.weaknesses) == 2 and "There is no file of weights" in result.weaknesses[1]
+
+
 # --- what weights show of their training ------------------------------------------------------------------------------
 
 
