@@ -143,6 +143,13 @@ def test_the_most_important_findings_fit_a_screen():
     assert text.endswith("Next  learn check softmax\n")
 
 
+def test_there_is_a_next_step_where_each_suggestion_is_about_a_mistake():
+    """Their command is the one that was just run: the lesson is what is left to read."""
+    again = tuple(Suggestion(f"Mend {i}.", "learn check attention") for i in range(3))
+    wrong = result(check("a", "failed", "No."), weaknesses=("Wrong.",), suggestions=again)
+    assert assessment(wrong, Layout()).endswith("Next  learn read attention\n")
+
+
 # ---- every check ----------------------------------------------------------------------------------------------------
 
 EVERYTHING = Layout(everything=True)

@@ -151,12 +151,16 @@ def _counted(result: LessonResult, layout: Layout) -> list[Text]:
 
 
 def _commands(result: LessonResult, layout: Layout) -> list[Text]:
-    """Render what to do next as one line of commands. What was just run is none; another file's check says why."""
+    """Render what to do next as one line of commands. What was just run is none; another file's check says why.
+
+    Where each suggestion is what to do about a mistake, the lesson is what is left.
+    """
     own = {f"learn {name} {result.lesson}" for name in ("check", "hint", "read", "solution")}
     told = [each for each in result.suggestions if each.command.startswith("learn check ") and each.command not in own]
     lines = [line for each in told if "--" not in each.command for line in layout.item("  ", "", prose(each.says))]
     commands = dict.fromkeys(each.command for each in result.suggestions)
-    commands.pop(f"learn check {result.lesson}", None)
+    if commands.pop(f"learn check {result.lesson}", "") is None and not commands:
+        commands = {f"learn read {result.lesson}": None}
     body = Text(" · " if layout.signs.arrow == "→" else ", ").join(Text(each, COMMAND) for each in commands)
     space = [] if _is_unwritten(result) else [Text()]
     return [*lines, *space, *layout.item("Next  ", STRONG, body)] if commands else lines
