@@ -115,7 +115,8 @@ mistake("tg-input-turned", "The stream is turned in front of the projections, an
         turn_q="q", turn_k="k", project="x = rope_on_model(x, torch.arange(x.size(1), device=x.device))\n"
         "q, k, v = self.wq(x), self.wk(x), self.wv(x)")
 model.include("../positions/rope", alone=True, only=(
-    "ro-direction", "ro-exponent-doubled", "ro-rate-inverted", "ro-one-angle", "ro-no-sine", "ro-added", "ro-reversed"))
+    "ro-half-split", "ro-direction", "ro-exponent-doubled", "ro-rate-inverted", "ro-one-angle", "ro-no-sine",
+    "ro-added", "ro-reversed"))
 
 # --- the model and its block, as in their own lessons
 model.include("gpt", alone=True, only=(
