@@ -179,3 +179,12 @@ def test_an_untouched_stub_scores_one(launcher):
     stub = (ROOT / "exercises/core/attention.py").read_text("utf-8")
 
     assert judge_source(launcher, "attention", stub).score == 1.0
+
+
+def test_a_stub_whose_checks_wait_for_another_function_is_a_stub(launcher):
+    """Nothing of it is run, so the source tells: it is named as the others are, and quotes no check that waited."""
+    stub = (ROOT / "exercises/analysis/score_scaling.py").read_text("utf-8")
+    verdict = judge_source(launcher, "score_scaling", stub)
+
+    assert [mistake.id for mistake in verdict.mistakes] == ["stub"] * 4
+    assert not any("Not run before" in each for each in verdict.weaknesses)

@@ -149,15 +149,30 @@ def _accepts(parameters: Sequence[str], wanted: str) -> bool:
 
 def _name_stub(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
     ran = [check for check in bad if check.outcome != "skipped"]
+    stub = Named("stub", function, f"`{function}` is not written yet.", f"Write `{function}`, then check again.")
+    if not ran and _ends_as_stub(facts.submission.source, function):  # its checks wait for another function's
+        return stub
     # torch raises NotImplementedError too, for a dtype that an operation does not know: the learner's own line tells
     if not ran or not all(check.outcome == "raised" and "raise NotImplementedError" in check.message for check in ran):
         return None
     path = _innermost_line(facts, ran[0]).rpartition(":")[0] or facts.submission.path
     if path == facts.submission.path:
-        return Named("stub", function, f"`{function}` is not written yet.", f"Write `{function}`, then check again.")
+        return stub
     other = Path(path).stem
     what = f"`{function}` uses your {other}.py, and that is not written yet."
     return Named("exception", function, what, f"Write {other}.py first: `learn read {other}`.")
+
+
+def _ends_as_stub(source: str, name: str) -> bool:
+    """Return True if a function, or each method of a class, still ends as in the exercise."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        made = next((node for node in ast.parse(source).body if getattr(node, "name", "") == name), None)
+        bodies = made.body if isinstance(made, ast.ClassDef) else [made]
+        functions = [node for node in bodies if isinstance(node, ast.FunctionDef)]
+        return bool(functions) and all(
+            ast.unparse(node.body[-1]).startswith("raise NotImplementedError") for node in functions
+        )
+    return False
 
 
 def _name_end(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named | None:
