@@ -118,6 +118,13 @@ def test_each_part_of_an_answer_is_compared_with_its_own(launcher: Launcher, tmp
     assert all(len(line) <= 80 for line in done.output.splitlines() if not line[:3].strip().isdigit())
 
 
+def test_half_a_size_is_not_called_by_the_letter_of_another(launcher: Launcher) -> None:
+    """Where d_head/2 is as large as B, no letter stands for either."""
+    (call,) = trace(launcher, "tiny_gpt", (ROOT / "solutions/models/tiny_gpt.py").read_text())
+    halves = {value.value[-1] for value in call.values if value.name == "left" and isinstance(value.value, tuple)}
+    assert halves and not halves & set(call.letters.values())
+
+
 def test_an_exercise_that_is_not_begun_says_that_nothing_was_made() -> None:
     """No empty lines stand in the place of shapes where a function raises at once."""
     done = CliRunner().invoke(command, ["softmax", "--file", str(ROOT / "exercises/core/softmax.py")])

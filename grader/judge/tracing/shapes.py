@@ -233,8 +233,10 @@ def _letters(reference: WatchedReference, trace: Trace) -> dict[str, int]:
                 for name, size in zip(reversed(names), reversed(step.value.shape), strict=False):
                     sizes[name].add(size)
                 break
-    known = {name: next(iter(found)) for name, found in sizes.items() if len(found) == 1 and name.isidentifier()}
-    return {name: size for name, size in known.items() if list(known.values()).count(size) == 1}
+    # `d_head/2` is no letter, and a size that may be that is not called by another's
+    known = {name: next(iter(found)) for name, found in sizes.items() if len(found) == 1}
+    alone = {name for name, size in known.items() if list(known.values()).count(size) == 1}
+    return {name: size for name, size in known.items() if name in alone and name.isidentifier()}
 
 
 def _result_shape(comment: str) -> list[str]:
