@@ -256,3 +256,11 @@ def test_a_verdict_shows_the_line_and_the_hint(launcher, source, line, words):
 
     assert line in mistake.says
     assert words in mistake.suggests
+
+
+def test_an_argument_that_is_changed_in_place_is_called_no_parameter():
+    """The checks ask for gradients of arguments: `h[~mask] = 0` fails there as a parameter's update does."""
+    given = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError) as raised:
+        given[0] = 0.0
+    assert "what was given" in hint_for(f"RuntimeError: {raised.value}").means

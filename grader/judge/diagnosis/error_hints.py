@@ -212,7 +212,7 @@ HINTS = tuple(Hint(*row) for row in (
      "Reduce it first: `loss.mean().backward()`."),
     (r"does not require grad|Can't call numpy\(\)|Can't get.*numpy",
      "The way back is cut (`detach`, `.data`, `.item()`, `no_grad`, numpy).", "Stay with tensor operations."),
-    (r"leaf Variable that requires grad", "A parameter is changed in place while autograd watches.",
+    (r"leaf Variable that requires grad", "A parameter, or what was given, is changed in place while autograd watches.",
      "Make a new tensor, or update it under `with torch.no_grad():`."),
     (r"modified by an inplace operation",
      "An operation in place (`+=`, `x[...] =`, a name ending in `_`) changed what autograd needs.",
