@@ -46,7 +46,7 @@ Test = tuple[str, Callable[[], bool]]
 def _forms(a: Any, b: Any) -> Iterator[Test]:
     """Yield the ways in which all values are there, elsewhere."""
     if a.size == b.size and a.shape != b.shape:
-        yield f"it in shape {a.shape} instead of {b.shape}", lambda: is_close(a.reshape(b.shape), b)
+        yield f"that in shape {a.shape} instead of {b.shape}", lambda: is_close(a.reshape(b.shape), b)
     if a.ndim == b.ndim and 2 <= a.ndim <= MAX_AXES and sorted(a.shape) == sorted(b.shape):
         for order in list(itertools.permutations(range(a.ndim)))[1:]:
             if tuple(b.shape[axis] for axis in order) == a.shape:
