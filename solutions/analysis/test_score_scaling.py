@@ -234,7 +234,7 @@ def test_readings_example(submission, reference):
     read(submission, reference, [(torch.tensor([[0.0], [2.0], [9.0]]), k, k, torch.ones(3, 1))])
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_readings_example", public=True, function="readings",
+@pytest.mark.check(skill="values", points=2, needs="test_readings_example", function="readings",
                    stage="in {name}")  # fmt: skip
 @pytest.mark.parametrize("name", ["width", "silent"])
 def test_reading(submission, reference, rand, name):
