@@ -93,12 +93,14 @@ def solve(workspace: Path, *lessons: str) -> None:
 
 
 def test_a_release_has_its_lessons_and_says_what_is_public(made, request):
-    """Two to seven public checks a lesson, fewer than there are; lessons and exercises are there byte for byte."""
+    """Some public checks a lesson, fewer than there are; lessons and exercises are there byte for byte."""
     folder, wheel, told = made
 
     assert {lesson["lesson"] for lesson in told["lessons"]} == set(load(folder).lessons)
     assert len(told["lessons"]) == len(LESSONS if "all" in request.node.name else FEW_LESSONS)
-    assert all(2 <= lesson["public"] <= 7 and lesson["public"] < lesson["checks"] for lesson in told["lessons"])
+    for lesson in told["lessons"]:
+        most = max(7, 3 * len(COURSE.lessons[lesson["lesson"]].functions))
+        assert 2 <= lesson["public"] <= most and lesson["public"] < lesson["checks"], lesson["lesson"]
     assert all(lesson["names"] >= 3 for lesson in told["lessons"])
     assert max(lesson["names_bytes"] for lesson in told["lessons"]) < 500_000
     assert max(lesson["answers_bytes"] for lesson in told["lessons"]) < 500_000
@@ -376,6 +378,7 @@ def secrets_of(course: Path) -> dict[str, set[tuple[str, ...]]]:
     hidden: dict[str, str] = {}
     open_files = [path for part in ("lessons", "exercises") for path in (course / part).rglob("*")]
     seen = [path.read_text() for path in open_files if path.suffix in (".md", ".py", ".toml")]
+    seen += [text.replace("`", "") for text in seen]  # so a text to train on is made of them
     seen += [path.read_text() for path in (ROOT / "grader").rglob("*.py")]
     for path in sorted((course / "solutions").rglob("*.py")):
         more, public = hidden_and_public(path)
