@@ -12,6 +12,7 @@ from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
 from grader.judge.transcript.prefetch import may_be_asked_ahead
 from grader.model import Submission
+from grader.submission import read_artefact
 
 # Appended to a reference: right at the first call with some inputs, wrong at the second.
 ONCE = """
@@ -66,9 +67,10 @@ def test_code_that_is_right_once_does_not_pass(name, launcher):
 
     def drive(judge: Judge) -> None:
         right, own, borrowed = lesson.solution_path.read_text(), *(spoiled(lesson, store) for store in STORES)
+        weights = read_artefact(lesson.solution_path)
         for source, wrong in (right, set()), (own, set(lesson.kinds)), (borrowed, set(lesson.kinds)):
             with judge.workers.one_learner() if source != own else nullcontext():
-                result = judge.examine(lesson, Submission(name, f"{name}.py", source), 7)
+                result = judge.examine(lesson, Submission(name, f"{name}.py", source, artefact=weights), 7)
             assert {check.function for check in result.checks if not check.passed} == wrong
             assert result.score == 10.0 if not wrong else result.score < 7.0
 

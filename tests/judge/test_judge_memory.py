@@ -24,6 +24,7 @@ warnings.simplefilter("ignore")
 from support.factories import course, run_judge
 from support.fake_workers import LyingLauncher, HUGE, enlarged
 from grader.model import Submission
+from grader.submission import read_artefact
 limits = course().limits
 WHERE = ("value", "grads", "state", "after", "events")
 first, step = map(int, sys.argv[1:3])
@@ -46,7 +47,7 @@ def drive(name, kinds, judge):
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
         before, begun = memory_mb("VmRSS"), time.thread_time()
-        score = judge.examine(lesson, Submission(name, f"{name}.py", source), 3).score
+        score = judge.examine(lesson, Submission(name, f"{name}.py", source, artefact=weights), 3).score
         used = time.thread_time() - begun
         print(f"{name}/{what}", score, used, before, memory_mb("VmHWM"), flush=True)
     examine("honest")
@@ -56,7 +57,7 @@ def drive(name, kinds, judge):
 
 for number, name in enumerate(sys.argv[3:], first):
     lesson, kinds = course().lessons[name], list(HUGE.items())[number % step :: step]
-    source = lesson.solution_path.read_text()
+    source, weights = lesson.solution_path.read_text(), read_artefact(lesson.solution_path)
     launcher = LyingLauncher(source, limits, lambda act, reply: reply)
     run_judge(launcher, name, lambda judge: drive(name, kinds, judge))
 """
