@@ -84,7 +84,7 @@ def a_raw_head_of_width_16_chooses_among_four_keys():
 def the_median_row_and_the_total_part_ways():
     """score_scaling.md: The median row falls below the scaled one between 256 and 1024
     score_scaling.md: They *grow* with the width
-    score_scaling.md: Nearly half of the queries get less than a thousandth of what the upper tenths get
+    score_scaling.md: Nearly half of the queries get less than a thousandth of what the two upper tenths get
     """
     lengths = {width: [_rows(width, each, 501)[1].norm(dim=1) for each in (False, True)] for width in (64, 256, 1024)}
     medians = {width: (raw.median() / scaled.median()).item() for width, (raw, scaled) in lengths.items()}
