@@ -141,13 +141,13 @@ def test_one_wild_file_is_enough():
 
 
 def test_most_answers_of_learners_have_no_side_effects():
-    """Of right answers as learners write them, more than eight in ten may share a process."""
+    """Of right answers as learners write them, more than seven in ten may share a process."""
     answers = [path.read_text() for path in (ROOT / "tests" / "content" / "answers").rglob("right_*.py")]
     harmless = [
         source for source in answers if has_no_side_effects([source], [*OWN, "causal_mask", "multi_head", "block"])
     ]
 
-    assert len(harmless) >= 0.8 * len(answers)
+    assert len(harmless) >= 0.7 * len(answers)
 
 
 def test_the_references_have_no_side_effects():
