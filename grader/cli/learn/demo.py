@@ -42,6 +42,7 @@ def command(ctx: click.Context) -> None:
 
     from grader.reports.formats.to_terminal import assessment
 
+    result = replace(result, suggestions=())  # what is next is said below
     click.echo(assessment(result, make_layout(), title=lesson.title), nl=False, color=True)
     put()
     put(wrap("That was somebody else's attempt. Begin your own with `learn start`."))
