@@ -13,7 +13,7 @@ from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
 from grader.errors import SubmissionError, UsageError
-from grader.files import at, is_file, read_file, replacing
+from grader.files import at, explain_unwritable, is_file, read_file, replacing
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, Submission
 from grader.source.step_marks import strip_marks
@@ -143,10 +143,6 @@ def _write_weights(context: CourseContext, lesson: Lesson, tensors: dict[str, An
     from safetensors.torch import save
 
     path = artefact_path(context.require_workspace().exercise_path(lesson))
-    try:
-        with replacing(path) as temporary:
-            temporary.write_bytes(save(tensors))
-    except OSError as error:
-        what = f"the weights cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(path), next_step=f"learn build {lesson.name}") from None
+    with explain_unwritable("the weights", path, f"learn build {lesson.name}"), replacing(path) as temporary:
+        temporary.write_bytes(save(tensors))
     return short_path(path)
