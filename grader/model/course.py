@@ -76,6 +76,11 @@ class Lesson:
         return self.solution_path.with_name(f"{self.name}_pictures.py")
 
     @property
+    def build_path(self) -> Path:
+        """Return the file that puts the lesson's model together for `learn build`, which few lessons have."""
+        return self.solution_path.with_name(f"{self.name}_build.py")
+
+    @property
     def kinds(self) -> dict[str, str]:
         """Return for each name to write "function" or "class"."""
         return {function.name: function.kind for function in self.functions}

@@ -10,7 +10,7 @@ from typing import Any
 from grader.course.learner_copy import passed_words
 from grader.course.tables import read_toml
 from grader.files import is_file
-from grader.model import Course, Lesson, LessonProgress
+from grader.model import Course, LessonProgress
 from grader.quiz.bank.bank import Bank
 from grader.quiz.session.schedule import due, to_review
 from grader.store.quiz_log import QuizLog
@@ -39,7 +39,7 @@ def home_view(site: Site) -> dict[str, Any]:
         "words": passed_words(site.course),
         "solved": len(progress) - len(unsolved),
         "next": site.course.lessons[unsolved[0]] if unsolved else None,
-        "capstones": [{"name": name, "builds": _builds(site.course.lessons[name])} for name in capstones],
+        "capstones": [{"name": name, "builds": is_file(site.course.lessons[name].build_path)} for name in capstones],
         **_questions(site),
     }
 
@@ -47,11 +47,6 @@ def home_view(site: Site) -> dict[str, Any]:
 def _box(known: LessonProgress) -> dict[str, Any]:
     state = "solved" if known.solved else "begun" if known.attempts else "new"
     return {"state": state, "score": known.best_score}
-
-
-def _builds(lesson: Lesson) -> bool:
-    """Return True where `learn build` makes the model of a lesson, which takes the course's own plan of it."""
-    return is_file(lesson.solution_path.with_name(f"{lesson.name}_build.py"))
 
 
 def _questions(site: Site) -> dict[str, Any]:

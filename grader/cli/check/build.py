@@ -51,19 +51,14 @@ def command(ctx: click.Context, lesson: str, seed: int) -> None:
     _train(context, chosen, submission, seed, pieces.get(chosen.name, True))
 
 
-def _plan(lesson: Lesson, piece: str = "") -> Path:
-    """Return the file that puts the model of a lesson together, or that stands in for a piece: few lessons have any."""
-    return lesson.solution_path.with_name(f"{lesson.name}_build{piece and f'_{piece}'}.py")
-
-
 def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[str, bool]]:
     """Return the course's plan of the model, and of each lesson in it whether it is the learner's.
 
     What is not solved is made of earlier lessons where the course says how, else it is the reference's.
     """
-    lessons, plan = context.course.lessons, _plan(lesson)
+    lessons, plan = context.course.lessons, lesson.build_path
     if not is_file(plan):
-        can = next((name for name, each in lessons.items() if is_file(_plan(each))), "")
+        can = next((name for name, each in lessons.items() if is_file(each.build_path)), "")
         next_step = f"learn build {can}" if can else "ask for a course with its solutions"
         raise UsageError(f'"{lesson.name}" is no model that can be built here', next_step=next_step)
     source, is_own = read_file(plan), dict[str, bool]()
@@ -77,7 +72,7 @@ def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[
             siblings |= own
             is_own |= {each: True for each in own if each in lessons}
             continue
-        stand_in = _plan(lesson, name)
+        stand_in = plan.with_stem(f"{plan.stem}_{name}")
         path = stand_in if is_file(stand_in) else lessons[name].solution_path
         siblings[name] = (str(path), strip_marks(read_file(path)))
         waiting += imported_modules(siblings[name][1])
