@@ -99,6 +99,15 @@ def write_whole(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
 
 
+def user_folder(variable: str, below_home: str) -> Path:
+    """Return the program's folder in the one that a variable of XDG names, else in one below the user's home.
+
+    Raises RuntimeError for a user who has no home.
+    """
+    named = Path(os.environ.get(variable, ""))  # a relative one would lead into a folder of somebody else
+    return (named if named.is_absolute() else Path.home() / below_home) / "selfattend"
+
+
 def make_folder(path: Path) -> None:
     """Make a folder, unless it is there. Raises OSError, also for a link, which leads out of the folder around it."""
     if path.is_symlink():

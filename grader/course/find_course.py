@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import CourseError, UntrustedCourse
-from grader.files import is_file
+from grader.files import is_file, user_folder
 
 COURSE_FILE = "course.toml"
 COURSE_VARIABLE = "SELFATTEND_COURSE"
@@ -74,8 +74,7 @@ def _trusted() -> list[str]:
 
 
 def _trusted_file() -> Path:
-    named = Path(os.environ.get("XDG_CONFIG_HOME", ""))  # a relative one would lead into a folder of somebody else
-    return (named if named.is_absolute() else Path.home() / ".config") / "selfattend" / "trusted-courses"
+    return user_folder("XDG_CONFIG_HOME", ".config") / "trusted-courses"
 
 
 def is_bundled(root: Path) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import sys
 from contextlib import suppress
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course.course_files import digest
-from grader.files import read_bounded, replacing
+from grader.files import read_bounded, replacing, user_folder
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs
 from grader.model import Course, Lesson
 
@@ -31,10 +30,10 @@ GROWTH = 1.25  # so many times what was kept are there before it is written agai
 
 def cache_folder() -> Path | None:
     """Return the folder for files that may be lost; None for a user who has no home."""
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # a relative one would lead into a folder of somebody else
     with suppress(RuntimeError):
-        home = "Library/Caches" if sys.platform == "darwin" else ".cache"
-        return (named if named.is_absolute() else Path.home() / home) / "selfattend" / "fingerprints"
+        return (
+            user_folder("XDG_CACHE_HOME", "Library/Caches" if sys.platform == "darwin" else ".cache") / "fingerprints"
+        )
     return None
 
 
