@@ -14,6 +14,7 @@ from grader.judge.tracing.trace import Step, Trace, is_number
 from grader.judge.tracing.watched_lesson import WatchedCall, WatchedModule, WatchedReference, watch_calls
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import dtype_name, is_array, same
+from grader.source.parse import nodes_in, parse
 from grader.worker.watched_source import AFTER, RETURN, WHOLE
 
 MAX_CALLS = 60  # that are looked at for one that is answered wrongly
@@ -153,7 +154,7 @@ class _Returned:
     def __init__(self, function: str, source: str) -> None:
         self.function = function
         self._keys: dict[tuple[int, int, int | None, int | None], Any] = {}
-        for node in ast.walk(ast.parse(source)):
+        for node in nodes_in(parse(source)):
             value = node.value if isinstance(node, ast.Return) else None
             parts: Iterable[tuple[Any, ast.expr]] = [(WHOLE, value)] if value else []
             if isinstance(value, ast.List | ast.Tuple):
@@ -190,7 +191,7 @@ class _Assignments:
 
     def __init__(self, source: str) -> None:
         self._lines: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for node in ast.parse(source).body:
+        for node in parse(source).body:
             self._read(node, "")
 
     def of_given(self, function: str, name: str, line: int) -> int:

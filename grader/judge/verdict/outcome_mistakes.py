@@ -16,6 +16,7 @@ from grader.judge.values.difference_patterns import Fact
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.messages import describe_error
 from grader.model import CheckResult, Named, Submission
+from grader.source.parse import parse
 
 AS_RETURNS_SAYS = "Give back exactly what the docstring's Returns says."
 ADVICE = {  # on what is regular in wrong answers, by its kind
@@ -102,7 +103,7 @@ def _other_default(facts: Facts, function: str) -> str:
     """Tell an argument that has another default than in the exercise, where both are plain values."""
     wanted = next(each for each in facts.lesson.functions if each.name == function).signature
     with suppress(SyntaxError, ValueError, RecursionError):
-        both = [ast.parse(text) for text in (f"def {function}{wanted}: ...", facts.submission.source)]
+        both = [parse(text) for text in (f"def {function}{wanted}: ...", facts.submission.source)]
         theirs, own = (_defaults(tree, function) for tree in both)
         for name in theirs.keys() & own.keys():
             right, found = ast.literal_eval(theirs[name]), ast.literal_eval(own[name])
@@ -166,7 +167,7 @@ def _name_stub(facts: Facts, function: str, bad: Sequence[CheckResult]) -> Named
 def _ends_as_stub(source: str, name: str) -> bool:
     """Return True if a function, or each method of a class, still ends as in the exercise."""
     with suppress(SyntaxError, ValueError, RecursionError):
-        made = next((node for node in ast.parse(source).body if getattr(node, "name", "") == name), None)
+        made = next((node for node in parse(source).body if getattr(node, "name", "") == name), None)
         bodies = made.body if isinstance(made, ast.ClassDef) else [made]
         functions = [node for node in bodies if isinstance(node, ast.FunctionDef)]
         return bool(functions) and all(
