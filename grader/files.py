@@ -83,6 +83,23 @@ def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
 
 
 @contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Give a path beside *path* to make a folder at. It replaces *path* at the end; an exception removes it."""
+    import shutil  # here: it loads compressors, and light commands make no folders
+
+    path = path.absolute()
+    made, old = (path.with_name(f".{path.name}.{os.getpid()}.{suffix}") for suffix in ("new", "old"))
+    try:
+        yield made
+        if path.exists():
+            path.rename(old)
+        made.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
 def explain_unwritable(what: str, where: Path, next_step: str = "name another file with --out") -> Iterator[None]:
     """Turn an OSError into a UsageError, which calls what is written `what`."""
     try:

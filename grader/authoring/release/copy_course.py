@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from grader.course.learner_copy import PUBLIC_FOLDER, RELEASE_FILE
 from grader.course.questions import files_on, prune_questions
 from grader.course.toml_writer import toml_text
 from grader.errors import CourseError, UsageError
-from grader.files import files_below, read_file
+from grader.files import files_below, read_file, replacing_folder
 from grader.model import Course, Lesson
 
 README = "README.md"
@@ -32,21 +31,13 @@ def staged_folder(out: Path, force: bool) -> Iterator[Path]:
     """
     out = out.absolute()
     _check_location(out, force)
-    folder = out.with_name(f".{out.name}.{os.getpid()}.new")
-    try:
+    with replacing_folder(out) as folder:
         try:
             (folder / PUBLIC_FOLDER).mkdir(parents=True)
         except OSError as error:
             what = f"no folder can be made here: {error.strerror or error}"
             raise UsageError(what, where=str(out.parent), next_step="name another place with --out DIR") from None
         yield folder
-        old = out.with_name(f".{out.name}.{os.getpid()}.old")
-        if out.exists():
-            out.rename(old)
-        folder.rename(out)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_location(out: Path, force: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from grader.cli.grader.release import make_with_spinner
 from grader.cli.lesson_parameters import choose_lessons, lessons_option
 from grader.cli.options import course_option
 from grader.errors import UsageError
+from grader.files import explain_unwritable, replacing_folder
 from grader.model import Course, Lesson
 from grader.terminal.console import paint, put, wrap
 from grader.terminal.text import plural
@@ -77,16 +77,8 @@ def github(
         raise UsageError("--title may have letters, digits, spaces and ,.:()- only", next_step="--title 'Homework 1'")
     settings = GitHubSettings(_read_time(due), feedback, title, seed or 1 + random_seed())
     _require_new(out)
-    staged = out.absolute().with_name(f".{out.absolute().name}.{os.getpid()}.new")
-    try:
+    with explain_unwritable("the folder", out, "name another place with --out DIR"), replacing_folder(out) as staged:
         _write(staged, course, chosen, listed, settings)
-        out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        staged.rename(out.absolute())
-    except OSError as error:
-        what = f"the folder cannot be written: {error.strerror or error}"
-        raise UsageError(what, where=str(out), next_step="name another place with --out DIR") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
     _print_report(out, settings.due, len(listed), chosen)
 
 
