@@ -73,10 +73,11 @@ def _read_files(context: CourseContext, lessons: list[Lesson]) -> dict[str, byte
         submission = read_submission(path, lesson, context.course, root)
         for note in submission.notes:
             warn(note)
-        for place, source in ((submission.path, submission.source), *submission.siblings.values()):
-            files[Path(place).absolute().relative_to(root.absolute()).as_posix()] = source.encode()
+        sources = [(submission.path, submission.source), *submission.siblings.values()]
+        found = {Path(place): source.encode() for place, source in sources}
         if submission.artefact is not None:
-            files[artefact_path(path).absolute().relative_to(root.absolute()).as_posix()] = submission.artefact
+            found[artefact_path(path)] = submission.artefact
+        files |= {place.absolute().relative_to(root.absolute()).as_posix(): each for place, each in found.items()}
     return files
 
 
