@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from support.course_files import load
 
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
+WHOLE_MODELS = 10  # times that: each LayerNorm multiplies the rounding errors of those before it
+WIDE = (4, 6)  # features of a head there: LayerNorm over two that are nearly equal multiplies errors by 1 / sqrt(eps)
 
 Function = Callable[..., torch.Tensor]
 Comparison = tuple[Function, Function, list[torch.Tensor]]  # ours, theirs, what both are given
@@ -270,7 +272,7 @@ def sample_token(draw: Draw) -> Comparison:
 def gpt(draw: Draw) -> Comparison:
     """torch's tables, its own layers of an encoder with a causal mask, its norm, and a product with the table."""
     heads, layers, hidden, vocab_size, tokens = (draw.size(high=3) for _ in range(5))
-    width, ids = heads * draw.size(high=3), draw.integers(vocab_size, draw.size(), tokens)
+    width, ids = heads * draw.size(*WIDE), draw.integers(vocab_size, draw.size(), tokens)
     sizes = (vocab_size, tokens + draw.size(0), width, heads, layers, hidden)
     model = load("solutions/models/gpt.py").GPT(*sizes).to(draw.dtype)
     names = [name for name, _ in model.named_parameters()]
@@ -314,7 +316,7 @@ def gpt(draw: Draw) -> Comparison:
 def encoder(draw: Draw) -> Comparison:
     """torch's own encoder with the same numbers and `src_key_padding_mask`; the rows of padding are 0."""
     heads, layers, hidden, vocab_size, tokens = (draw.size(high=3) for _ in range(5))
-    width, texts = heads * draw.size(high=3), draw.size()
+    width, texts = heads * draw.size(*WIDE), draw.size()
     ids, lengths = draw.integers(vocab_size, texts, tokens), draw.integers(tokens, texts) + 1
     sizes = (vocab_size, tokens + draw.size(0), width, heads, layers, hidden)
     model = load("solutions/models/encoder.py").Encoder(*sizes).to(draw.dtype)
@@ -521,5 +523,6 @@ def test_every_reference_equals_its_operator(name: str, data: st.DataObject, see
 
     mine, other = values_and_gradients(ours, given_), values_and_gradients(theirs, given_)
 
-    torch.testing.assert_close(mine, other, atol=TOLERANCE[dtype], rtol=1e-4)
+    tolerance = TOLERANCE[dtype] * (WHOLE_MODELS if name in {"gpt", "encoder", "pooling_heads"} else 1)
+    torch.testing.assert_close(mine, other, atol=tolerance, rtol=max(tolerance, 1e-4))
     assert all(torch.equal(a, b) for a, b in zip(before, given_, strict=True))
