@@ -150,7 +150,13 @@ class Judge:
             loaded.close()
 
     def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
-        """Watch each function of a submission on a call of its checks. Raises LearnerError, WorkerError."""
+        """Watch each function of a submission on a call of its checks; empty where the course has no reference to it.
+
+        Raises:
+            LearnerError, WorkerError: The submission cannot be loaded.
+        """
+        if self.answers.release or not lesson.solution_path.is_file():
+            return []
         checks = self._fixed_checks(lesson)
         loaded = LearnerFunctions(checks, submission, self.workers, "cpu")
         try:

@@ -10,6 +10,7 @@ from support.factories import ROOT, course, run_judge
 
 from grader.cli.check.trace import command
 from grader.judge.processes.launcher import Launcher
+from grader.judge.tracing.shape_words import describe_lines
 from grader.judge.tracing.shapes import TracedCall
 from grader.model import Submission
 
@@ -94,6 +95,20 @@ def test_what_is_unpacked_of_a_generator_has_its_shapes(launcher: Launcher) -> N
     assert names["q"][0] == 14
     assert len(names["q"][1]) == 4
     assert (5, "b", split.letters["B"], True) in shapes(split)
+
+
+def test_a_line_tells_what_the_call_of_its_own_function_made(launcher: Launcher) -> None:
+    """Of a helper that has a call of its own nothing is told from the calls that others make of it."""
+    calls = trace(launcher, "multi_head", UNPACKED)
+    told = {line: [text for note in notes for text in note.says] for line, notes in describe_lines(calls, UNPACKED)}
+
+    assert min(told) == 4 and list(told) == sorted(told)
+    assert len([text for text in told[4] if text.startswith("x ")]) == 1
+    assert {note.standing for line, notes in describe_lines(calls, UNPACKED) if line == 15 for note in notes} == {
+        "wrong"
+    }
+    (made,) = {value for _, name, value, _ in shapes(calls[2]) if name == "q"}
+    assert f"q {made}" in " ".join(told[14])
 
 
 def test_what_was_made_before_an_error_is_shown(launcher: Launcher) -> None:

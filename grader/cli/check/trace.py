@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -63,10 +63,11 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
 
 def _show(call: TracedCall, source: str, others: Set[str]) -> None:
     """Print the lines that ran, with what they made; functions that have a call of their own are shown there."""
-    ending = "the answer is right" if call.is_right else "the answer is wrong" if call.has_returned else "it raises"
-    put(paint(wrap(f"{call.function}: on this call {ending}"), "strong"))
+    from grader.judge.tracing.shape_words import describe_ending, describe_letters
+
+    put(paint(wrap(describe_ending(call)), "strong"))
     if call.letters:
-        put(wrap(", ".join(f"{letter} = {size}" for letter, size in call.letters.items()), 2))
+        put(wrap(describe_letters(call), 2))
     if not (call.values or call.has_returned):
         put(wrap("Nothing was made before that; the check says what it is.", 2))
         put()
@@ -76,7 +77,7 @@ def _show(call: TracedCall, source: str, others: Set[str]) -> None:
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
     column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
     for number, text in lines.items():
-        beside = _margin([value for value in call.values if value.line == number], call, width() - column - 5)
+        beside = _margin((value for value in call.values if value.line == number), call, width() - column - 5)
         if number in firsts and number > min(lines):
             put()
         numbered = f"{number:>3}  {text}"
@@ -104,19 +105,15 @@ def _lines_to_show(source: str, others: Set[str], wanted: Set[int]) -> Iterator[
             yield from ((number, texts[number - 1]) for number in shown if number not in hidden)
 
 
-def _margin(values: Sequence[TracedValue], call: TracedCall, room: int) -> list[str]:
-    """Return what stands beside a line: a name and a shape each, numbers together; right, wrong or neither."""
-    found: dict[tuple[str, str, int], list[str]] = {}
-    for number, value in enumerate(values):
-        sign, style = (signs().passed, "good") if value.is_right else (signs().skipped, "quiet")
-        if call.wrong_from and value.line >= call.wrong_from and not value.is_right:
-            sign, style = signs().failed, "bad"
-        key = number if isinstance(value.value, tuple) else -1
-        found.setdefault((sign, style, key), []).append(f"{value.name} {_shape_of(value, call.letters)}")
+def _margin(values: Iterable[TracedValue], call: TracedCall, room: int) -> list[str]:
+    """Return the lines that stand beside one of the source; right, wrong or neither."""
+    from grader.judge.tracing.shape_words import describe_values
+
+    looks = {"right": (signs().passed, "good"), "wrong": (signs().failed, "bad"), "unknown": (signs().skipped, "quiet")}
     return [
-        paint(f"{sign} {line}", style)
-        for (sign, style, _), texts in found.items()
-        for line in _wrap_whole(texts, max(room - 2, MARGIN - 2))
+        paint(f"{looks[standing][0]} {line}", looks[standing][1])
+        for standing, says in describe_values(values, call)
+        for line in _wrap_whole(says, max(room - 2, MARGIN - 2))
     ]
 
 
@@ -129,19 +126,3 @@ def _wrap_whole(texts: Sequence[str], room: int) -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace("\xa0", " ") for line in lines]
-
-
-def _shape_of(value: TracedValue, letters: Mapping[str, int]) -> str:
-    by_size = {size: letter for letter, size in letters.items()}
-    which = f", pass {value.which_pass}" if value.which_pass else ""
-    if not isinstance(value.value, tuple):
-        return f"= {value.value:.4g}{which}"
-    dtype = "" if value.dtype == "float32" else f" {value.dtype}"
-    named = [by_size.get(size, str(size)) for size in value.value]
-    shape = _tuple(map(str, value.value))
-    return shape + (f" = {_tuple(named)}" if any(map(str.isidentifier, named)) else "") + dtype + which
-
-
-def _tuple(sizes: Iterable[str]) -> str:
-    found = list(sizes)
-    return f"({found[0]},)" if len(found) == 1 else f"({', '.join(found)})"
