@@ -4,6 +4,7 @@ const state = document.getElementById("state");
 const verdict = document.getElementById("verdict");
 const pictures = document.getElementById("pictures");
 let shown = "";
+let drawn;
 
 const WORDS = { new: "Not begun: write the file, and save it", waiting: "Starting the judge …", working: "Checking …", trouble: "No verdict on this save", passed: "Every check passes", failed: "Not yet" };
 
@@ -12,8 +13,9 @@ function show(event) {
   state.textContent = WORDS[event.state] ?? "";
   for (const each of [verdict, pictures]) each.classList.toggle("old", event.state === "working");
   work.dispatchEvent(new CustomEvent("news", { detail: event }));
-  if (event.pictures !== undefined) {
-    fill(pictures.lastElementChild, event.pictures);
+  if (event.pictures !== undefined && event.pictures !== drawn) {
+    drawn = event.pictures;
+    fill(pictures.lastElementChild, drawn);
     pictures.hidden = event.pictures.trim() === "";
   }
   if (event.html === undefined || event.html === shown) return; // the same verdict again, with its pictures
@@ -47,6 +49,8 @@ for (const block of document.querySelectorAll(".block.python")) {
   block.prepend(button);
 }
 
-const source = new EventSource(`/events/${work.dataset.lesson}`);
-source.addEventListener("message", (message) => show(JSON.parse(message.data)));
-source.addEventListener("error", () => { state.textContent = "Not connected: is `learn web` running?"; });
+addEventListener("load", () => { // when the editor hears them, too: the last event comes at once, and only once
+  const source = new EventSource(`/events/${work.dataset.lesson}`);
+  source.addEventListener("message", (message) => show(JSON.parse(message.data)));
+  source.addEventListener("error", () => { state.textContent = "Not connected: is `learn web` running?"; });
+});
