@@ -9,6 +9,7 @@ from types import FrameType, TracebackType
 from typing import TypeVar
 
 from grader.judge.examination import Judge
+from grader.judge.tracing.shapes import TracedCall
 from grader.model import Lesson, LessonResult, Submission
 from grader.model.picture import Picture
 
@@ -41,6 +42,10 @@ class LiveJudge:
     def draw_pictures(self, lesson: Lesson, submission: Submission) -> list[Picture] | None:
         """Return the pictures of a submission; None if they were overtaken. Raises what `Judge.draw_pictures` does."""
         return self._unless_overtaken(lambda: self._judge.draw_pictures(lesson, submission))
+
+    def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall] | None:
+        """Return what each function made; None if that was overtaken. Raises what `Judge.trace` does."""
+        return self._unless_overtaken(lambda: self._judge.trace(lesson, submission))
 
     def _unless_overtaken(self, work: Callable[[], Made]) -> Made | None:
         self._was_overtaken = False

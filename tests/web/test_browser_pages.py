@@ -197,8 +197,32 @@ def softmax(x, dim=-1):
 """
 
 
+def look_at_shapes(page: Any) -> None:
+    """After the verdict each line has the shapes that it made: right of it, or below where that is narrow."""
+    page.locator(".made .wrong", has_text="return").wait_for()
+    assert "return (" in page.locator(".line", has_text="return e / e.sum").text_content()
+    page.get_by_text("In words").click()
+    assert page.get_by_text(", no longer the reference's").count() == page.locator(".made .wrong").count()
+    assert faults(page) == []
+
+    wide = page.viewport_size
+    made, own = page.locator(".made").last, page.locator(".own").last
+    assert made.bounding_box()["x"] >= own.bounding_box()["x"] + own.bounding_box()["width"]
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert made.bounding_box()["y"] > own.bounding_box()["y"] + 8
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.set_viewport_size(wide)
+
+    page.get_by_label("Shapes beside the lines").uncheck()
+    assert not made.is_visible()
+    page.reload()
+    page.locator(".made .wrong").first.wait_for(state="attached")
+    assert not made.is_visible()
+    page.get_by_label("Shapes beside the lines").check()
+
+
 def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path) -> None:
-    """From the key to the verdict in a real browser: the line is marked, the trap open; mended it passes."""
+    """From the key to the verdict in a real browser: line and shapes marked, the trap open; mended it passes."""
     workspace = start_workspace(tmp_path / "work", ROOT)
     (workspace / "core/softmax.py").write_text(WRONG.format("dim, keepdim=True"))
     process = subprocess.Popen(
@@ -210,6 +234,7 @@ def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path)
         page.locator("[data-state=failed]").wait_for()
         assert page.locator(".trap.yours[open]").count() == 1
         page.locator(".line.marked").first.wait_for()
+        look_at_shapes(page)
 
         (workspace / "core/softmax.py").write_text(WRONG.format("dim"))  # another editor, nothing typed here
         page.locator("#coloured", has_text="e.sum(dim)").wait_for()
@@ -217,6 +242,13 @@ def test_what_is_typed_is_judged_and_the_trap_unfolds(page: Any, tmp_path: Path)
         page.locator("[data-state=passed]").wait_for()
         assert page.locator("#verdict .score").text_content().split()[0] == "10.0"
         assert page.locator(".line.marked, .trap.yours").count() == 0
+        page.locator(".made .right", has_text="return").wait_for()
+        assert page.locator(".made .wrong").count() == 0
+
+        page.locator("#source").focus()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("# above\n")  # until there are new ones, the old ones move with their lines
+        assert page.locator(".stale .made .right", has_text="return").count() == 1
     finally:
         process.kill()
         process.communicate()

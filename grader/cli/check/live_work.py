@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,10 +92,32 @@ class LiveWork:
 
     def draw_pictures(self, lesson: Lesson, submission: Submission | None = None) -> list[Picture]:
         """Draw what a submission, or the lesson's file, answers; empty where nothing can be drawn."""
-        limits = self.run.context.course.limits_for(lesson)
-        with suppress(SelfattendError, LearnerError), end_after(limits.judging_seconds, f"Drawing {lesson.name}"):
+        with self._within_limits(lesson, "Drawing"):
             return self._live.draw_pictures(lesson, submission or self._read(lesson)) or []
         return []
+
+    def describe_shapes(self, lesson: Lesson) -> dict[str, Any] | None:
+        """Return what the lines of the lesson's file made, as a page shows it; None if a newer save overtook that."""
+        from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_lines
+
+        with self._within_limits(lesson, "Tracing"), suppress(SyntaxError, RecursionError):
+            submission = self._read(lesson)
+            if (calls := self._live.trace(lesson, submission)) is None:
+                return None
+            lines = [
+                {"line": line, "notes": [{"standing": each.standing, "says": ", ".join(each.says)} for each in notes]}
+                for line, notes in describe_lines(calls, submission.source)
+            ]
+            says = [f"{describe_ending(call)}. {describe_letters(call)}".rstrip() for call in calls if call.values]
+            return {"says": says, "lines": lines}
+        return {"says": [], "lines": []}
+
+    @contextmanager
+    def _within_limits(self, lesson: Lesson, does: str) -> Iterator[None]:
+        """Do something of which nothing is shown where it fails or takes too long."""
+        limits = self.run.context.course.limits_for(lesson)
+        with suppress(SelfattendError, LearnerError), end_after(limits.judging_seconds, f"{does} {lesson.name}"):
+            yield
 
     def _read(self, lesson: Lesson) -> Submission:
         context = self.run.context

@@ -83,9 +83,15 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
         feed.publish(name, {"state": "working", **version})
         if work.examine(lesson):
             event = verdict_event(lesson, work.verdicts.get(name), work.before.get(name), work.troubles.get(name, ""))
-            feed.publish(name, event | version)
-            if not waiting:  # the verdict first; a newer save overtakes these, too
-                feed.publish(name, event | version | {"pictures": pictures_to_html(work.draw_pictures(lesson))})
+            event |= version
+            feed.publish(name, event)
+            if waiting:
+                continue
+            # the verdict first; a newer save overtakes these, too
+            event["pictures"] = pictures_to_html(work.draw_pictures(lesson))
+            feed.publish(name, event)
+            if (shapes := work.describe_shapes(lesson)) is not None:
+                feed.publish(name, event | {"shapes": shapes})
         else:
             waiting = {name: lesson, **waiting}
 

@@ -8,7 +8,7 @@ const TOKEN = new RegExp([
   String.raw`(?<=def )(?<name>\w+)|(?<=class )(?<type>\w+)`,
 ].join("|"), "g");
 
-const escape = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+export const escape = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 
 // The lines of a source, as HTML.
 export function colour(source) {

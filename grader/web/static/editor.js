@@ -1,26 +1,53 @@
 // The exercise in the page: written after a pause or with Ctrl-S, never over what another editor wrote.
-import { colour } from "./colour.js";
+import { colour, escape } from "./colour.js";
 import { takeKeys } from "./keys.js";
 
 const PAUSE_MS = 400;
+const MOST_COLUMNS = 36; // of code, before what stands beside it
 const work = document.querySelector(".work");
 const area = document.getElementById("source");
 const paper = document.getElementById("coloured");
 const said = document.getElementById("saved");
 const conflict = document.getElementById("conflict");
+const beside = document.getElementById("beside");
+const words = document.getElementById("shape-words");
+const STANDINGS = { right: ", as in the reference", wrong: ", no longer the reference's", unknown: "" };
 const address = `/file/${work.dataset.lesson}`;
 
 let known = { text: area.value, version: area.dataset.version }; // the file, as far as this page knows
 let theirs = null; // what another editor wrote while there was something here that was not saved
 let marks = [];
+let shapes = { version: "", source: [], notes: new Map() }; // what each line of that source made
 let timer = 0;
 let writing = false;
 
 function draw() {
   const notes = new Map(marks.map((mark) => [mark.line, mark.says]));
+  const lines = area.value.split("\n");
+  const made = lines.map((line, at) => shapesOf(line, at, lines.length));
+  const columns = Math.max(...lines.map((line, at) => (made[at] ? line.length : 0)));
+  paper.style.setProperty("--columns", `${Math.min(columns, MOST_COLUMNS)}ch`);
+  paper.classList.toggle("stale", hasNews() || known.version !== shapes.version);
   paper.innerHTML = colour(area.value).map((line, at) =>
-    `<span class="line${notes.has(at + 1) ? " marked" : ""}">${line}\n</span>`).join("");
+    `<span class="line${notes.has(at + 1) ? " marked" : ""}">${made[at] ? `<span class="own">${line}</span>${made[at]}` : line}\n</span>`).join("");
   for (const [line, says] of notes) paper.children[line - 1]?.setAttribute("title", says);
+}
+
+// What stands beside a line: of one that has changed since nothing, and one that was moved keeps it.
+function shapesOf(line, at, count) {
+  const moved = at - count + shapes.source.length;
+  const notes = shapes.notes.get((shapes.source[at] === line ? at : shapes.source[moved] === line ? moved : -1) + 1) ?? [];
+  const told = notes.map((note) => `<span class="${note.standing}">${escape(note.says)}</span>`);
+  return told.length ? `<span class="made">${told.join("")}</span>` : "";
+}
+
+function takeShapes({ version, shapes: found }) {
+  if (hasNews() || version !== known.version || found.lines.length === 0) return; // the old ones stay, pale
+  shapes = { version, source: area.value.split("\n"), notes: new Map(found.lines.map((each) => [each.line, each.notes])) };
+  const told = found.lines.map(({ line, notes }) => `Line ${line}: ${notes.map((note) => `${note.says}${STANDINGS[note.standing]}`).join("; ")}`);
+  words.replaceChildren(...[...found.says, ...told].map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  words.closest("section").hidden = false;
+  draw();
 }
 
 const hasNews = () => area.value !== known.text;
@@ -95,7 +122,10 @@ work.addEventListener("news", async ({ detail }) => {
     if (answer.ok) meet(await answer.json());
   }
   if (detail.lines && !hasNews()) { marks = detail.lines; draw(); }
+  if (detail.shapes) takeShapes(detail);
 });
+beside.checked = (localStorage.beside ?? String(matchMedia("(min-width: 46rem)").matches)) === "true";
+beside.addEventListener("change", () => { localStorage.beside = beside.checked; });
 
 takeKeys(area);
 draw();
