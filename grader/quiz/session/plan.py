@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
@@ -9,13 +10,12 @@ from random import Random
 from grader.errors import UsageError
 from grader.quiz.assessment.facets import MIN_ANSWERS
 from grader.quiz.bank.bank import Bank, Outline
-from grader.quiz.model import FACETS
 
 SHORT_EACH, SHORT_ALONE = 3, 5  # questions on each of several topics, and on a single topic
 FULL_EACH, FULL_ALONE = 6, 10**6
 LENGTHS = ("short", "full")
 TRIES = 5  # at drawing enough of each facet: what a topic has left may not fit any more
-LEAST_EACH = 5  # questions of a facet in an assessment
+LEAST_EACH = 5  # questions of a facet in an assessment, if it has any
 
 Plan = tuple[tuple[str, int], ...]  # (family, attempt), in order
 
@@ -45,7 +45,7 @@ def choose_families(
 ) -> list[Outline]:
     """Choose questions on these topics and mix them, those asked least often first; one of those that ask the same.
 
-    An assessment has as many questions of each topic, and of each facet what `fill_facets` says.
+    An assessment has as many questions of each topic, or one more where the facets need it (`facets_wanted`).
 
     Args:
         length: One of LENGTHS.
@@ -61,12 +61,20 @@ def choose_families(
         draw = _Draw(pool, alone, tried, random)
         draw.fill(lambda family: True, alone)
         return draw.mixed()
+    wanted, count = {}, len(topics) * each
+    if _is_assessment(bank, topics):
+        wanted = facets_wanted(pool)
+        count = min(max(count, sum(wanted.values())), count + len(topics))
     for _ in range(TRIES):
-        draw = _Draw(pool, each, tried, random)
-        if not draw.fill_facets():
+        draw = _Draw(pool, math.ceil(count / len(topics)), tried, random)
+        if not draw.fill_facets(wanted):
             break
-    draw.fill(lambda family: True, len(topics) * each)
+    draw.fill(lambda family: True, count - draw.count)
     return draw.mixed()
+
+
+def _is_assessment(bank: Bank, topics: Sequence[str]) -> bool:
+    return bool(bank.assessed) and set(bank.assessed) <= set(topics)
 
 
 def _make_pool(bank: Bank, topics: Sequence[str]) -> dict[str, list[Outline]]:
@@ -76,7 +84,7 @@ def _make_pool(bank: Bank, topics: Sequence[str]) -> dict[str, list[Outline]]:
     that no file of the assessment has.
     """
     pool = {name: bank.outline(name) for name in topics}
-    if not bank.assessed or not set(bank.assessed) <= set(topics):
+    if not _is_assessment(bank, topics):
         return pool
     pool = {name: [family for family in families if family.counts_for == name] for name, families in pool.items()}
     own = {family.facet for families in pool.values() for family in families}
@@ -84,6 +92,18 @@ def _make_pool(bank: Bank, topics: Sequence[str]) -> dict[str, list[Outline]]:
         if family.counts_for in pool and family.facet not in own:
             pool[family.counts_for].append(family)
     return pool
+
+
+def facets_wanted(pool: Mapping[str, Sequence[Outline]]) -> dict[str, int]:
+    """Say how many questions of each facet are wanted, the rarest first: LEAST_EACH, more of the two commonest.
+
+    With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared, and from
+    five answers of each nobody can tell strong from weak (`benchmarks/facets.py`).
+    """
+    counts = Counter(family.facet for families in pool.values() for family in families if family.facet)
+    common = [facet for facet, _ in counts.most_common()]
+    wanted = dict.fromkeys(common, LEAST_EACH) | dict.fromkeys(common[:2], MIN_ANSWERS)
+    return dict(reversed(wanted.items()))
 
 
 def plan_variants(families: Iterable[str], asked: Mapping[str, int]) -> Plan:
@@ -106,19 +126,14 @@ class _Draw:
         self.chosen: dict[str, list[Outline]] = {name: [] for name in pool}
         self._ideas: set[str] = set()
 
-    def fill_facets(self) -> int:
-        """Draw LEAST_EACH of each facet, the rarest first, and of the two commonest what a finding needs.
+    @property
+    def count(self) -> int:
+        """How many questions were drawn."""
+        return sum(map(len, self.chosen.values()))
 
-        With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared. What
-        that takes is taken from the last facet of FACETS. Returns how many lack of the two commonest.
-        """
-        counts = Counter(family.facet for families in self.pool.values() for family in families if family.facet)
-        common = [facet for facet, _ in counts.most_common()]
-        wanted = dict.fromkeys(common, LEAST_EACH) | dict.fromkeys(common[:2], MIN_ANSWERS)
-        for facet in [facet for facet in FACETS if facet in counts][-1:]:
-            wanted[facet] -= max(0, sum(wanted.values()) - len(self.pool) * self.room_each)
-        lacking = {facet: self._fill_facet(facet, wanted[facet]) for facet in reversed(common)}
-        return sum(lacking[facet] for facet in common[:2])
+    def fill_facets(self, wanted: Mapping[str, int]) -> int:
+        """Draw so many of each facet, in this order; return how many lack."""
+        return sum(self._fill_facet(facet, count) for facet, count in wanted.items())
 
     def _fill_facet(self, facet: str, count: int) -> int:
         """Draw so many of a facet; return how many lack."""
