@@ -15,16 +15,14 @@ from support.repeat import FEW_LESSONS, rarely
 from grader.judge.checks.check_runner import collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.course_answers import CourseAnswers, load_mistake_sets
-from grader.judge.course_files import load_file
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, MistakeMatcher, observe
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]
-CASES = [
-    (lesson.name, mistake_set) for lesson in LESSONS for mistake_set in load_file(lesson.mistakes_path).MISTAKE_SETS
-]  # fmt: skip
-USUAL = [(lesson, each.function) for lesson, each in CASES if lesson in FEW_LESSONS]
+# by name alone: to run all files of mistakes takes each process that shares the tests three seconds
+CASES = [(lesson.name, function) for lesson in LESSONS for function in lesson.kinds]
+USUAL = [case for case in CASES if case[0] in FEW_LESSONS]
 
 
 @cache
@@ -38,13 +36,12 @@ def checks_of(name: str) -> LessonChecks:
 def diagnostician_of(name: str, function: str) -> Diagnostician:
     """A fresh one, with nothing computed yet."""
     mistake_sets = {each.function: each for each in load_mistake_sets(course().lessons[name])}
+    assert list(mistake_sets) == list(course().lessons[name].kinds)
     return make_diagnostician(checks_of(name), mistake_sets[function])
 
 
 shared = cache(diagnostician_of)
-each_function = pytest.mark.parametrize(
-    ("lesson", "function"), rarely([(lesson, each.function) for lesson, each in CASES], USUAL)
-)
+each_function = pytest.mark.parametrize(("lesson", "function"), rarely(CASES, USUAL))
 
 
 @pytest.mark.parametrize(("lesson", "function"), USUAL)

@@ -18,8 +18,8 @@ FEW = 4  # mistakes of each function in a usual run
 QUICK = {"softmax", "scaled_dot_product_attention"}
 each_function = pytest.mark.parametrize(
     "lesson, function, few",
-    [(lesson, each.function, FEW) for lesson, each in CASES if each.function in QUICK]
-    + [pytest.param(lesson, each.function, 12 * SOAK, marks=pytest.mark.soak) for lesson, each in CASES],
+    [(*case, FEW) for case in CASES if case[1] in QUICK]
+    + [pytest.param(*case, 12 * SOAK, marks=pytest.mark.soak) for case in CASES],
 )
 HARD = ("multi_head", "layer_norm")  # with rows that nearly are each other: masks of one axis, an eps or its square
 
