@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from support.learn_command import ROOT, learn, run_code, start_workspace
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from support.command_server import run_command
+from support.learn_command import ROOT, environment, learn, start_workspace
 
 SHORT = """
 import sys
@@ -29,6 +33,11 @@ INTERRUPTED = """
 """
 
 
+def build(workspace: Path, also: str = "") -> CompletedProcess[str]:
+    """`learn build tiny_gpt`, of a few steps."""
+    return run_command("code", SHORT.format(also=also.strip()), cwd=workspace, env=environment(ROOT))
+
+
 def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
     """The class of the learner's file is trained; Ctrl-C leaves the last weights as they were; check measures them."""
     work = start_workspace(tmp_path / "work", ROOT)
@@ -36,7 +45,7 @@ def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
     (work / "models/tiny_gpt.py").write_text(source)
     weights = work / "models/tiny_gpt.safetensors"
 
-    done = run_code(SHORT.format(also=""), work, course=ROOT)
+    done = build(work)
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert any(line.split() == ["tiny_gpt", "yours"] for line in said)
@@ -44,7 +53,7 @@ def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
     assert sum(line.startswith("step ") for line in said) == 2 and said[-1] == "Written to models/tiny_gpt.safetensors."
     raw = weights.read_bytes()
 
-    stopped = run_code(SHORT.format(also=INTERRUPTED.strip()), work, course=ROOT)
+    stopped = build(work, INTERRUPTED)
     assert stopped.returncode == 130 and "Traceback" not in stopped.stderr
     assert weights.read_bytes() == raw
     assert sorted(each.name for each in weights.parent.glob("*tiny_gpt*")) == ["tiny_gpt.py", "tiny_gpt.safetensors"]
@@ -57,7 +66,7 @@ def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
 def test_weights_of_the_reference_are_not_left_as_the_learners(tmp_path):
     """Before the exercise is begun the reference shows what is to come, and writes nothing that a check would count."""
     work = start_workspace(tmp_path / "work", ROOT)
-    done = run_code(SHORT.format(also=""), work, course=ROOT)
+    done = build(work)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Collection
 
 import pytest
+from support.command_server import run_command
 from support.factories import ROOT, course
+from support.learn_command import environment
 from support.repeat import SOAK
 
 MOST_MB = 400  # 250 is measured, and 325 once beside other tests  # more than before an examination
@@ -78,8 +78,9 @@ def test_the_largest_answers_of_every_kind_fit(number):
 
 
 def assert_fits(first: int, step: int, lessons: Collection[str]) -> None:
-    command = [sys.executable, "-c", JUDGE, str(first), str(step), *lessons]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300 * len(lessons), check=True)
+    words = (first, step, *lessons)
+    done = run_command("code", JUDGE, *words, cwd=ROOT, env=environment(ROOT), timeout=300 * len(lessons))
+    assert done.returncode == 0, done.stderr
     rows = [line.rsplit(" ", 4) for line in done.stdout.splitlines()]
     grown = {what: int(peak) - int(before) for what, *_, before, peak in rows}
     seconds = {what: float(used) for what, _, used, *_ in rows}

@@ -6,8 +6,6 @@ import dataclasses
 import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from typing import Any
@@ -15,8 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.command_server import run_command
 from support.factories import ROOT, course, run_judge
 from support.fake_workers import VALUES, LooseWorker, LyingLauncher, LyingWorker, changed, changed_values
+from support.learn_command import environment
 from support.repeat import SOAK, rarely
 
 from grader.errors import WorkerCrashed, WorkerTimeout
@@ -305,8 +305,8 @@ for answer_kb in sys.argv[1:]:
 def test_no_answer_costs_more_memory_than_the_bound():
     """The largest frames there may be, of every kind, cost less than three times what one may hold; where an answer
     has less room, what is larger is refused before it is read."""
-    command = [sys.executable, "-c", HUNGRY, str(wire.REPLY.body >> 10), "256"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    done = run_command("code", HUNGRY, wire.REPLY.body >> 10, 256, cwd=ROOT, env=environment(ROOT))
+    assert done.returncode == 0, done.stderr
     without_limit, with_limit = (int(kilobytes) >> 10 for kilobytes in done.stdout.split())
 
     assert without_limit < 192 and with_limit < 64

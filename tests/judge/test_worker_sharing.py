@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 
 import pytest
+from support.command_server import run_command
 from support.factories import ROOT, course
+from support.learn_command import environment
 
 from grader.judge.examination import with_judge
 from grader.judge.processes import worker_pool
@@ -138,8 +138,8 @@ def test_the_worker_sees_what_code_changes_by_accident():
         "        os._exit(is_unchanged(before, read_process_state()))\n"
         "    print(os.waitpid(pid, 0)[1])\n"
     )
-    command = [sys.executable, "-c", script, "", *(LITTER[litter] for litter in seen)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    litter = ("", *(LITTER[name] for name in seen))
+    done = run_command("code", script, *litter, cwd=ROOT, env=environment(ROOT), timeout=60)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["256", *(["0"] * len(seen))], seen

@@ -1,4 +1,7 @@
-"""Runs `learn` and `grader` as a shell does, but forked from a process that has their imports."""
+"""Runs `learn` and `grader` as a shell does, but forked from a process that has their imports.
+
+So it does `code`, a program whose first argument is its source: what a test does in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +35,11 @@ def start_command(
     program: str, arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str], files: tuple[int, int, int],
     terminal: bool = False, one_core: bool = False,
 ) -> Command:  # fmt: skip
-    """Start `learn` or `grader`, with standard input, output and errors; `terminal`: input is to be its own one."""
+    """Start `learn`, `grader` or `code` with its three standard files; `terminal`: input is to be its own one."""
     if not (CAN_FORK and starts_as_usual(env)):
         code = (TAKE_TERMINAL if terminal else "") + START.format(program)
         return subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
+            [sys.executable, "-c", *(() if program == "code" else (code,)), *arguments],
             cwd=cwd, env=env, stdin=files[0], stdout=files[1], stderr=files[2], start_new_session=terminal,
             preexec_fn=stay_on_one_core if one_core else None,
         )  # fmt: skip

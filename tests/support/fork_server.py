@@ -1,6 +1,6 @@
 """A process that has the imports of a kind of program of ours, and forks one whenever a test asks for it.
 
-    commands-torch, commands-numpy    `learn`, `grader` and the processes that grade
+    commands-torch, commands-numpy    `learn`, `grader`, the processes that grade, and code of a test
     workers-torch, workers-numpy      the parents of workers
 
 It imports when it is first asked, so that a run that needs none of a kind pays nothing for it. A forked process has the
@@ -175,6 +175,9 @@ def _run(program: str, terminal: bool) -> None:
 
         sys.path.remove("")  # `python -P`
         sys.exit(process_main.main(Settings.from_dict(json.loads(sys.argv[1]))))
+    elif program == "code":
+        source = sys.argv.pop(1)
+        exec(compile(source, "<string>", "exec"), {"__name__": "__main__"})
     else:
         exec(TAKE_TERMINAL if terminal else "", {})
         exec(START.format(program), {})
