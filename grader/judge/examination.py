@@ -13,7 +13,12 @@ from grader.errors import CourseError, WorkerError
 from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
-from grader.judge.checks.loaded_submission import LearnerFunctions, LoadedSubmission, OwnFunctions
+from grader.judge.checks.loaded_submission import (
+    LearnerFunctions,
+    LoadedSubmission,
+    OwnFunctions,
+    SameAsReference,
+)
 from grader.judge.checks.mending import MendingModule
 from grader.judge.checks.run_checks import run_checks
 from grader.judge.course_answers import CourseAnswers, RecordedAnswers, load_mistake_sets, open_course_answers
@@ -103,7 +108,12 @@ class Judge:
         self.kept = KeptFingerprints(self.course, self.device)
 
     def examine_own(
-        self, lesson: Lesson, namespace: Mapping[str, Any], seed: int, may_draw: bool = True
+        self,
+        lesson: Lesson,
+        namespace: Mapping[str, Any],
+        seed: int,
+        may_draw: bool = True,
+        same: SameAsReference = SameAsReference(),  # noqa: B008  it is frozen
     ) -> LessonResult:
         """Return the verdict on the course's own functions (a known mistake, an alternative), run in this process.
 
@@ -111,7 +121,16 @@ class Judge:
             may_draw: Dropout may be on: then checks that fail are run once more without it.
         """
         checks = self.lesson_checks(lesson, seed)
-        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace, may_draw))
+        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace, may_draw, same))
+
+    def check_own(
+        self, lesson: Lesson, namespace: Mapping[str, Any], seed: int, same: SameAsReference
+    ) -> list[CheckResult]:
+        """Return the results of the checks alone on the course's own functions: no mistake is named."""
+        checks, submission = self.lesson_checks(lesson, seed), Submission(lesson.name, "", "")
+        loaded = OwnFunctions(checks, namespace, True, same)
+        loaded.load()
+        return self._check(checks, submission, loaded)
 
     def checks_of(self, lesson: Lesson) -> list[Check]:
         """Return the checks of a lesson, in their order."""
@@ -211,8 +230,7 @@ class Judge:
             loaded.load()
         except LearnerError as error:
             return find_nothing_loaded(lesson, submission, checks.checks, error)
-        outcomes = run_checks(checks, submission, loaded)
-        results = settle_points([make_check_result(outcome, lesson, submission) for outcome in outcomes])
+        results = self._check(checks, submission, loaded)
         call_seconds = self.course.limits_for(lesson).call_seconds
         facts = Facts(lesson, submission, loaded.found, loaded.public, call_seconds, self.course.lessons)
         failures = name_failures(facts, results)
@@ -222,6 +240,11 @@ class Judge:
         finding = find_mistakes(facts, results, failures, evidence)
         finding.lines = self._find_lines(lesson, submission, loaded, results, unnamed)
         return finding
+
+    def _check(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> list[CheckResult]:
+        """Run the checks and settle what each earns."""
+        outcomes = run_checks(checks, submission, loaded)
+        return settle_points([make_check_result(outcome, checks.lesson, submission) for outcome in outcomes])
 
     def _find_lines(
         self,
@@ -280,7 +303,7 @@ class Judge:
         diagnostician = self.diagnosticians(lesson).get(function)
         if diagnostician is None:
             return Diagnosis()
-        diagnosis = diagnostician.diagnose(subject)
+        diagnosis = diagnostician.diagnose(subject, loaded.same.probes)
         if draws:
             still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
             diagnosis.named = [*(diagnosis.named or [name_randomness(function)]), *still.named]

@@ -13,17 +13,24 @@ from typing import Any
 
 import pytest
 from support.command_server import run_command
+from support.factories import course, run_judge
 from support.hand_ins import TINY
 from support.learn_command import environment
 
 from grader.authoring.audit.forms import find_uneven, form_table
 from grader.authoring.audit.lesson_audit import LessonAudit
+from grader.authoring.audit.reached import ReachedSteps, not_asking
 from grader.authoring.lesson_template import add_to_syllabus, write_lesson
 from grader.cli.grader.audit import conclusion, head, lesson_column, matrix_table, row
 from grader.course import load
 from grader.course.tables import TomlText
 from grader.errors import CourseError, UsageError
+from grader.judge.checks.lesson_checks import LessonChecks
 from grader.judge.course_answers import load_mistake_sets
+from grader.judge.course_files import load_file
+from grader.judge.diagnosis.mistake_set import Alternative, Mistake
+from grader.judge.examination import Judge
+from grader.judge.processes.remote_module import LocalModule
 from grader.source.step_marks import read_marks, strip_marks
 from grader.terminal.text import Signs
 
@@ -243,6 +250,30 @@ def test_an_answer_that_is_half_hidden_is_a_problem_of_its_lesson(copy):
     assert code == 1 and list(lessons) == ["argmax_2d"]
     line = line_of(copy / path, "<details>")
     assert lessons["argmax_2d"]["problems"][0].startswith(f"{path}:{line}: a hidden answer")
+
+
+@pytest.mark.parametrize("name", ["char_tokenizer", "residual"])
+def test_a_check_that_runs_no_changed_line_would_pass(launcher, name):
+    """So an audit need not run it; and a check that never asks for a function runs none of its lines."""
+    lesson = course().lessons[name]
+
+    def prove(judge: Judge) -> int:
+        checks, left_out = LessonChecks(judge.runner, judge.answers, lesson, 3), 0
+        base = dict(vars(load_file(lesson.solution_path)))
+        for mistake_set in load_mistake_sets(lesson):
+            reached = ReachedSteps(checks, base, mistake_set)
+            versions: list[Mistake | Alternative] = [*mistake_set.mistakes, *mistake_set.alternatives]
+            for each in versions:
+                unreached = reached.unreached(each.changes, each.version)
+                assert unreached >= not_asking(checks, mistake_set.function)
+                made = {**base, mistake_set.function: mistake_set.build(each.changes, each.version)}
+                for check in checks.checks:
+                    if check.name in unreached:
+                        left_out += 1
+                        assert checks.run(check, LocalModule(made, lesson.kinds)) is None, (each, check.name)
+        return left_out
+
+    assert run_judge(launcher, name, prove) > 0
 
 
 def test_a_mistake_must_be_rejected_on_every_seed(copy):

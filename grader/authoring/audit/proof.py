@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.audit.lesson_audit import LessonAudit
+from grader.authoring.audit.reached import ReachedSteps, not_asking
 from grader.authoring.release.record_answers import unrecordable
 from grader.files import read_file
 from grader.judge.checks.check import Check
 from grader.judge.checks.lesson_checks import LessonChecks
-from grader.judge.checks.loaded_submission import OwnFunctions
+from grader.judge.checks.loaded_submission import OwnFunctions, SameAsReference
 from grader.judge.checks.run_checks import Outcome, run_checks
 from grader.judge.course_files import line_in, load_file
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
-from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
+from grader.judge.diagnosis.mistake_set import Alternative, Mistake, MistakeSet, Probe
 from grader.judge.diagnosis.name_mistake import Diagnostician
 from grader.judge.errors import LearnerError
 from grader.judge.examination import Judge
@@ -23,6 +24,7 @@ from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.compare import largest_error
 from grader.judge.values.random_inputs import Rand, derive
 from grader.judge.values.wrong_forms import FORMS, in_form
+from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_artefact
 
@@ -40,6 +42,7 @@ class Proof:
         self.checks = judge.checks_of(lesson)
         self.unsound: set[str] = set()  # checks that the reference does not pass
         self.failed: set[str] = set()  # names of tests that failed something
+        self._reached_steps: dict[tuple[str, int], ReachedSteps] = {}
 
     def run(self) -> None:
         """Carry out every proof."""
@@ -110,13 +113,17 @@ class Proof:
             why = f"{bad.id} {bad.outcome}: {_first_line(bad.message)}" if bad else in_worker.state
             self.report.add(f"The reference does not pass in a worker: {why}", self.lesson.solution_path)
 
-    def _prove_right(self, name: str, mistake_set: MistakeSet, namespace: Mapping[str, Any], line: int) -> bool:
+    def _prove_right(self, right: Alternative, mistake_set: MistakeSet) -> bool:
         """Return True if a right version passes on every seed every check that the reference passes."""
+        namespace = self._with(mistake_set, right.changes, right.version)
         for seed in self.on_seed:
-            for outcome in self._outcomes(namespace, seed):
+            unreached = self._reached(mistake_set, seed).unreached(right.changes, right.version)
+            same = SameAsReference(unreached - self.unsound)
+            for outcome in self._run(namespace, seed, same=same):
                 if outcome.kind != "passed" and outcome.check.name not in self.unsound:
-                    what = f"{mistake_set.function}, {name} is rejected on seed {seed}"
-                    self._add_failure(what, namespace, outcome.check, outcome.kind, (self.lesson.mistakes_path, line))
+                    what = f"{mistake_set.function}, alternative “{right.name}” is rejected on seed {seed}"
+                    place = self.lesson.mistakes_path, right.line
+                    self._add_failure(what, namespace, outcome.check, outcome.kind, place)
                     return False
         return not self.unsound
 
@@ -167,8 +174,7 @@ class Proof:
         for mistake in mistake_set.mistakes:
             self._prove_mistake(diagnostician, mistake)
         for alternative in mistake_set.alternatives:
-            namespace = self._with(mistake_set, alternative.changes, alternative.version)
-            good = self._prove_right(f"alternative “{alternative.name}”", mistake_set, namespace, alternative.line)
+            good = self._prove_right(alternative, mistake_set)
             self.report.alternatives = _add_to(self.report.alternatives, good)
 
     def _prove_questions(self, diagnostician: Diagnostician) -> bool:
@@ -194,7 +200,7 @@ class Proof:
         namespace = self._with(diagnostician.mistake_set, mistake.changes, mistake.version)
         first, *others = self.on_seed
         may_draw = mistake.version is not None or "dropout" in str(mistake.changes)
-        result = self.judge.examine_own(self.lesson, namespace, first, may_draw)
+        result = self.judge.examine_own(self.lesson, namespace, first, may_draw, self._same(diagnostician, mistake))
         caught = self._note_failed(result)
         self.report.matrix[diagnostician.mistake_set.function][mistake.label] = caught
         passed = [seed for seed in (first, *others) if not self._is_rejected(namespace, seed, caught, may_draw)]
@@ -214,20 +220,37 @@ class Proof:
 
     def _prove_forms(self) -> None:
         """Put each fault of form into each function of the reference, and note what it scores."""
-        written = [function for function in self.lesson.functions if function.name in self.base]
-        for function in written:
+        first = min(self.on_seed)
+        for function in [function for function in self.lesson.functions if function.name in self.base]:
+            same = SameAsReference(not_asking(self.on_seed[first], function.name) - self.unsound)
             for name, form in FORMS.items():
                 changed: list[str] = []
                 namespace = {**self.base, function.name: in_form(self.base[function.name], form, changed)}
-                result = self.judge.examine_own(self.lesson, namespace, min(self.on_seed))
-                if changed and result.passed:
+                results = self.judge.check_own(self.lesson, namespace, first, same)
+                score = score_of(results)
+                if changed and all(check.passed for check in results):
                     what = f"{function.name}: “{name}” passes every check."
                     self.report.add(what, self.lesson.checks_path)
-                elif changed and result.score is not None:
-                    self.report.forms.setdefault(name, {})[function.name] = result.score
+                elif changed and score is not None:
+                    self.report.forms.setdefault(name, {})[function.name] = score
 
     def _add_mistake(self, what: str, mistake: Mistake) -> None:
         self.report.add(what, self.lesson.mistakes_path, mistake.line)
+
+    def _same(self, diagnostician: Diagnostician, mistake: Mistake) -> SameAsReference:
+        """Return what runs no line of a mistake: there it is the reference, and need not be run to be known."""
+        mistake_set, outputs = diagnostician.mistake_set, diagnostician.outputs
+        checks = self._reached(mistake_set, min(self.on_seed)).unreached(mistake.changes, mistake.version)
+        number = _number_of(mistake, mistake_set)
+        pairs = zip(diagnostician.probes, outputs.reached, strict=True)
+        probes = frozenset(probe.name for probe, mistakes in pairs if not mistakes & number)
+        return SameAsReference(checks - self.unsound, probes)
+
+    def _reached(self, mistake_set: MistakeSet, seed: int) -> ReachedSteps:
+        key = mistake_set.function, seed
+        if key not in self._reached_steps:
+            self._reached_steps[key] = ReachedSteps(self.on_seed[seed], self.base, mistake_set)
+        return self._reached_steps[key]
 
     def _is_rejected(self, namespace: Mapping[str, Any], seed: int, caught: Sequence[str], may_draw: bool) -> bool:
         """Return True if a check fails a wrong version: those that `caught` it on the first seed are asked first."""
@@ -270,10 +293,15 @@ class Proof:
         return list(self._run(namespace, seed))
 
     def _run(
-        self, namespace: Mapping[str, Any], seed: int, checks: Sequence[Check] | None = None, may_draw: bool = True
+        self,
+        namespace: Mapping[str, Any],
+        seed: int,
+        checks: Sequence[Check] | None = None,
+        may_draw: bool = True,
+        same: SameAsReference = SameAsReference(),  # noqa: B008  it is frozen
     ) -> Iterator[Outcome]:
         """Run the checks on the course's own functions."""
-        loaded = OwnFunctions(self.on_seed[seed], namespace, may_draw)
+        loaded = OwnFunctions(self.on_seed[seed], namespace, may_draw, same)
         loaded.load()
         yield from run_checks(self.on_seed[seed], Submission(self.lesson.name, "", ""), loaded, checks)
 
@@ -290,14 +318,22 @@ def _error_on(probe: Probe, subject: LocalModule, arrays: str) -> Exception | No
 
 
 def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
-    """Return the largest distance from the reference on any probe, in tolerances of that probe."""
-    outputs = diagnostician.outputs
-    number = 1 << diagnostician.mistake_set.mistakes.index(mistake)
-    distances = [
-        largest_error(outputs.answer(index, number), outputs.answer(index, 0)) / probe.atol
-        for index, probe in enumerate(diagnostician.probes)
-    ]
-    return max([0.0, *distances])
+    """Return the largest distance from the reference on any probe, in tolerances of that probe.
+
+    It is looked for until it is large enough.
+    """
+    outputs, number, largest = diagnostician.outputs, _number_of(mistake, diagnostician.mistake_set), 0.0
+    for index, probe in enumerate(diagnostician.probes):
+        if outputs.reached[index] & number:
+            distance = largest_error(outputs.answer(index, number), outputs.answer(index, 0)) / probe.atol
+            largest = max(largest, distance)
+        if largest >= MIN_MARGIN:
+            break
+    return largest
+
+
+def _number_of(mistake: Mistake, mistake_set: MistakeSet) -> int:
+    return 1 << mistake_set.mistakes.index(mistake)
 
 
 def _add_to(count: tuple[int, int], good: bool) -> tuple[int, int]:

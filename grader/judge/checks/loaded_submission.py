@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.errors import WorkerError
@@ -23,6 +23,14 @@ SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
 SECONDS_OF_SMALL_CALLS = 2.0  # for each call whose arguments the course keeps small, in a trace or a picture
 
 
+@dataclass(frozen=True)
+class SameAsReference:
+    """The names of checks, and of probes, of which it is known that they run no line that is not the reference's."""
+
+    checks: frozenset[str] = frozenset()
+    probes: frozenset[str] = frozenset()
+
+
 class LoadedSubmission:
     """Functions that checks can call, until the deadline of the lesson."""
 
@@ -38,6 +46,7 @@ class LoadedSubmission:
         self.told: list[str] = []  # by checks
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.may_draw = False  # dropout may be on, whatever the source says
+        self.same = SameAsReference()
 
     @property
     def is_alive(self) -> bool:
@@ -90,9 +99,15 @@ class OwnFunctions(LoadedSubmission):
 
     takes_runs = False  # one takes seconds, and there are dozens of versions on several seeds
 
-    def __init__(self, checks: LessonChecks, namespace: Mapping[str, Any], may_draw: bool = True) -> None:
+    def __init__(
+        self,
+        checks: LessonChecks,
+        namespace: Mapping[str, Any],
+        may_draw: bool = True,
+        same: SameAsReference = SameAsReference(),
+    ) -> None:
         super().__init__(checks)
-        self.namespace, self.may_draw = namespace, may_draw
+        self.namespace, self.may_draw, self.same = namespace, may_draw, same
 
     def load(self) -> CallableModule:
         self.subject = LocalModule(self.namespace, self.kinds)

@@ -82,6 +82,8 @@ class _Run:
         not_run = self._not_run(check)
         if not_run is not None:
             return not_run
+        if check.name in self.loaded.same.checks:
+            return Outcome(check, "passed")
         error = self._ask(check)
         if error is None:
             output = self.loaded.take_output()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -103,9 +103,13 @@ class MistakeOutputs:
         self._subjects: dict[int, LocalModule] = {}
         self._sets: dict[int, Sequence[int]] = {}
 
-    def observe_all(self, subject: CallableModule) -> Observations:
-        """Observe a subject on every probe; prefetched replies are used where they go as far as the probe asks."""
-        observations = {}
+    def observe_all(self, subject: CallableModule, same: Collection[str] = ()) -> Observations:
+        """Observe a subject on every probe; prefetched replies are used where they go as far as the probe asks.
+
+        Args:
+            same: The names of probes on which it is known to be the reference.
+        """
+        observations = {probe.name: self.reference(probe) for probe in self.probes if probe.name in same}
         if isinstance(subject, PrefetchedModule):
             with suppress(LearnerError):  # then there is no worker, and each probe says so
                 subject.fetch(list(self.transcripts.values()))

@@ -6,7 +6,7 @@ Where several combinations fit, only what they have in common is certain, and on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,9 +74,9 @@ class Diagnostician:
             if unknown := set(mistake.only) - known:
                 raise ValueError(f"{mistake.id} names unknown probes {sorted(unknown)}; there are {sorted(known)}")
 
-    def diagnose(self, subject: CallableModule) -> Diagnosis:
-        """Observe the subject on every probe and say what that means."""
-        seen = self.outputs.observe_all(subject)
+    def diagnose(self, subject: CallableModule, same: Collection[str] = ()) -> Diagnosis:
+        """Observe the subject on every probe and say what that means. `same`: as for `observe_all`."""
+        seen = self.outputs.observe_all(subject, same)
         diagnosis = self._compare(seen)
         if diagnosis.first_wrong is None:
             return diagnosis
