@@ -133,6 +133,17 @@ def test_each_part_of_an_answer_is_compared_with_its_own(launcher: Launcher, tmp
     assert all(len(line) <= 80 for line in done.output.splitlines() if not line[:3].strip().isdigit())
 
 
+def test_parts_in_parts_are_named_by_the_way_to_them(launcher: Launcher) -> None:
+    """A dict in a tuple, returned or kept, is no line that ran several times: each part has its own name."""
+    source = ONE_WAY.replace('return {"a": a, ', 'kept = {"a": a, "s": s}\n    return kept["a"], {')
+    numbers = trace(launcher, "attention_gradient", source)[0]
+    names = [value.name for value in numbers.values if value.line > 6]
+
+    assert names == ["kept['a']", "kept['s']", "return[0]"] + [f"return[1][{key!r}]" for key in
+                     ("dq", "dk1", "dk2", "dv1", "dv2")]  # fmt: skip
+    assert {value.which_pass for value in numbers.values} == {0}
+
+
 def test_half_a_size_is_not_called_by_the_letter_of_another(launcher: Launcher) -> None:
     """Where d_head/2 is as large as B, no letter stands for either."""
     (call,) = trace(launcher, "tiny_gpt", (ROOT / "solutions/models/tiny_gpt.py").read_text())

@@ -90,13 +90,13 @@ def _is_right(call: WatchedCall) -> bool:
 
 def _describe(function: str, call: WatchedCall, reference: WatchedReference, source: str) -> TracedCall:
     is_right = _is_right(call)
-    matcher, returned = Matcher(call.trace, reference.values(call.right)), _Returned(function, source)
+    matcher, parts = Matcher(call.trace, reference.values(call.right)), _Parts(function, source)
 
     def is_step_right(index: int) -> bool:
-        told = returned.is_right(call.trace.steps[index], call.answer)
+        told = parts.is_right(call.trace.steps[index], call.answer)
         return matcher.equal(index) is not None if told is None else told
 
-    values = list(_values(call.trace, is_step_right, returned, source))
+    values = list(_values(call.trace, is_step_right, parts, source))
     right = [value.line for value in values if value.is_right]
     wrong = [value.line for value in values if not value.is_right and value.line > max(right, default=0)]
     return TracedCall(
@@ -110,21 +110,21 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sou
 
 
 def _values(
-    trace: Trace, is_step_right: Callable[[int], bool], returned: _Returned, source: str
+    trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, source: str
 ) -> Iterator[TracedValue]:
     """Yield what was given, assigned or returned; of several passes the first and the last."""
     lines = _Assignments(source)
-    found: dict[tuple[int, str], list[int]] = defaultdict(list)
+    found: dict[tuple[int, str, int], list[int]] = defaultdict(list)  # by place: two of a line are no two passes
     for index, step in enumerate(trace.steps):
         if not (is_array(step.value) or is_number(step.value)):
             continue
         place = step.place
         if place.kind == "Name" and (line := lines.of_given(place.function, place.name, place.statement)):
-            found[line, place.name].append(index)
+            found[line, place.name, 0].append(index)
         is_one = len(place.names) == 1 or step.part != WHOLE  # a generator's parts bear the names of all
         if is_one and place.names and (place.parent < 0 or place.kind == AFTER):
-            found[place.statement, returned.name_of(step) or _name_of(step)].append(index)
-    for (line, name), indices in found.items():
+            found[place.statement, parts.name_of(step), step.number].append(index)
+    for (line, name, _), indices in found.items():
         calls = indices if trace.steps[indices[0]].place.kind != "Name" else indices[:1]
         ends = [(trace.steps[index], is_step_right(index)) for index in (calls[0], calls[-1])]
         alike = is_array(ends[0][0].value) and ends[0][0].value.shape == ends[1][0].value.shape
@@ -141,49 +141,50 @@ def _traced(line: int, name: str, step: Step, which_pass: int, is_right: bool) -
     return TracedValue(line, name, tuple(step.value.shape), dtype_name(step.value), which_pass, is_right)
 
 
-def _name_of(step: Step) -> str:
-    names = step.place.names
-    if step.part == WHOLE:
-        return names[0]
-    return names[step.part] if len(names) > step.part and len(names) > 1 else f"{names[0]}[{step.part}]"
-
-
-class _Returned:
-    """What a function returns: all of it, or the parts of a list, tuple or dict that is written there."""
+class _Parts:
+    """What is written as a list, tuple or dict, returned or given one name: each part by the indices and keys to it."""
 
     def __init__(self, function: str, source: str) -> None:
         self.function = function
-        self._keys: dict[tuple[int, int, int | None, int | None], Any] = {}
+        self._paths: dict[tuple[int, int, int | None, int | None], tuple[Any, ...]] = {}
         for node in nodes_in(parse(source)):
-            value = node.value if isinstance(node, ast.Return) else None
-            parts: Iterable[tuple[Any, ast.expr]] = [(WHOLE, value)] if value else []
-            if isinstance(value, ast.List | ast.Tuple):
-                parts = enumerate(value.elts)
-            elif isinstance(value, ast.Dict):
-                pairs = zip(value.keys, value.values, strict=True)
-                parts = [(key.value, part) for key, part in pairs if isinstance(key, ast.Constant)]
-            for key, part in parts:
-                self._keys[part.lineno, part.col_offset, part.end_lineno, part.end_col_offset] = key
+            if isinstance(node, ast.Return | ast.Assign) and node.value:
+                is_shared = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple)  # out to variables
+                for each in node.value.elts if is_shared and isinstance(node.value, ast.Tuple) else [node.value]:
+                    self._read(each, ())
+
+    def _read(self, node: ast.expr, path: tuple[Any, ...]) -> None:
+        self._paths[node.lineno, node.col_offset, node.end_lineno, node.end_col_offset] = path
+        parts: Iterable[tuple[Any, ast.expr]] = ()
+        if isinstance(node, ast.List | ast.Tuple):
+            parts = enumerate(node.elts)
+        elif isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            parts = [(key.value, part) for key, part in pairs if isinstance(key, ast.Constant)]
+        for key, part in parts:
+            self._read(part, (*path, key))
 
     def name_of(self, step: Step) -> str:
-        """Name a part by its index or key; "" for what is no part."""
-        key = self._keys.get(step.place.span, WHOLE) if step.place.names == (RETURN,) else WHOLE
-        return "" if key == WHOLE else f"{RETURN}[{key!r}]"
+        """Name a value by its variable, if it is one of several; a part by the indices and keys behind that."""
+        names, path = step.place.names, self._paths.get(step.place.span, ())
+        if len(names) > 1 and WHOLE < step.part < len(names):
+            return names[step.part]
+        path = path if step.part == WHOLE else (*path, step.part)
+        return names[0] + "".join(f"[{key!r}]" for key in path)
 
     def is_right(self, step: Step, answer: Any) -> bool | None:
         """Compare what is returned with its part of the right answer; None for any other step."""
         if step.place.names != (RETURN,) or step.place.function != self.function:
             return None
-        key = self._keys.get(step.place.span)
-        if key is None or (key != WHOLE and step.part != WHOLE):
+        path = self._paths.get(step.place.span)
+        if path is None or (path and step.part != WHOLE):
             return None
-        key = step.part if key == WHOLE else key
-        if key == WHOLE:
-            return same(step.value, answer)
         try:
-            return same(step.value, answer[key])
+            for key in path if step.part == WHOLE else (step.part,):
+                answer = answer[key]
         except (TypeError, LookupError):  # the answer is made otherwise
             return False
+        return same(step.value, answer)
 
 
 class _Assignments:
