@@ -88,6 +88,20 @@ def test_two_mistakes_at_once_are_both_named():
         assert named == {mistake.id for mistake in mistakes}, labels
 
 
+def test_a_tuple_in_place_of_a_dict_is_told_its_keys():
+    """The parts of a dict without their names are told to be one, whether they are all there; so is one in a tuple."""
+    diagnostician = shared("attention_gradient", "two_tokens")
+    right = diagnostician.mistake_set.build({}, None)
+    for made, found in [
+        (lambda *given: tuple(right(*given).values()), "a tuple of 6"),
+        (lambda *given: list(right(*given).values())[1:], "a list of 5"),
+        (lambda *given: (right(*given), None), "a tuple of 2 (dict, None)"),
+    ]:
+        diagnosis = diagnostician.diagnose(diagnostician.outputs.subject_for(made))
+        told = f"It returns {found}; return a dict with the keys a, dq, dk1, dk2, dv1, dv2."
+        assert (diagnosis.named, diagnosis.format_note) == ([], told)
+
+
 REFERENCE = """
 def f(x):
     x = x + 1.0  # step: a

@@ -22,14 +22,22 @@ def reformat(value: Any, expected: Any, notes: list[str]) -> Any:
     if isinstance(expected, dict) and isinstance(value, dict):
         return {key: reformat(value.get(key), item, notes) for key, item in expected.items()}
     found = as_asked(value, expected)
+    if found is None and isinstance(expected, dict) and isinstance(value, list | tuple):
+        notes.append(f"It returns {kind_of(value)}; return {_describe(expected)}.")
+        return reformat(dict(zip(expected, value, strict=True)), expected, []) if len(value) == len(expected) else value
     if found is None:
         return value
     if found is not value:
-        wanted = "the number alone" if isinstance(expected, float) else kind_of(expected).split(" of shape")[0]
         only = "only the output, " if isinstance(value, tuple) and is_array(expected) else ""
-        notes.append(f"It returns {kind_of(value)}; return {only}{wanted}.")
+        notes.append(f"It returns {kind_of(value)}; return {only}{_describe(expected)}.")
     if isinstance(expected, dict):
         return reformat(found, expected, notes)
     if isinstance(expected, list | tuple):
         return type(expected)(reformat(v, e, notes) for v, e in zip(found, expected, strict=True))
     return found
+
+
+def _describe(expected: Any) -> str:
+    if isinstance(expected, dict):
+        return f"a dict with the keys {', '.join(map(str, expected))}"
+    return "the number alone" if isinstance(expected, float) else kind_of(expected).split(" of shape")[0]
