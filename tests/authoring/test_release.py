@@ -125,6 +125,18 @@ def test_a_release_is_the_same_each_time(released, tmp_path):
         assert (again / name).read_bytes() == (released / name).read_bytes()
 
 
+def test_a_release_is_the_same_in_another_process(tmp_path):
+    """The order of a set, which a known mistake of `char_tokenizer` is about, is another one in each process."""
+    made = []
+    for seed in "12":
+        code = "from grader.cli.grader.group import main; main()"
+        command = [sys.executable, "-c", code, "release", "--out", tmp_path / seed, "--lessons", "char_tokenizer"]
+        subprocess.run(command, env=environment(ROOT, PYTHONHASHSEED=seed), check=True)
+        made.append((tmp_path / seed / public_names(Path(), COURSE.lessons["char_tokenizer"])).read_bytes())
+
+    assert made[0] == made[1]
+
+
 # --- how learners use it ----------------------------------------------------------------------------------------------
 
 
