@@ -73,3 +73,19 @@ def test_weights_of_the_reference_are_not_left_as_the_learners(tmp_path):
         "Nothing is kept: that was the reference. Write models/tiny_gpt.py, then build yours."
     )
     assert not (work / "models/tiny_gpt.safetensors").exists()
+
+
+def test_without_a_name_it_lists_what_can_be_built_and_what_is_missing(tmp_path):
+    """Each model stands there with the pieces that are solved and those that are not; a course without one says so."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    (work / "text/embedding.py").write_text((ROOT / "solutions/text/embedding.py").read_text())
+    assert learn("check", "embedding", cwd=work, course=ROOT).returncode == 0
+    done = learn("build", cwd=work, course=ROOT)
+
+    models = [text.split("\n") for text in done.stdout.split("\n\n") if "not solved yet:" in text]
+    assert [model[0].split()[0] for model in models] == ["two_bits", "tiny_gpt"]
+    assert models[0][1] == "  yours: embedding" and "gpt" in models[0][2] and "embedding" not in models[0][2]
+    assert done.stdout.endswith("  learn build two_bits\n") and done.returncode == 0
+
+    none = learn("build", cwd=start_workspace(tmp_path / "tiny"))
+    assert none.returncode == 2 and none.stderr.startswith("Error: no model of this course can be built here")

@@ -10,6 +10,7 @@ import click
 
 from grader.cli.check.check import source_digest
 from grader.cli.context import CourseContext, find_context, short_path
+from grader.cli.learn.next_step import show_next
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import WholeNumber, course_option
 from grader.errors import SubmissionError, UsageError
@@ -18,24 +19,26 @@ from grader.judge.own_limits import end_after
 from grader.model import Lesson, Submission
 from grader.source.step_marks import strip_marks
 from grader.submission import artefact_path, imported_modules, read_submission
-from grader.terminal.console import paint, put
+from grader.terminal.console import paint, put, wrap
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
     from grader.store import Store
 
+ASK = "ask for a course with its solutions"
+
 
 @click.command("build")
-@lesson_argument()
+@lesson_argument(required=False)
 @click.option("--seed", type=WholeNumber(min=0), default=1, show_default=True, metavar="N", help="Of the text.")
 @course_option
 @click.pass_context
-def command(ctx: click.Context, lesson: str, seed: int) -> None:
+def command(ctx: click.Context, lesson: str | None, seed: int) -> None:
     """Train a model of your own solved lessons; see it write.
 
     It shows where its heads look, too, or writes weights beside your file for `learn check` to measure. Pieces that you
     have not solved are the reference's; weights are kept only of a model that you wrote. Your code runs in a process of
-    its own, as in `learn check`.
+    its own, as in `learn check`. Without LESSON, it lists what can be built, and of which pieces.
 
     \b
     Example:
@@ -43,12 +46,32 @@ def command(ctx: click.Context, lesson: str, seed: int) -> None:
     """
     context = find_context(ctx)
     context.require_workspace()
+    if lesson is None:
+        _list_models(context)
+        return
     chosen = context.lesson(lesson)
     submission, pieces = _assemble(context, chosen)
     for piece, mine in pieces.items():
         put(f"  {piece:22} {paint('yours', 'good') if mine else paint('the reference', 'quiet')}")
     put()
     _train(context, chosen, submission, seed, pieces.get(chosen.name, True))
+
+
+def _list_models(context: CourseContext) -> None:
+    """Print each model that can be built, which of its pieces are the learner's, and which are missing."""
+    models = [lesson for lesson in context.course.lessons.values() if is_file(lesson.build_path)]
+    if not models:
+        raise UsageError("no model of this course can be built here", next_step=ASK)
+    for model in models:
+        submission, pieces = _assemble(context, model)
+        used = [name for name in context.course.lessons if name in submission.siblings]
+        put(f"{paint(model.name, 'strong')}  {wrap(model.title, len(model.name) + 2).lstrip()}")
+        for of_whom, is_mine in (("yours", True), ("not solved yet", False)):
+            if names := [name for name in used if pieces.get(name, False) is is_mine]:
+                put(paint(wrap(f"{of_whom}: {', '.join(names)}", 2), "good" if is_mine else "quiet"))
+        put()
+    put(wrap("What is not solved yet is built of the reference's pieces: it can be seen at once, and again as yours."))
+    show_next(f"see {models[0].name} train, and write", f"learn build {models[0].name}")
 
 
 def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[str, bool]]:
@@ -58,8 +81,7 @@ def _assemble(context: CourseContext, lesson: Lesson) -> tuple[Submission, dict[
     """
     lessons, plan = context.course.lessons, lesson.build_path
     if not is_file(plan):
-        can = next((name for name, each in lessons.items() if is_file(each.build_path)), "")
-        next_step = f"learn build {can}" if can else "ask for a course with its solutions"
+        next_step = "learn build" if any(is_file(each.build_path) for each in lessons.values()) else ASK
         raise UsageError(f'"{lesson.name}" is no model that can be built here', next_step=next_step)
     source, is_own = read_file(plan), dict[str, bool]()
     siblings: dict[str, tuple[str, str]] = {}
