@@ -109,9 +109,7 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sou
     )
 
 
-def _values(
-    trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, source: str
-) -> Iterator[TracedValue]:
+def _values(trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, source: str) -> Iterator[TracedValue]:
     """Yield what was given, assigned or returned; of several passes the first and the last."""
     lines = _Assignments(source)
     found: dict[tuple[int, str, int], list[int]] = defaultdict(list)  # by place: two of a line are no two passes
