@@ -11,7 +11,7 @@ from grader.course.stubs import read_functions
 from grader.course.syllabus import check_name, read_limits, read_syllabus
 from grader.course.tables import Table
 from grader.errors import CourseError
-from grader.files import is_file
+from grader.files import AUDIT, is_file
 from grader.model import KINDS, Course, Function, Lesson
 
 
@@ -41,6 +41,7 @@ def load(root: Path, may_be_empty: bool = False, faults: dict[str, CourseError] 
         raise CourseError(what, where=str(root / "course.toml"), next_step=f"grader new LESSON --course {root}")
     _check_aliases(course.lessons, heads)
     _check_needs(course.lessons, heads, faults or {})
+    _check_ways(course)
     return course
 
 
@@ -107,6 +108,18 @@ def _check_aliases(lessons: dict[str, Lesson], heads: dict[str, Table]) -> None:
                 what = f'the alias "{alias}" of "{lesson.name}" is already {taken[alias]}'
                 raise heads[lesson.name].error(what, "aliases", alias)
             taken[alias] = f'an alias of "{lesson.name}"'
+
+
+def _check_ways(course: Course) -> None:
+    """Raise CourseError where a lesson stands on a way before one that it needs."""
+    for way in course.shorter_ways:
+        gone: set[str] = set()
+        for name in course.ways[way.name].lessons:
+            late = [need for need in course.lessons[name].needs if need not in gone and need in course.lessons]
+            if late:
+                what = f'on the way "{way.name}", "{name}" needs "{late[0]}", which does not come before it'
+                raise CourseError(what, where=str(course.root / "course.toml"), next_step=AUDIT)
+            gone.add(name)
 
 
 def _check_needs(lessons: dict[str, Lesson], heads: dict[str, Table], faults: Container[str]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Container
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from grader.course.tables import Table, read_toml
 from grader.errors import CourseError
-from grader.model import Course, Limits, Track
+from grader.model import FULL_WAY, Course, Limits, Track, Way
 
 FORMAT = 1
 ARRAYS = ("torch", "numpy")
@@ -23,7 +24,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
     """
     table = read_toml(path)
     _check_format(table)
-    table.only("format", "id", "title", "version", "arrays", "packages", "tracks", "limits")
+    table.only("format", "id", "title", "version", "arrays", "packages", "tracks", "ways", "limits")
     if table.text("arrays") not in ARRAYS:
         raise table.error(f'"arrays" must be one of {", ".join(ARRAYS)}', "arrays")
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", table.text("id")):
@@ -39,6 +40,7 @@ def read_syllabus(path: Path) -> tuple[Course, dict[str, Table]]:
         lessons={},
         limits=Limits(**read_limits(table.table("limits"))),
         packages=table.texts("packages"),
+        shorter_ways=_ways(table.tables("ways") if "ways" in table.data else [], places),
     )
     return course, places
 
@@ -82,6 +84,23 @@ def _track(table: Table) -> Track:
         if lesson in sys.stdlib_module_names:
             raise table.error(f'"{lesson}" is a module of Python: a lesson cannot have its name', "lessons", lesson)
     return track
+
+
+def _ways(tables: list[Table], known: Container[str]) -> tuple[Way, ...]:
+    ways: dict[str, Way] = {}
+    for table in tables:
+        table.only("name", "title", "lessons")
+        way = Way(table.text("name"), table.text("title"), table.texts("lessons"))
+        check_name(table, "name", way.name)
+        if not way.lessons:
+            raise table.error(f'the way "{way.name}" has no lessons', "name")
+        if way.name == FULL_WAY or way.name in ways:
+            raise table.error(f'there is a way "{way.name}" already', "name")
+        for lesson in way.lessons:
+            if lesson not in known:
+                raise table.error(f'"{lesson}" is in no track', "lessons", lesson)
+        ways[way.name] = way
+    return tuple(ways.values())
 
 
 def read_limits(table: Table) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 SCHEMA = 1  # version of every JSON object that the commands print
 KINDS = ("exercise", "lab", "capstone")
+FULL_WAY = "full"  # the name of the way through every lesson
 JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond what it grants a learner's code
 
 
@@ -100,6 +101,14 @@ class Track(NamedTuple):
     optional: bool = False
 
 
+class Way(NamedTuple):
+    """A way through the course: the lessons that it takes, in their order."""
+
+    name: str
+    title: str
+    lessons: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Course:
     """A folder with a `course.toml`."""
@@ -113,6 +122,7 @@ class Course:
     lessons: dict[str, Lesson]  # by name, in the order of the syllabus
     limits: Limits = field(default_factory=Limits)
     packages: tuple[str, ...] = ()  # that learners' code may import, by pip's names, beside torch or numpy
+    shorter_ways: tuple[Way, ...] = ()
 
     @property
     def required_lessons(self) -> list[Lesson]:
@@ -123,6 +133,35 @@ class Course:
         required = [name for track in self.tracks if not track.optional for name in track.lessons]
         listed = [self.lessons[name] for name in required if name in self.lessons] or list(self.lessons.values())
         return [lesson for lesson in listed if lesson.kind != "capstone"] or listed
+
+    @property
+    def ways(self) -> dict[str, Way]:
+        """Return the ways through the course by name; the last takes every lesson."""
+        every = Way(FULL_WAY, "the full way", tuple(self.lessons))
+        readable = [way._replace(lessons=self._known(way.lessons)) for way in self.shorter_ways]
+        return {way.name: way for way in (*readable, every)}
+
+    def way(self, name: str = "") -> Way:
+        """Return the way of this name; the first one where there is none (any more)."""
+        return self.ways.get(name) or next(iter(self.ways.values()))
+
+    def lessons_along(self, way: Way) -> list[Lesson]:
+        """Return the lessons in the order to take them: those of the way, then all others."""
+        return [self.lessons[name] for name in dict.fromkeys((*way.lessons, *self.lessons))]
+
+    def needed(self, lesson: Lesson) -> set[str]:
+        """Return all lessons that come before this one, by name."""
+        needs = self._known(lesson.needs)
+        return set(needs).union(*(self.needed(self.lessons[need]) for need in needs))
+
+    def last_needed(self, lesson: Lesson) -> list[str]:
+        """Return what a lesson needs, without that which another of these needs already."""
+        implied = set[str]().union(*(self.needed(self.lessons[need]) for need in self._known(lesson.needs)))
+        return [need for need in lesson.needs if need not in implied]
+
+    def _known(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Leave out lessons that could not be read."""
+        return tuple(name for name in names if name in self.lessons)
 
     def limits_for(self, *lessons: Lesson) -> Limits:
         """Return the limits within which all these lessons can be judged: of each the largest that one of them has."""

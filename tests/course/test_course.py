@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +110,34 @@ def test_lessons_of_optional_tracks_are_not_required(tmp_path):
     assert choose_lessons(some, None, required=True) == some.required_lessons
     assert choose_lessons(some, None) == choose_lessons(every, None, required=True) == [*some.lessons.values()]
     assert [lesson.name for lesson in choose_lessons(some, "spread", required=True)] == ["spread"]
+
+
+WAY = '[[ways]]\nname = "short"\ntitle = "the short way"\nlessons = [{}]\n[[tracks]]'
+
+
+def test_a_way_is_a_list_of_lessons_each_after_what_it_needs(tmp_path):
+    """The first way is followed where none is chosen; the full one is always there, and the rest comes after a way."""
+    text = SYLLABUS.replace("[[tracks]]", WAY.format('"mean", "spread"'), 1)
+    course = load(make_course(tmp_path, {"course.toml": text}))
+
+    assert list(course.ways) == ["short", "full"] and course.way("gone").name == course.way().name == "short"
+    assert [each.name for each in course.lessons_along(course.way())] == ["mean", "spread", "mean_square"]
+    assert course.way("full").lessons == tuple(course.lessons)
+
+
+@pytest.mark.parametrize(
+    "lessons, says",
+    [
+        ('"spread", "mean"', '"spread" needs "mean", which does not come before it'),
+        ('"mean", "other"', '"other" is in no track'),
+        ("", 'the way "short" has no lessons'),
+    ],
+)
+def test_a_way_that_cannot_be_gone_is_refused(tmp_path, lessons, says):
+    """A lesson before what it needs, one that is in no track, and an empty list are told."""
+    text = SYLLABUS.replace("[[tracks]]", WAY.format(lessons), 1)
+    with pytest.raises(CourseError, match=re.escape(says)):
+        load(make_course(tmp_path, {"course.toml": text}))
 
 
 def test_a_capstone_has_limits_of_its_own_and_is_graded_where_it_is_named(tmp_path):

@@ -121,6 +121,8 @@ def _syllabus(course: Course, lessons: Sequence[Lesson]) -> str:
     names = {lesson.name for lesson in lessons}
     tracks = [{**track, "lessons": [name for name in track["lessons"] if name in names]} for track in data["tracks"]]
     data["tracks"] = [track for track in tracks if track["lessons"]]
+    if ways := [way for way in data.pop("ways", []) if names.issuperset(way["lessons"])]:
+        data["ways"] = ways
     return "# A release for learners: the course without its solutions.\n" + toml_text(data)
 
 
