@@ -35,6 +35,7 @@ class Workspace:
     course_id: str
     course_version: str
     course_folder: Path | None = field(default=None, compare=False)
+    way: str = ""  # that its learner follows; "" is the course's first
 
     @property
     def store_path(self) -> Path:
@@ -79,8 +80,8 @@ class Changes(NamedTuple):
     carried: tuple[Path, ...] = ()
 
 
-def create(directory: Path, course: Course) -> Changes:
-    """Make *directory* a workspace, or bring one up to date with *course*.
+def create(directory: Path, course: Course, way: str = "") -> Changes:
+    """Make *directory* a workspace, or bring one up to date with *course*; its learner follows a *way* from now on.
 
     Raises WorkspaceError if no workspace may be there, it belongs to another course or cannot be written.
     """
@@ -89,7 +90,8 @@ def create(directory: Path, course: Course) -> Changes:
     with _explain_os_errors(root):
         root.mkdir(parents=True, exist_ok=True)
         make_folder(root / STATE_FOLDER)
-    return update(Workspace(root, course.id, course.version), course)
+    there = _read_workspace_file(root)
+    return update(Workspace(root, course.id, course.version, way=way or (there.way if there else "")), course)
 
 
 def update(workspace: Workspace, course: Course) -> Changes:
@@ -115,8 +117,9 @@ def update(workspace: Workspace, course: Course) -> Changes:
         written.append(path)
         carried += [path] if former else []
     with _explain_os_errors(root / STATE_FOLDER / WORKSPACE_FILE):
-        _write(root / STATE_FOLDER / WORKSPACE_FILE, _workspace_text(course))
-    return Changes(Workspace(root, course.id, course.version), tuple(written), tuple(kept), tuple(carried))
+        _write(root / STATE_FOLDER / WORKSPACE_FILE, _workspace_text(course, workspace.way))
+    made = Workspace(root, course.id, course.version, way=workspace.way)
+    return Changes(made, tuple(written), tuple(kept), tuple(carried))
 
 
 def is_workspace(folder: Path) -> bool:
@@ -150,25 +153,29 @@ def _read_workspace_file(root: Path) -> Workspace | None:
             data = tomllib.loads(file.read(MAX_MARK_BYTES).decode())
     except (OSError, ValueError, RecursionError):  # tomllib's and the decoder's errors are ValueErrors
         return None
-    made, texts = data.get("format"), [data.get(key, "") for key in ("course", "version", "folder")]
+    made, texts = data.get("format"), [data.get(key, "") for key in ("course", "version", "folder", "way")]
     # it may be somebody else's: what is shown of it must not control the terminal
     if type(made) is not int or not all(isinstance(text, str) and text.isprintable() for text in texts):
         return None
-    course_id, version, folder = texts
+    course_id, version, folder, way = texts
     if made > WORKSPACE_FORMAT:
         formats = f"its format is {made}, this version knows {WORKSPACE_FORMAT}"
         what = f"a newer version of selfattend made this workspace ({formats})"
         raise WorkspaceError(what, where=str(root), next_step="pip install --upgrade selfattend")
-    return Workspace(root, course_id, version, Path(folder) if folder else None) if course_id and version else None
+    if not (course_id and version):
+        return None
+    return Workspace(root, course_id, version, Path(folder) if folder else None, way)
 
 
-def _workspace_text(course: Course) -> bytes:
+def _workspace_text(course: Course, way: str) -> bytes:
     import json  # a JSON string without escapes for other alphabets is a TOML string
 
     values: dict[str, str | int] = {"format": WORKSPACE_FORMAT, "course": course.id, "version": course.version}
     # file systems allow names that cannot stand in a text file, or control a terminal
     if not is_bundled(course.root) and str(course.root.absolute()).isprintable():
         values["folder"] = str(course.root.absolute())
+    if way:
+        values["way"] = way
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     return "\n".join(["# selfattend writes this file.", *lines, ""]).encode()
 

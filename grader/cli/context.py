@@ -14,7 +14,7 @@ from grader.cli.options import COURSE
 from grader.course import aliases, find_lesson, load, locate, trust
 from grader.errors import StoreError, UntrustedCourse, WorkspaceError
 from grader.files import read_whole
-from grader.model import Course, Lesson, LessonProgress
+from grader.model import Course, Lesson, LessonProgress, Way
 from grader.store import Store
 from grader.terminal.console import is_terminal, warn, wrap
 from grader.workspace import Workspace, find, is_workspace
@@ -72,9 +72,14 @@ class CourseContext:
         current = self.current_lesson(self.progress() if progress is None else progress)
         return current or max(self.course.lessons.values(), key=self.edited_at)
 
+    @property
+    def way(self) -> Way:
+        """Return the way that the learner follows; the course's first outside of a workspace."""
+        return self.course.way(self.workspace.way if self.workspace else "")
+
     def current_lesson(self, progress: dict[str, LessonProgress]) -> Lesson | None:
-        """Return the lesson edited last of those not solved, or the first of them; None if all are solved."""
-        unsolved = [lesson for name, lesson in self.course.lessons.items() if not progress[name].solved]
+        """Return the lesson edited last of those not solved, or the first on the way; None if all are solved."""
+        unsolved = [lesson for lesson in self.course.lessons_along(self.way) if not progress[lesson.name].solved]
         edited = {when: lesson for lesson in unsolved if (when := self.edited_at(lesson))}
         return edited[max(edited)] if edited else next(iter(unsolved), None)
 

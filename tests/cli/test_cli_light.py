@@ -16,11 +16,13 @@ from support.learn_command import ROOT, START, TINY, answer, learn, run_code, so
 from support.terminal import Terminal
 
 from grader.cli.quiz.prompt import Prompter
+from grader.course import load
 from grader.model import CheckResult, LessonResult
 from grader.source.step_marks import strip_marks
 from grader.store import Store
 
 LESSONS = ["moving_average", "argmax_2d"]
+COURSE = load(ROOT)
 
 
 @pytest.fixture
@@ -63,7 +65,51 @@ def test_bare_learn_draws_a_bar_for_each_of_several_tracks(tmp_path):
     learn("start", str(work), cwd=tmp_path, course=course)
     said = learn(cwd=work, course=course).stdout
 
-    assert re.search(r"0 of 2 lessons  The first steps\n.*0 of 1 lesson  Further steps\n", said)
+    assert re.search(r"0 of 2 lessons  The first steps\n.*0 of 1 lesson   Further steps \(after core\)\n", said)
+
+
+def test_the_way_is_chosen_at_the_start_and_kept(tmp_path):
+    """What comes next is the next on it, whatever stands between; another way is followed from the next command on."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    with Store.open(work / ".selfattend/progress.db") as store:
+        for name in COURSE.ways["shortest"].lessons[:-4]:
+            store.record_attempt(LessonResult(name, "graded", 10.0, True, "cpu", 1, 0.1), "", datetime.now(UTC))
+    home = learn(cwd=work, course=ROOT).stdout
+    assert "11 of 15 lessons  The shortest way to a GPT that writes\n" in home and "learn read gpt" in home
+    assert learn("start", "--way", "full", cwd=work, course=ROOT).returncode == 0
+    assert learn("start", cwd=work, course=ROOT).returncode == 0  # which keeps it
+    home = learn(cwd=work, course=ROOT).stdout
+    assert "shortest" not in home and "learn read layer_norm" in home
+
+    wrong = learn("start", "--way", "long", cwd=work, course=ROOT)
+    assert wrong.returncode == 2 and "name one of: shortest, full" in wrong.stderr
+
+
+def test_a_way_that_is_gone_to_its_end_goes_on_with_the_rest(tmp_path):
+    """The assessment is named, and the first lesson that is left comes next."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    with Store.open(work / ".selfattend/progress.db") as store:
+        for name in COURSE.ways["shortest"].lessons:
+            store.record_attempt(LessonResult(name, "graded", 10.0, True, "cpu", 1, 0.1), "", datetime.now(UTC))
+    home = learn(cwd=work, course=ROOT).stdout
+
+    assert "You have gone the shortest way" in home and "learn read layer_norm" in home
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "140"])
+def test_the_list_says_what_comes_before_each_lesson(tmp_path, columns):
+    """In a narrow terminal, too; not what another of these needs, nor what is solved. The way is marked."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    with Store.open(work / ".selfattend/progress.db") as store:
+        result = LessonResult("generate", "graded", 10.0, True, "cpu", 1, 0.1)
+        store.record_attempt(result, "", datetime.now(UTC))
+    said = " ".join(learn("list", cwd=work, course=ROOT, COLUMNS=columns).stdout.split())
+
+    assert "* · 18 gpt GPT (45 min) after block, learned_positions " in said
+    assert " · 24 encoder The encoder (40 min) after padding_mask, block, learned_positions " in said
+    assert " · 22 kv_cache The key-value cache (30 min) · 23 tiny_gpt " in said
+    assert "A GPT that writes (60 min) after rope, language_batches · 24" in said
+    assert "* is on the shortest way to a GPT that writes." in said
 
 
 def test_every_lesson_solved_leads_to_progress(workspace):

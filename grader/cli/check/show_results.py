@@ -36,13 +36,14 @@ class CheckRun:
 def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     """Suggest the first unsolved lesson after a result that passed, and questions on the one just solved.
 
-    The judge does not know the learner's progress: it suggests the next lesson of the syllabus.
+    The judge does not know the learner's progress: it suggests the next lesson of the syllabus, whatever the way.
     """
     if run.context.workspace is None or not result.passed or result.lesson in run.elsewhere:
         return result
     solved = {name for name, known in run.progress.items() if known.solved}
     solved |= {other.lesson for other in run.results if other.passed}
-    name = next((name for name in run.context.course.lessons if name not in solved), None)
+    along = run.context.course.lessons_along(run.context.way)
+    name = next((lesson.name for lesson in along if lesson.name not in solved), None)
     passed = "pass the public checks" if result.public else "are solved"
     first = Suggestion(f"All lessons {passed}. See where you stand.", "learn progress")
     if name is not None:

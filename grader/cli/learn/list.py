@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +13,12 @@ from grader.cli.learn.next_step import next_step, progress_sign, show_next, show
 from grader.cli.options import course_option, json_option, pager_option
 from grader.cli.output import put_json
 from grader.course.learner_copy import passed_words, release_of
-from grader.model import SCHEMA, Course, Lesson, LessonProgress
-from grader.terminal.console import paint, show_paged, width, wrap
-from grader.terminal.text import score_text
+from grader.model import FULL_WAY, SCHEMA, Lesson, LessonProgress
+from grader.terminal.console import paint, put, show_paged, wrap
+from grader.terminal.text import capitalize, score_text
+
+MARK = "*"  # beside the lessons of the way that the learner follows
+_AFTER = re.compile(r"(?<=min\))\s+after .*", re.DOTALL)
 
 
 @click.command("list")
@@ -24,6 +28,8 @@ from grader.terminal.text import score_text
 @click.pass_context
 def command(ctx: click.Context, pager: bool, as_json: bool) -> None:
     """List the lessons in their order, and how far you are with each.
+
+    Behind "after" stands what to solve before; nothing is locked.
 
     \b
     Example:
@@ -35,13 +41,16 @@ def command(ctx: click.Context, pager: bool, as_json: bool) -> None:
     if as_json:
         lessons = [_object(context, lesson, progress[name]) for name, lesson in context.course.lessons.items()]
         public = release_of(context.course) is not None
-        put_json({"schema": SCHEMA, "course": context.course.id, "public": public, "lessons": lessons})
+        ways = {way.name: list(way.lessons) for way in context.course.ways.values()}
+        head = {"schema": SCHEMA, "course": context.course.id, "public": public, "way": context.way.name, "ways": ways}
+        put_json({**head, "lessons": lessons})
         return
     tracks = []
     for track in context.course.tracks:
-        lines = [_line(context.course, context.course.lessons[name], progress) for name in track.lessons]
+        lines = [_line(context, context.course.lessons[name], progress) for name in track.lessons]
         tracks.append("\n".join([paint(track.title, "strong"), *lines, ""]))
     show_paged("\n".join(tracks), pager)
+    _show_way(context)
     show_worth(context.course)
     show_next(*next_step(context, progress))
 
@@ -62,22 +71,36 @@ def _object(context: CourseContext, lesson: Lesson, known: LessonProgress) -> di
     }
 
 
-def _line(course: Course, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
-    names, known, passed = list(course.lessons), progress[lesson.name], passed_words(course, lesson.name)
+def _line(context: CourseContext, lesson: Lesson, progress: Mapping[str, LessonProgress]) -> str:
+    course, known = context.course, progress[lesson.name]
+    names, passed = list(course.lessons), passed_words(course, lesson.name)
     solved = passed if passed == passed_words(course) else ""  # what is said of public checks stands below the title
     longest, number, digits = max(map(len, names)), names.index(lesson.name) + 1, len(str(len(names)))
     states = [_describe_state(progress[name], solved) for name in names]
     column = max(map(len, states))  # 0 where none is begun: titles need the width
     sign, style = progress_sign(known)
+    mark = MARK if context.way.name != FULL_WAY and lesson.name in context.way.lessons else " "
     state = f"{states[number - 1]:<{column}}  " if column else ""
     head = f"{number:>{digits}}  {lesson.name:<{longest}}  {state}"
-    title = f"{lesson.title} ({lesson.minutes} min)"
-    needs = f"  after {', '.join(lesson.needs)}" if lesson.needs and not known.solved else ""
+    needs = ", ".join(need for need in course.last_needed(lesson) if not progress[need].solved)
+    after = f"  after\0{needs}" if needs and not known.solved else ""
     indent = len("  * ") + len(head)
-    says = wrap(title, indent).lstrip()
-    room = width() - indent - len(title)
+    says = wrap(f"{lesson.title} ({lesson.minutes} min){after}", indent).lstrip()
+    if after:
+        says = _AFTER.sub(lambda found: re.sub(r"\S.*", lambda words: paint(words[0], "quiet"), found[0]), says)
     below = f"\n{' ' * indent}{paint(passed, 'quiet')}" if known.solved and not solved else ""
-    return f"  {paint(sign, style)} {head}{says}" + (paint(needs, "quiet") if len(needs) <= room else "") + below
+    return f"{mark} {paint(sign, style)} {head}{says}{below}"
+
+
+def _show_way(context: CourseContext) -> None:
+    """Say which lessons the marks are on, and how to follow another way."""
+    ways = [way for way in context.course.ways.values() if way != context.way]
+    if not ways:
+        return
+    mark = f"{MARK} is on" if context.way.name != FULL_WAY else "You follow"
+    other = f"{capitalize(ways[0].title)}: `learn start --way {ways[0].name}`"
+    put()
+    put(wrap(f"{mark} {context.way.title}. {other}."))
 
 
 def _describe_state(known: LessonProgress, solved: str) -> str:

@@ -10,9 +10,9 @@ from grader.cli.context import CourseContext, find_context
 from grader.cli.standing.progress_quiz import waiting_lines
 from grader.course.learner_copy import passed_words, release_of
 from grader.files import is_file
-from grader.model import Course, Lesson, LessonProgress, Track
+from grader.model import FULL_WAY, Course, Lesson, LessonProgress, Track, Way
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import bar, plural, score_text
+from grader.terminal.text import bar, capitalize, plural, score_text
 
 
 def show_position(ctx: click.Context) -> None:
@@ -29,13 +29,7 @@ def show_position(ctx: click.Context) -> None:
         )
         show_next(*next_step(context, progress))
         return
-    tracks = [track for track in context.course.tracks if track.lessons]
-    for track in tracks:
-        drawn = solved_bar(context.course, track, progress)
-        if len(tracks) > 1:
-            drawn = drawn.removesuffix(passed_words(context.course)) + " "
-            drawn += wrap(track.title, len(drawn)).lstrip()
-        put(drawn)
+    _show_map(context, progress)
     for line in waiting_lines(context):
         put(line)
     show_next(*next_step(context, progress))
@@ -43,10 +37,41 @@ def show_position(ctx: click.Context) -> None:
         put(wrap(f"The course has a new version, {context.course.version}: `learn start` adds what is new in it."))
 
 
-def solved_bar(course: Course, track: Track, progress: dict[str, LessonProgress]) -> str:
-    """Draw how many lessons of a track are solved."""
+def _show_map(context: CourseContext, progress: dict[str, LessonProgress]) -> None:
+    """Print how far the learner is on a shorter way, and in each track, with the tracks that come before it."""
+    course, way = context.course, context.way
+    tracks = [track for track in course.tracks if track.lessons]
+    if len(tracks) == 1 and way.name == FULL_WAY:
+        put(solved_bar(course, tracks[0], progress))
+        return
+    parts = [(track, track.title + _after(course, track)) for track in tracks]
+    parts[:0] = [(way, capitalize(way.title))] if way.name != FULL_WAY else []
+    bars = [solved_bar(course, part, progress, cells=10).removesuffix(passed_words(course)) + " " for part, _ in parts]
+    longest = max(map(len, bars))
+    for drawn, (part, title) in zip(bars, parts, strict=True):
+        put(f"{drawn:<{longest}}" + wrap(title, longest).lstrip())
+        if part is way:
+            put()
+    if way.name != FULL_WAY and all(progress[name].solved for name in way.lessons) and _is_left(progress):
+        put()
+        put(wrap(f"You have gone {way.title}: `learn quiz` is the assessment, and what is left comes next."))
+
+
+def _is_left(progress: dict[str, LessonProgress]) -> bool:
+    return not all(known.solved for known in progress.values())
+
+
+def _after(course: Course, track: Track) -> str:
+    """Name the tracks of which this one's lessons need some, by their folders."""
+    needs = {course.lessons[need].track for name in track.lessons for need in course.lessons[name].needs}
+    names = [other.name for other in course.tracks if other.name in needs - {track.name}]
+    return f" (after {', '.join(names)})" if names else ""
+
+
+def solved_bar(course: Course, track: Track | Way, progress: dict[str, LessonProgress], cells: int = 20) -> str:
+    """Draw how many lessons of a track, or of a way, are solved."""
     solved, number = sum(progress[name].solved for name in track.lessons), len(track.lessons)
-    return f"{bar(solved / number, 20, signs())}  {solved} of {plural(number, 'lesson')} {passed_words(course)}"
+    return f"{bar(solved / number, cells, signs())}  {solved} of {plural(number, 'lesson')} {passed_words(course)}"
 
 
 def show_next(says: str, command: str) -> None:

@@ -11,7 +11,7 @@ import click
 from grader.cli.context import current_folder, load_course, short_path
 from grader.cli.options import course_option
 from grader.course import trust
-from grader.errors import WorkspaceError
+from grader.errors import UsageError, WorkspaceError
 from grader.files import write_whole
 from grader.model import Course
 from grader.terminal.console import paint, put, signs, wrap
@@ -21,10 +21,11 @@ from grader.workspace import Workspace, create, find, is_workspace
 
 @click.command("start")
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--way", metavar="NAME", help='Follow this way through the course; "full" takes every lesson.')
 @click.option("--notebook", is_flag=True, help="Write each lesson as a Jupyter notebook, too.")
 @course_option
 @click.pass_context
-def command(ctx: click.Context, directory: Path | None, notebook: bool) -> None:
+def command(ctx: click.Context, directory: Path | None, way: str | None, notebook: bool) -> None:
     """Make DIR, or this folder, a workspace with every exercise.
 
     A file that is already there is never overwritten. Run it again to add what a newer version of the course brings.
@@ -33,12 +34,16 @@ def command(ctx: click.Context, directory: Path | None, notebook: bool) -> None:
     Example:
       learn start my-transformer
       learn start my-transformer --notebook
+      learn start --way full
     """
     folder = current_folder()
     target = folder / directory if directory else folder
     course = load_course(ctx, _find_existing(target))
+    if way and way not in course.ways:
+        names = ", ".join(course.ways)
+        raise UsageError(f'there is no way "{way}" through this course', next_step=f"name one of: {names}")
     in_use = target.is_dir() and any(target.iterdir())
-    changes = create(target, course)
+    changes = create(target, course, way or "")
     trust(course.root)  # the user has named it, or has been asked
     root = changes.workspace.root
     where = "this folder" if root == folder else short_path(root)
@@ -60,10 +65,12 @@ def command(ctx: click.Context, directory: Path | None, notebook: bool) -> None:
         put(f"{paint(signs().passed, 'good')} {plural(number, 'notebook')} written beside the exercises.")
     for path in changes.carried:
         put(wrap(f"{short_path(path)} begins with your work on the lesson's former name.", 2))
+    if way:
+        put(f"{paint(signs().passed, 'good')} From now on you follow {course.way(way).title}.")
     put()
     if root != folder:
         put("Next  " + paint(f"cd {shlex.quote(short_path(root))}", "command"))
-        put("      " + paint(f"learn read {next(iter(course.lessons))}", "command"))
+        put("      " + paint(f"learn read {course.way(changes.workspace.way).lessons[0]}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
 
