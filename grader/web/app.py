@@ -67,7 +67,7 @@ class _Pages:
     def lesson(self, request: Request) -> Response:
         lesson = self._lesson(request)
         known = self._site.read_progress()
-        lessons = list(self._site.course.lessons.values())
+        lessons = self._site.course.lessons_along(self._site.course.way(self._site.workspace.way))
         number = lessons.index(lesson)
         self._site.on_open(lesson)
         text, heading, task = map(Markup, str(lesson_html(lesson)).partition(TASK))

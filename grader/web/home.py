@@ -10,7 +10,7 @@ from typing import Any
 from grader.course.learner_copy import passed_words
 from grader.course.tables import read_toml
 from grader.files import is_file
-from grader.model import Course, LessonProgress
+from grader.model import FULL_WAY, Course, LessonProgress
 from grader.quiz.bank.bank import Bank
 from grader.quiz.session.schedule import due, to_review
 from grader.store.quiz_log import QuizLog
@@ -24,13 +24,15 @@ def home_view(site: Site) -> dict[str, Any]:
     """Return what the page shows."""
     progress = site.read_progress()
     drawn = _rows(site.course, _read_diagram(site.course))
-    capstones = [lesson.name for lesson in site.course.lessons.values() if lesson.kind == "capstone"]
+    way = site.course.way(site.workspace.way)
+    along = site.course.lessons_along(way)
+    capstones = [lesson.name for lesson in along if lesson.kind == "capstone"]
     named = {*_names(drawn), *capstones}
     others = [
         {"title": track.title, "lessons": [name for name in track.lessons if name not in named]}
         for track in site.course.tracks
     ]
-    unsolved = [name for name, known in progress.items() if not known.solved]
+    unsolved = [lesson for lesson in along if not progress[lesson.name].solved]
     return {
         "course": site.course,
         "rows": drawn,
@@ -38,7 +40,9 @@ def home_view(site: Site) -> dict[str, Any]:
         "boxes": {name: _box(known) for name, known in progress.items()},
         "words": passed_words(site.course),
         "solved": len(progress) - len(unsolved),
-        "next": site.course.lessons[unsolved[0]] if unsolved else None,
+        "way": None if way.name == FULL_WAY else way,
+        "gone": sum(progress[name].solved for name in way.lessons),
+        "next": next(iter(unsolved), None),
         "capstones": [{"name": name, "builds": is_file(site.course.lessons[name].build_path)} for name in capstones],
         **_questions(site),
     }

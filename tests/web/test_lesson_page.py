@@ -159,11 +159,26 @@ def test_the_way_ends_at_assessment_and_capstone(tmp_path: Path) -> None:
         visitor.enter()
         lessons, _, end = visitor.read("/").partition("When these work")
     assert 'href="/lesson/two_bits"' in end and 'href="/lesson/two_bits"' not in lessons
-    assert "The assessment" in end and "learn build two_bits" in end
+    assert "The assessment" in end and "learn build two_bits" in end and "the capstone" not in end
+    assert end.index("Two bits a word: your first transformer") < end.index("A GPT that writes")
+    assert "0 of 15 on the shortest way to a GPT that writes" in lessons
     with make_server(start_workspace(tmp_path / "tiny")) as server:
         visitor = Visitor(server.make_link())
         visitor.enter()
         assert "When these work" not in visitor.read("/")
+
+
+def test_the_pages_follow_the_way_of_the_terminal(tmp_path: Path) -> None:
+    """After the text comes the GPT where the shortest way is followed, and a layer norm on the full one."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    for way, after in [("shortest", "gpt"), ("full", "layer_norm")]:
+        assert learn("start", "--way", way, cwd=work, course=ROOT).returncode == 0
+        with make_server(work, ROOT) as server:
+            visitor = Visitor(server.make_link())
+            visitor.enter()
+            first, page = visitor.read("/"), visitor.read("/lesson/language_batches")
+        assert ('class="box new aside" href="/lesson/layer_norm"' in first) is (way == "shortest")
+        assert f'<li><a href="/lesson/{after}">' in page
 
 
 def test_a_trap_names_mistakes_that_are_known() -> None:
