@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from grader.course.learner_copy import release_of
-from grader.model import Answered
+from grader.model import Answered, Course
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.variants import make_variant
@@ -41,9 +41,22 @@ def report_view(site: Site) -> dict[str, Any]:
     assessment = assess(bank, LearnerLog(answers, claims, sessions, progress, is_public))
     return {
         **assessment_view(assessment, site.course.title, "page.html.j2"),
+        "links": dict(_links(site.course, bank, [*assessment["suggestions"], *assessment["weaknesses"]])),
         "missed": list(_missed(bank, missed_answers(bank, answers, sessions), salt)),
         "weeks": _weeks(to_review(bank, answers)),
     }
+
+
+def _links(course: Course, bank: Bank, told: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield for each command what does the same in the pages, if anything does."""
+    for command in {each["command"] for each in told}:
+        match command.split()[1:]:
+            case ["quiz"]:
+                yield command, {"at": "", "topic": "", "says": "Begin"}
+            case ["quiz", topic] if topic in bank.names:
+                yield command, {"at": "", "topic": topic, "says": "Ask me"}
+            case [_, name] if name in course.lessons:
+                yield command, {"at": f"/lesson/{name}", "says": course.lessons[name].title}
 
 
 def _missed(bank: Bank, answers: Sequence[Answered], salt: str) -> Iterator[dict[str, Any]]:

@@ -121,6 +121,7 @@ def test_the_report_shows_what_was_missed_and_asks_it_again(sitting: Sitting) ->
     page = sitting.visitor.read("/report")
     assert "What you missed" in page and "not known" in page
     assert "How many questions are due" in page
+    assert re.search(r"What to do next.*<button name=.topic. value=.[a-z_]*.>(Begin|Ask me)</button>", page, re.DOTALL)
 
     again = sitting.begin(family=asked["family"])
     assert sitting.asked(again)["family"] == asked["family"]

@@ -20,6 +20,7 @@ def assessment_view(assessment: Mapping[str, Any], course: str, layout: str) -> 
     """Return what the page shows; `layout` is the template that it stands in."""
     return {
         "layout": layout,
+        "links": {},  # what does in the pages of `learn web` what a command does
         "course": course,
         "when": datetime.now(UTC).date().isoformat(),
         "assessment": assessment,
