@@ -44,7 +44,7 @@ def _show_map(context: CourseContext, progress: dict[str, LessonProgress]) -> No
     if len(tracks) == 1 and way.name == FULL_WAY:
         put(solved_bar(course, tracks[0], progress))
         return
-    parts = [(track, track.title + _after(course, track)) for track in tracks]
+    parts: list[tuple[Track | Way, str]] = [(track, track.title + _after(course, track)) for track in tracks]
     parts[:0] = [(way, capitalize(way.title))] if way.name != FULL_WAY else []
     bars = [solved_bar(course, part, progress, cells=10).removesuffix(passed_words(course)) + " " for part, _ in parts]
     longest = max(map(len, bars))
