@@ -63,6 +63,16 @@ def attention_backward(q, k, v, d_out):
     return ds @ k, ds.T @ k, p.T @ d_out
 """
 
+OF_BOTH_KINDS = """import torch
+
+
+def softmax(x, dim=-1):
+    y = torch.exp(x)
+    for part in (y, 2.0):
+        kept = part * 1.0
+    return y / kept
+"""
+
 
 def trace(launcher: Launcher, lesson: str, source: str) -> list[TracedCall]:
     submission = Submission(lesson, f"{lesson}.py", source)
@@ -117,6 +127,15 @@ def test_what_was_made_before_an_error_is_shown(launcher: Launcher) -> None:
 
     assert not call.has_returned
     assert [(line, name, right) for line, name, _, right in shapes(call)][:2] == [(4, "x", True), (5, "e", False)]
+
+
+def test_what_is_an_array_in_one_pass_and_a_number_in_another_is_shown_twice(launcher: Launcher) -> None:
+    """The first pass and the last stand by themselves, since they have nothing in common."""
+    (call,) = trace(launcher, "softmax", OF_BOTH_KINDS)
+
+    kept = [value for value in call.values if value.name == "kept"]
+    assert [(value.which_pass, value.dtype) for value in kept] == [(1, "float32"), (2, "float")]
+    assert (kept[0].value, kept[1].value) == (call.values[0].value, 2.0)
 
 
 def test_each_part_of_an_answer_is_compared_with_its_own(launcher: Launcher, tmp_path) -> None:

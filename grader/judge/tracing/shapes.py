@@ -125,7 +125,8 @@ def _values(trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, s
     for (line, name, _), indices in found.items():
         calls = indices if trace.steps[indices[0]].place.kind != "Name" else indices[:1]
         ends = [(trace.steps[index], is_step_right(index)) for index in (calls[0], calls[-1])]
-        alike = is_array(ends[0][0].value) and ends[0][0].value.shape == ends[1][0].value.shape
+        shapes = [step.value.shape if is_array(step.value) else None for step, _ in ends]
+        alike = shapes[0] is not None and shapes[0] == shapes[1]
         if len(calls) == 1 or (alike and ends[0][1] == ends[1][1]):
             yield _traced(line, name, ends[0][0], 0, ends[0][1])
             continue
