@@ -14,7 +14,7 @@ from grader.files import at, file_name, read_whole
 FOLDER = "feedback"  # in a learner's repository
 COLUMNS = ("id", "repository", "name")
 FORM = "write it so: a line id,repository, then one such as ada,our-school/homework-1-ada for each learner"
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9_.][\w.-]*", re.ASCII)
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/(?!\.{1,2}$)[A-Za-z0-9_.][\w.-]*", re.ASCII)
 
 
 class ClassMember(NamedTuple):

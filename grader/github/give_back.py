@@ -39,6 +39,8 @@ def give_back(members: Path, results: Path, form: str, title: str) -> tuple[int,
             written += 1
         except (GitHubError, OSError) as error:
             failed.append(f"{one.id}: the feedback was not written into {one.repository}: {error}")
+        except (LookupError, TypeError, ValueError):  # what stands in a repository is its owner's choice
+            failed.append(f"{one.id}: the feedback was not written into {one.repository}: no page of ours is there")
     return written, failed
 
 

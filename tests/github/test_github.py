@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 from support.command_server import run_command
+from support.course_files import ROOT
 from support.hand_ins import ANSWERS, SUMS, write
 from support.public_checks import with_public_checks
-from support.workflow import TOKEN, Runner
+from support.workflow import TOKEN, Runner, write_programs
 
 SECONDS = 240
 CLASS = "id,repository,name\nada,school/hw-ada,Ada\nalan,https://github.com/school/hw-alan.git,Alan\n"
@@ -137,6 +138,41 @@ def test_feedback_as_a_file_is_committed_once(course, school, tmp_path):
     assert page.startswith("# Feedback for Ada") and "Moving average" in page
 
 
+@pytest.mark.parametrize("stands_there", ["a folder", "another repository"])
+def test_what_stands_in_the_page_s_place_keeps_nobody_else_from_their_feedback(tmp_path, stands_there):
+    """A learner chooses what is in a repository: who has a folder in the page's place is named; the rest goes on."""
+    school, results = tmp_path / "github", tmp_path / "results"
+    (school / "school").mkdir(parents=True)
+    for name in ("ada", "eve"):
+        push_commit(school / f"school/hw-{name}.git", {"a.py": ""}, TIME)
+        write(results, {f"feedback/{name}.md": "# Well done"})
+    eve = school / "school/hw-eve.git"
+    push_commit(eve, {"feedback/Homework-1.md/in-it": ""}, LATE)
+    if stands_there == "another repository":
+        git = ["git", "-C", str(eve.with_suffix(".work")), "-c", "user.name=L", "-c", "user.email=l@example.org"]
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        for words in (
+            ["rm", "-rq", "feedback"], ["commit", "-qm", "work"],
+            ["update-index", "--add", "--cacheinfo", f"160000,{head},feedback/Homework-1.md"],
+            ["commit", "-qm", "work"], ["push", "-q"],
+        ):  # fmt: skip
+            subprocess.run([*git, *words], check=True)
+    write(results, {"results.json": json.dumps({"submissions": [{"id": i, "feedback": i} for i in ("eve", "ada")]})})
+    write(tmp_path, {"class.csv": "id,repository\neve,school/hw-eve\nada,school/hw-ada\n"})
+    write_programs(tmp_path / "bin", installs=False)
+    told = subprocess.run(
+        [tmp_path / "bin/python", "-m", "grader.github.give_back", "class.csv", "results", "file", "Homework 1"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS,
+        env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "GH_TOKEN": TOKEN,
+             "FAKE_GITHUB": str(school)},
+    )  # fmt: skip
+
+    assert told.returncode == 0 and "Feedback written for 1, not for 1." in told.stdout, told.stdout + told.stderr
+    assert "::warning::eve: the feedback was not written into school/hw-eve" in told.stdout
+    page = ["git", f"--git-dir={school}/school/hw-ada.git", "show", "HEAD:feedback/Homework-1.md"]
+    assert subprocess.run(page, capture_output=True, text=True, check=True).stdout == "# Well done"
+
+
 def test_the_token_is_where_no_code_of_learners_runs(made):
     """Only the first and the last job name a secret; every job may read its own repository and nothing else."""
     text = (made / "private/.github/workflows/grade.yml").read_text()
@@ -190,6 +226,7 @@ def test_without_a_token_the_first_step_says_what_to_do(made, school, tmp_path):
         ((), "id,repository\n", "names nobody", "id,repository"),
         ((), "id,repository\n../x,school/a\n", "../x is no id", "letters, digits"),
         ((), "id,repository\nada,school\n", "school is no repository on GitHub", "our-school/"),
+        ((), "id,repository\nada,school/..\n", "school/.. is no repository on GitHub", "our-school/"),
         ((), "id,repository\nada,s/a\nbob,S/A\n", "s/a stands there twice", "leave one"),
         (("--due", "Friday"), CLASS, "--due Friday is no time", "--due 2026"),
         (("--title", "$(id)"), CLASS, "--title may have", "--title 'Homework 1'"),

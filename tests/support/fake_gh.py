@@ -43,6 +43,9 @@ def contents(where: str, words: list[str]) -> None:
     if "PUT" not in words:
         if not entry:
             sys.exit("gh: Not Found (HTTP 404)")
+        if entry[1] != b"blob":
+            print(json.dumps([{"type": "file", "name": "in-it"}] if entry[1] == b"tree" else {"type": "submodule"}))
+            return
         text = base64.encodebytes(git(repository, "cat-file", "blob", entry[2].decode())).decode()
         print(json.dumps({"sha": entry[2].decode(), "content": text}))
         return

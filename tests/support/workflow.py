@@ -91,7 +91,7 @@ class Runner:
         installs = any("pip install" in step.get("run", "") for step in job["steps"])
         bin_ = self.place.parent / f"bin-{installs}"
         if not bin_.exists():
-            _write_programs(bin_, installs)
+            write_programs(bin_, installs)
         kept = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
         base = {**kept, "PATH": f"{bin_}:/usr/bin:/bin:/usr/sbin:/sbin", "FAKE_GITHUB": str(self.github), "CI": "true"}
         return subprocess.run(
@@ -100,7 +100,7 @@ class Runner:
         )  # fmt: skip
 
 
-def _write_programs(bin_: Path, installs: bool) -> None:
+def write_programs(bin_: Path, installs: bool) -> None:
     """Write gh, python, pip, learn and sudo.
 
     pip finds no index, so that it fails if anything is missing or of another version; a wheel goes beside, for `learn`.
