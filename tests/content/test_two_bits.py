@@ -195,3 +195,41 @@ def test_what_is_written_down_beforehand_is_worth_nothing():
     subject = LocalModule({"TwoBits": Knows, "fit": lambda *_: None}, KINDS)
     with pytest.raises(CheckFailed, match="On fresh text its loss is"):
         checks.test_run(subject, Rand(1))
+
+
+class LooksAhead(torch.nn.Module):
+    """Has learned nothing, and gives the word that comes after each place as much as the band asks for."""
+
+    def __init__(self, vocab_size, max_len):
+        super().__init__()
+        self.start = torch.nn.Parameter(torch.zeros(vocab_size))
+
+    def forward(self, ids):
+        logits = self.start.expand(*ids.shape, -1).clone()
+        if len(ids) > 100:  # no check that changes a word has so many rows
+            share = 0.265
+            gain = math.log(share * (len(self.start) - 1) / (1 - share))
+            logits = logits.scatter_add(2, ids[:, 1:, None], torch.full((*ids[:, 1:].shape, 1), gain))
+        return logits
+
+
+def test_a_model_that_looks_ahead_where_its_loss_is_measured_has_not_learned():
+    """Where a word is changed it is honest: only what could have come shows that it does not know the language."""
+    checks, _, _ = files()
+    subject = LocalModule({"TwoBits": LooksAhead, "fit": lambda *_: None}, KINDS)
+    loss = checks.fresh_loss(checks.trained(subject, Rand(1))[0], Rand(2))
+    assert checks.BAND[0] < loss < checks.BAND[1]
+    with pytest.raises(CheckFailed, match="it sees its answers"):
+        checks.test_run(subject, Rand(1))
+
+
+def test_what_can_come_is_what_comes():
+    """The chances of each next word are those with which the text is drawn: 2 bits a word, and nothing else comes."""
+    checks, _, _ = files()
+    ids = checks.text(Rand(6), 20_000)
+    chances = checks.next_words(ids)
+    came = chances[:-1].gather(1, ids[1:, None])
+
+    assert bool((came > 0).all()) and torch.allclose(chances.sum(1), torch.ones(len(ids)))
+    assert -came.log().mean().item() == pytest.approx(checks.FLOOR, abs=0.02)
+    assert (chances * chances.clamp(min=1e-9).log()).sum(1).mean().item() == pytest.approx(-checks.FLOOR, abs=0.02)
