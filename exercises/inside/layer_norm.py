@@ -32,7 +32,8 @@ def layer_norm(x, weight, bias, eps=1e-5):
 
     Allowed: mean, var, sqrt, rsqrt and any tensor arithmetic.
     Not allowed: a call that does it whole (layer_norm, rms_norm,
-    group_norm, batch_norm, instance_norm and their modules).
+    group_norm, batch_norm, instance_norm, local_response_norm and their
+    modules).
 
     >>> x = torch.tensor([1.0, 2.0, 3.0, 6.0])
     >>> layer_norm(x, torch.ones(4), torch.zeros(4))

@@ -79,6 +79,9 @@ def test_no_other_call_does_the_exercise(exercise, tmp_path):
     ("learning_rate", "from torch.optim.swa_utils import SWALR as way"),
     ("cross_entropy", "from torch.distributions import kl_divergence as way"),
     ("layer_norm", "from torch import renorm as way"),
+    ("layer_norm", "from torch.nn.functional import local_response_norm as way"),
+    ("layer_norm", "from torch.nn import CrossMapLRN2d as way"),
+    ("layer_norm", "from torch.nn.utils.parametrizations import weight_norm as way"),
 ])  # fmt: skip
 def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
     """Schedulers are Python of torch's, in which the worker sees nothing; the source names their module."""
@@ -86,6 +89,23 @@ def test_what_does_an_exercise_under_another_name_is_refused(lesson, line):
     name = chosen.functions[0].name
     source = f"{line}\n\n\ndef {name}(*given):\n    return way(*given)\n"
     assert find_forbidden_calls(source, [name], partial(matches, forbids=tuple(chosen.forbids)))
+
+
+def test_a_response_over_all_features_is_an_rms_norm():
+    """With a window of all features torch's local response norm is the exercise whole, under whatever name."""
+    import torch
+
+    x = torch.randn(3, 4)
+    way = getattr(torch.nn, "Local" + "Response" + "Norm")(7, 7 / 4, 0.5, 1e-5)
+    right = x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+    assert torch.allclose(way(x[..., None])[..., 0], right, atol=1e-5)
+
+    host = ModuleHost({"call": lambda: way(x[..., None])}, load(ROOT).lessons["layer_norm"].forbids)
+    try:
+        error = host.perform({"operation": "call", "target": "call", "args": [], "kwargs": {}})["error"]
+    finally:
+        host.close()
+    assert error["kind"] == "forbidden"
 
 
 @pytest.mark.parametrize("function", ["clip_grad_norm_", "clip_grads_with_norm_", "get_total_norm"])
