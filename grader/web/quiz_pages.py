@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from random import Random
 from time import monotonic
@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from grader.model import CERTAINTIES, DONT_KNOW, Answered
-from grader.quiz.assessment.calibration import meaning
+from grader.quiz.assessment.calibration import SCALE_SAYS, meaning, parse_prediction
 from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
@@ -31,7 +31,7 @@ from grader.terminal.text import unwrap
 from grader.web.page import read_form, show_page
 from grader.web.site import Site
 
-MODES = ("quiz", "review", "redo")  # marks of an exam, and of what was claimed, come at the end: in the terminal
+MODES = ("quiz", "exam", "review", "redo")  # what was claimed of an answer in one's own words is for the terminal
 MOST_REVIEWED = 20
 FEW = 3  # questions beside the text of a lesson
 LETTERED = ("choice", "multi")  # kinds answered by picking options
@@ -61,6 +61,9 @@ class QuizPages:
 
     def choose(self, request: Request) -> Response:
         """Show what was broken off, what is due, and the topics."""
+        return self._choose()
+
+    def _choose(self, reason: str = "") -> Response:
         with self._open() as quiz:
             waiting = [_describe(quiz, each) for each in quiz.log.unfinished()]
             groups = {
@@ -69,7 +72,8 @@ class QuizPages:
             }
             again = len(_to_ask_again(quiz))
             assessed = len(quiz.bank.assessed)
-        return show_page("quiz", {"waiting": waiting, "groups": groups, "again": again, "assessed": assessed})
+        view = {"waiting": waiting, "groups": groups, "again": again, "assessed": assessed}
+        return show_page("quiz", {**view, "scale": SCALE_SAYS, "reason": reason}, 422 if reason else 200)
 
     async def begin(self, request: Request) -> Response:
         """Begin a sitting on a topic, the assessment (no topic) or a review; one that is broken off goes on."""
@@ -77,7 +81,12 @@ class QuizPages:
         if family := form.get("family"):
             return await run_in_threadpool(self._ask_one, family)
         few = FEW if form.get("few") else None
-        return await run_in_threadpool(self._begin, form.get("topic", ""), form.get("mode", "quiz"), few)
+        mode, typed = form.get("mode", "quiz"), form.get("predicted", "").strip()
+        try:
+            predicted = parse_prediction(typed) if typed else None
+        except Unreadable as error:
+            return await run_in_threadpool(self._choose, str(error))
+        return await run_in_threadpool(self._begin, form.get("topic", ""), mode, few, predicted)
 
     def _ask_one(self, family: str) -> Response:
         """Ask one question again, with other numbers."""
@@ -87,7 +96,7 @@ class QuizPages:
             topics = [quiz.bank.family(family).topic]
             return _go(quiz.log.begin_session("redo", topics, plan_variants([family], quiz.log.asked())).session.id)
 
-    def _begin(self, topic: str, mode: str, count: int | None) -> Response:
+    def _begin(self, topic: str, mode: str, count: int | None, predicted: float | None) -> Response:
         topics: tuple[str, ...] = ()
         with self._open() as quiz, self._one_at_a_time:
             if mode == "review":
@@ -95,7 +104,10 @@ class QuizPages:
             elif topic and topic not in quiz.bank.names:
                 raise HTTPException(404, "There is no such topic.")
             else:
-                mode, topics = "quiz", (topic,) if topic else tuple(quiz.bank.assessed or quiz.bank.names)
+                mode, topics = (
+                    "exam" if mode == "exam" else "quiz",
+                    (topic,) if topic else tuple(quiz.bank.assessed or quiz.bank.names),
+                )
                 chosen = choose_families(quiz.bank, topics, "short", quiz.log.tried(), Random())
                 families = [family.id for family in chosen][:count]
             for planned in quiz.log.unfinished():
@@ -104,7 +116,7 @@ class QuizPages:
             if not families:
                 return _go("")
             topics = topics or tuple(dict.fromkeys(family.partition(".")[0] for family in families))
-            planned = quiz.log.begin_session(mode, topics, plan_variants(families, quiz.log.asked()))
+            planned = quiz.log.begin_session(mode, topics, plan_variants(families, quiz.log.asked()), predicted)
             return _go(planned.session.id)
 
     # --- one question -------------------------------------------------------------------------------------------------
@@ -113,7 +125,8 @@ class QuizPages:
         with self._sitting(request) as (quiz, session):
             turn = session.next_turn()
             if turn is None:
-                return self._end(quiz, session)
+                waits = session.data.mode == "exam" and session.data.finished is None
+                return self._ask_expected(session) if waits else self._end(quiz, session)
             return self._ask(quiz, session, turn)
 
     def _ask(self, quiz: _Quiz, session: Session, turn: Turn, typed: str = "", reason: str = "") -> Response:
@@ -139,6 +152,8 @@ class QuizPages:
         """Keep an answer, then show its mark; what is no answer costs nothing."""
         with self._sitting(request) as (quiz, session), self._one_at_a_time:
             turn = session.next_turn()
+            if turn is None and "expected" in form:
+                return self._end_exam(quiz, session, form["expected"].strip())
             asked = (form.get("family"), form.get("attempt"))
             if turn is None or asked != (turn.question.family, str(turn.question.attempt)):
                 return _go(session.data.id)  # answered already, here or in the terminal
@@ -152,22 +167,37 @@ class QuizPages:
                 session.answer(turn, typed, certainty if certainty in CERTAINTIES else "", seconds)
             except Unreadable as error:
                 return self._ask(quiz, session, turn, typed, str(error))
-            return _go(f"{session.data.id}/mark")
+            return _go(session.data.id if session.data.mode == "exam" else f"{session.data.id}/mark")
 
     def mark(self, request: Request) -> Response:
         """Show the mark of the last answer, option by option."""
         with self._sitting(request) as (quiz, session):
-            if not session.answers:
+            if not session.answers or session.data.mode == "exam":
                 return _go(session.data.id)
             answer = session.answers[-1]
             question = session.question_of(answer)
-            return show_page("mark", {**show_mark(quiz.bank, question, answer), "id": session.data.id})
+            return show_page("mark", {"marked": show_mark(quiz.bank, question, answer), "id": session.data.id})
+
+    def _ask_expected(self, session: Session, reason: str = "") -> Response:
+        """Ask for the score that is expected of an exam, before its marks are shown."""
+        view = {"id": session.data.id, "scale": SCALE_SAYS, "reason": reason}
+        return show_page("expected", view, 422 if reason else 200)
+
+    def _end_exam(self, quiz: _Quiz, session: Session, typed: str) -> Response:
+        try:
+            if typed and session.data.finished is None:
+                quiz.log.set_prediction_after(session.data.id, parse_prediction(typed))
+        except Unreadable as error:
+            return self._ask_expected(session, str(error))
+        quiz.log.finish(session.data.id, datetime.now(UTC))
+        return _go(session.data.id)
 
     def _end(self, quiz: _Quiz, session: Session) -> Response:
         if session.data.finished is None:
             quiz.log.finish(session.data.id, datetime.now(UTC))
         summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
-        return show_page("quiz_end", {"summary": summary, "title": _title(quiz, session.data.topics)})
+        marks = _marks(quiz, session) if session.data.mode == "exam" else []
+        return show_page("quiz_end", {"summary": summary, "title": _title(quiz, session.data.topics), "marks": marks})
 
     @contextmanager
     def _open(self) -> Iterator[_Quiz]:
@@ -197,8 +227,18 @@ def _describe(quiz: _Quiz, planned: PlannedSession) -> dict[str, Any]:
     """Say of a sitting what it is on and how far it is; only the terminal has those whose marks come at the end."""
     session = restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
     title = "Review" if planned.session.mode in ("review", "redo") else _title(quiz, planned.session.topics)
+    title = f"Exam: {title}" if planned.session.mode == "exam" else title
     done, of = len(session.first_tries), len(planned.plan)
     return {"id": planned.session.id, "title": title, "done": done, "of": of, "here": planned.session.mode in MODES}
+
+
+def _marks(quiz: _Quiz, session: Session) -> list[dict[str, Any]]:
+    """Return what is shown of each answer of an exam, but of those whose question is another since."""
+    found = []
+    for question, answer in session.first_answers():
+        with suppress(Unreadable):
+            found.append(show_mark(quiz.bank, question, answer))
+    return found
 
 
 def _title(quiz: _Quiz, topics: tuple[str, ...]) -> str:

@@ -131,6 +131,25 @@ def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
     assert "right" in page.locator("h1").text_content() and "of 10 known" in page.locator(".lead").text_content()
 
 
+def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
+    """What is expected is asked before them; by keys, for everybody, narrow."""
+    with Store.open(find(workspace).store_path) as store:
+        planned = QuizLog(store.database).begin_session("exam", ["softmax"], [("softmax.reduction_shapes", 90)])
+    page = at(f"/quiz/{planned.session.id}")
+    page.locator("button[value='?']").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="All answered").wait_for()
+    assert faults(page) == []
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="The marks").wait_for()
+    assert page.get_by_text("You expected 3.0").count() == 1
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert faults(page) == []
+
+
 def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     """By keys, without leaving the page or what is typed in the editor; each mark comes at once."""
     page = at("/lesson/attention")

@@ -130,14 +130,41 @@ def test_the_report_shows_what_was_missed_and_asks_it_again(sitting: Sitting) ->
 
 
 def test_an_exam_shows_no_mark_before_its_end(sitting: Sitting) -> None:
-    """Neither on a page of its own nor in the report."""
+    """Begun in the terminal it goes on here; neither a page of its own nor the report tells of a mark before that."""
     with Store.open(sitting.workspace.progress) as store:
         planned = QuizLog(store.database).begin_session(
             "exam", ["every_kind"], [("every_kind.multi", 1), ("every_kind.choice", 1)]
         )
+    address = f"/quiz/{planned.session.id}"
     sitting.workspace.learn("quiz", "every_kind", "--exam", stdin="?\n")
-
     assert len(sitting.workspace.log()) == 1
-    assert sitting.visitor.ask("GET", f"/quiz/{planned.session.id}/mark").status == 404
+
+    assert sitting.visitor.ask("GET", f"{address}/mark").headers["location"] == address
     assert "What you missed" not in sitting.visitor.read("/report")
-    assert "goes on in the terminal" in sitting.visitor.read("/quiz")
+    assert f'<a href="{address}">Exam: ' in sitting.visitor.read("/quiz")
+    answer = sitting.post(address, **sitting.asked(address), certainty="?")
+    assert answer.headers["location"] == address
+
+    assert "All answered" in sitting.visitor.read(address)
+    assert "What you missed" not in sitting.visitor.read("/report")
+    assert sitting.post(address, expected="eleven").status == 422
+    assert sitting.post(address, expected="4,5").status == 303
+    page = sitting.visitor.read(address)
+    assert "You expected 4.5" in page and page.count("Not known yet") == 2
+    assert sitting.post(address, expected="9").status == 303
+    with Store.open(sitting.workspace.progress) as store:
+        ended = QuizLog(store.database).session(planned.session.id)
+    assert ended and ended.session.finished and ended.session.predicted_after == 4.5
+
+
+def test_the_assessment_is_begun_as_an_exam_with_what_is_expected(sitting: Sitting) -> None:
+    """As `learn quiz --exam --predict 7` begins it; what is no score begins nothing."""
+    assert sitting.post("/quiz", topic="", mode="exam", predicted="much").status == 422
+    address = sitting.begin(topic="", mode="exam", predicted="7/10")
+    assert sitting.begin(topic="", mode="exam") == address
+    assert sitting.begin(topic="") != address
+    with Store.open(sitting.workspace.progress) as store:
+        first, _ = QuizLog(store.database).sessions()
+    assert (first.mode, first.predicted) == ("exam", 7.0)
+    [begun, *_] = sitting.workspace.events("quiz", "every_kind", "--exam", stdin="?\n")
+    assert begun["resumed"] and begun["mode"] == "exam"

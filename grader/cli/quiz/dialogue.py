@@ -21,7 +21,6 @@ from grader.store.quiz_log import PlannedSession, QuizLog
 
 CERTAINTY_KEYS = {typed: word for word in CERTAINTIES for typed in (word, word[0])}
 CERTAINTY_SIGNS = {"!": "sure", "?": "guess"}  # behind the answer
-MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
 
 Commands = Sequence[tuple[str, str]]  # each with what it is for
 
@@ -153,15 +152,3 @@ def _refuse_wrong_certainty(question: Question, typed: str) -> None:
     answer, bar, _ = typed.rpartition("|")
     if bar and answer.strip() and "|" not in KINDS[question.kind].right_answer(question):
         raise Unreadable("certainty is guess, fairly or sure, as `48 | sure`")
-
-
-def parse_prediction(typed: str) -> float:
-    """Parse a score from 0 to 10 as people type it: `7`, `7.5`, `7,5`, `7/10`. Raises Unreadable."""
-    text = typed.strip().removesuffix("/10").strip().replace(",", ".")
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not MIN_PREDICTION <= value <= MAX_PREDICTION:
-        raise Unreadable("type a number from 0 to 10")
-    return round(value, 1)

@@ -160,7 +160,8 @@ def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], cou
 
 
 def _ask_prediction(quiz: QuizContext, terminal: Prompter) -> float | None:
-    from grader.cli.quiz.text_view import SCALE_SAYS, ask_prediction
+    from grader.cli.quiz.text_view import ask_prediction
+    from grader.quiz.assessment.calibration import SCALE_SAYS
 
     terminal.show([*wrap_paragraphs(SCALE_SAYS), *filter(None, [_past_bias(quiz)])])
     return ask_prediction(terminal, "What will you score, from 0 to 10? (Enter skips) ")

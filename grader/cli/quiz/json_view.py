@@ -26,9 +26,10 @@ from typing import Any
 
 import click
 
-from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, parse_prediction, split_certainty
+from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, split_certainty
 from grader.cli.quiz.prompt import read_line
 from grader.model import SCHEMA, Answered
+from grader.quiz.assessment.calibration import parse_prediction
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import Mark, Question, Unreadable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, parse_prediction, split_certainty
+from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, split_certainty
 from grader.cli.quiz.prompt import STOP_KEY, Prompter, screen_rows
 from grader.cli.quiz.render import (
     answer_line,
@@ -20,7 +20,7 @@ from grader.cli.quiz.render import (
     wrap_paragraphs,
 )
 from grader.model import CERTAINTIES, Answered
-from grader.quiz.assessment.calibration import meaning
+from grader.quiz.assessment.calibration import SCALE_SAYS, meaning, parse_prediction
 from grader.quiz.model import Mark, Question, Unreadable
 from grader.quiz.session.session import Session, Turn, mark_answer
 from grader.terminal.console import paint
@@ -28,7 +28,6 @@ from grader.terminal.text import plural
 
 TITLES = {"exam": "Exam", "redo": "Missed before", "review": "Review", "audit": "Check of what you claimed"}
 DEFAULT_CERTAINTY = "fairly"
-SCALE_SAYS = "0 is what guessing earns, 10 is everything known, 5 is half of it."
 ROWS_FOR_ANSWER = 3  # the answer, and how sure the learner is
 
 

@@ -8,17 +8,32 @@ from typing import Any
 from grader.model import CERTAINTIES, Answered, QuizSession
 from grader.quiz.assessment.evidence import make_item
 from grader.quiz.assessment.scoring import score_together, topic_score
+from grader.quiz.model import Unreadable
 
 PROBABILITY = {"guess": 0.2, "fairly": 0.7, "sure": 0.95}  # of being wholly right: what each word is taken to mean
 GUESS = {"choice": 0.4, "bug": 0.3, "multi": 0.1, "order": 0.1, "match": 0.1}  # of a guess, where the kind matters
 MIN_ANSWERS_FOR_BRIER = 20
 MIN_ANSWERS_IN_SESSION = 5
+MIN_PREDICTION, MAX_PREDICTION = 0.0, 10.0
+SCALE_SAYS = "0 is what guessing earns, 10 is everything known, 5 is half of it."
 LAST_SESSIONS = 5  # whose predictions are averaged
 
 
 def meaning(certainty: str, kind: str) -> float:
     """Return how likely an answer of this kind is right if it was given with this certainty."""
     return GUESS.get(kind, PROBABILITY[certainty]) if certainty == "guess" else PROBABILITY[certainty]
+
+
+def parse_prediction(typed: str) -> float:
+    """Parse a score from 0 to 10 as people type it: `7`, `7.5`, `7,5`, `7/10`. Raises Unreadable."""
+    text = typed.strip().removesuffix("/10").strip().replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not MIN_PREDICTION <= value <= MAX_PREDICTION:
+        raise Unreadable("type a number from 0 to 10")
+    return round(value, 1)
 
 
 def certainty_table(answers: Iterable[Answered]) -> list[dict[str, Any]]:
