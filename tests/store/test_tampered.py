@@ -28,13 +28,14 @@ from grader.batch.results_folder import move_aside, store_path
 from grader.cli.context import CourseContext
 from grader.cli.grader.group import grader
 from grader.cli.learn.group import learn
-from grader.cli.quiz.open.editor import _run_editor, recover_draft
+from grader.cli.quiz.open.editor import _run_editor
 from grader.course import load
 from grader.course.learner_copy import release_of
 from grader.errors import SelfattendError, StoreError, UsageError
 from grader.files import read_bounded
 from grader.judge.transcript.transcript_file import TranscriptFile
 from grader.model import Override
+from grader.quiz.open_draft import recover_draft
 from grader.record import Record
 from grader.reports.gradebook.csv_sheet import read_sheet
 from grader.reports.statistics.quiz_logs import read_logs

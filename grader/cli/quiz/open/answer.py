@@ -6,20 +6,18 @@ from datetime import UTC, datetime
 
 from grader.cli.quiz.context import REPORT, unfinished_sessions
 from grader.cli.quiz.dialogue import QuizContext, ask_all
-from grader.cli.quiz.open.editor import recover_draft, write
+from grader.cli.quiz.open.editor import write
 from grader.cli.quiz.open.self_marking import Marker
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import break_lines, header, next_lines, wrap_paragraphs
 from grader.cli.run_command import NOT_YET, STOPPED
-from grader.model import Claimed
 from grader.quiz.model import OpenQuestion, Topic
-from grader.quiz.open_answers import MIN_CHARACTERS, Marking, choose_audits, latest_answer, make_marking
-from grader.quiz.session.plan import plan_variants
+from grader.quiz.open_answers import MIN_CHARACTERS, latest_answer
+from grader.quiz.open_draft import draft_path, recover_draft
+from grader.quiz.session.open_answer import MODE, OpenAnswer
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.console import MAX_COLUMNS, paint, width
 from grader.terminal.text import ago, plural
-
-MODE = "audit"
 
 
 def answer_open(quiz: QuizContext, topic: Topic, *, by_lines: bool, anew: bool) -> int:
@@ -33,11 +31,11 @@ def answer_open(quiz: QuizContext, topic: Topic, *, by_lines: bool, anew: bool) 
         planned = None
     resumed = planned is not None
     planned = planned or quiz.log.begin_session(MODE, [topic.name], [])
-    answer = OpenAnswerSession(quiz, quiz.prompter, topic, topic.open, planned)
+    held = OpenAnswerSession(quiz, quiz.prompter, topic, topic.open, planned)
     try:
-        answer.hold(resumed=resumed, by_lines=by_lines)
+        held.hold(resumed=resumed, by_lines=by_lines)
     except (EOFError, KeyboardInterrupt) as stop:
-        skipped = answer.is_skipped
+        skipped = held.answer.is_skipped
         command = (f"learn quiz open {topic.open.number}", "begins it again" if skipped else "goes on where you are")
         says = "Stopped. The question is skipped." if skipped else "Stopped. What you wrote and marked is kept."
         quiz.prompter.end([says, *next_lines([command])])
@@ -53,18 +51,8 @@ class OpenAnswerSession:
     ) -> None:
         self.quiz, self.log, self.prompter = quiz, quiz.log, prompter
         self.topic, self.question, self.planned = topic, question, planned
-        self.session = planned.session.id
+        self.answer = OpenAnswer(quiz.log, topic, question, planned.session.id)
         self.title = f"Question {question.number}: {topic.title}"
-
-    @property
-    def marking(self) -> Marking:
-        """The marks so far."""
-        return make_marking(self.question, self.log.claims(self.session))
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether the question was skipped: marked, without a text."""
-        return bool(self.marking.points) and not self.log.text(self.session)
 
     def hold(self, *, resumed: bool, by_lines: bool) -> None:
         """Do every step that is left. Raises EOFError."""
@@ -76,28 +64,25 @@ class OpenAnswerSession:
             session = self.quiz.session(self.planned)
             self.quiz.view.begin(session, bool(session.answers))
             ask_all(self.quiz.view, session)
-        self.log.finish(self.session, datetime.now(UTC))
+        self.answer.finish()
         self._show_end()
 
     # ---- writing
 
     def _write(self, resumed: bool, by_lines: bool) -> str:
         """Return the text; "" if the question is skipped."""
-        text = self.log.text(self.session)
-        if self.marking.points or self.marking.traps:
+        text, keep = self.answer.text, self.answer.keep
+        if self.answer.is_marked:
             return text
-        draft = self.log.database.path.parent / f"open-{self.topic.name}.md"
-        text = recover_draft(draft, text, self._keep)
+        draft = draft_path(self.log.database.path, self.topic.name)
+        text = recover_draft(draft, text, keep)
         self._show_question(resumed)
         if resumed and len(text) >= MIN_CHARACTERS and self._is_ready(text):
             return text
-        written = write(self.prompter, self.question.asks, text, self._keep, draft, by_lines)
+        written = write(self.prompter, self.question.asks, text, keep, draft, by_lines)
         if written is None:
             draft.unlink(missing_ok=True)
-            self._keep("")
-            self.log.add_claims([self._make_claim(point.id, "no", False) for point in self.question.key_points])
-            # finished before its model answer is shown: who stops there has skipped it, and may begin again
-            self.log.finish(self.session, datetime.now(UTC))
+            self.answer.skip()
         return written or ""
 
     def _show_question(self, resumed: bool) -> None:
@@ -119,31 +104,21 @@ class OpenAnswerSession:
         answers = {"m": "mark", "w": "write"}
         return self.prompter.choose("Enter marks it, w writes on", answers, "mark", can_stop=True) == "mark"
 
-    def _keep(self, text: str) -> None:
-        self.log.save_text(self.session, self.topic.name, text, datetime.now(UTC))
-
     # ---- marking
 
     def _mark(self, text: str) -> None:
         if not text:
             return
-        marker = Marker(self.prompter, self.title, text, self._claim)
-        marker.mark_points(self.marking)
-        marker.answer_traps(self.marking)
-
-    def _claim(self, point: str, mark: str, trap: bool) -> None:
-        self.log.add_claims([self._make_claim(point, mark, trap)])
-
-    def _make_claim(self, point: str, mark: str, trap: bool) -> Claimed:
-        return Claimed(self.topic.name, point, mark, trap, self.session, datetime.now(UTC))
+        marker = Marker(self.prompter, self.title, text, self.answer.claim)
+        marker.mark_points(self.answer.marking)
+        marker.answer_traps(self.answer.marking)
 
     def _show_model_answer(self) -> None:
         self.prompter.clear()
         lines = [header(self.title, "a model answer"), "", *wrap_paragraphs(self.question.model_answer)]
-        missing = [point for point in self.question.key_points if self.marking.points.get(point.id) != "yes"]
+        missing = self.answer.missing_points
         if missing:
-            has_text = self.log.text(self.session)
-            says = "What your text leaves out, or has in part" if has_text else "What a full answer says"
+            says = "What your text leaves out, or has in part" if self.answer.text else "What a full answer says"
             lines += ["", paint(says, "strong")]
             lines += [line for point in missing for line in wrap_paragraphs(f"- {point.says}", 2)]
         self.prompter.show(lines)
@@ -152,24 +127,18 @@ class OpenAnswerSession:
     # ---- questions on what was claimed
 
     def _plan_audits(self) -> None:
-        claimed = [point.id for point in self.marking.claimed_points]
-        families = choose_audits(self.topic, claimed, self.log.tried())
-        plan = plan_variants([family.id for family in families], self.log.asked())
-        self.log.set_plan(self.session, plan)
+        plan = self.answer.plan_audits()
         self.planned = PlannedSession(self.planned.session, plan)
 
     def _show_end(self) -> None:
-        marking = self.marking
+        marking = self.answer.marking
         self.prompter.clear()
         says = f"Claimed: {marking.credit:g} of {plural(len(self.question.key_points), 'key point')}."
         self.prompter.show([header(self.title, ""), "", says])
         self.prompter.show(
             [paint(line, "quiet") for line in wrap_paragraphs("Claims stand beside the checked score, never in it.")]
         )
-        answers = self.log.answers(self.session)
-        wrong = {answer.family for answer in answers if answer.credit < 1}
-        doubted = {point for family in self.topic.families if family.id in wrong for point in family.audits}
-        again = [point for point in marking.claimed_points if point.id in doubted]
+        answers, again = self.log.answers(self.planned.session.id), self.answer.doubted_points
         if again:
             self.prompter.show(["", paint("Check this again", "strong")])
             self.prompter.show([line for point in again for line in wrap_paragraphs(f"- {point.says}", 2)])

@@ -7,21 +7,17 @@ however the editor and the terminal ended.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import wrap_paragraphs
-from grader.files import MAX_FILE_BYTES, read_bounded
 from grader.quiz.open_answers import MIN_CHARACTERS
+from grader.quiz.open_draft import MARKER, Save, read_draft
 from grader.terminal.console import MAX_COLUMNS, paint, width
 from grader.terminal.text import clean, plural
 
-MARKER = "# ---- your answer: below this line ----"
 END = "."
 SKIP = "skip"
-
-Save = Callable[[str], None]
 
 
 def write(prompter: Prompter, asks: str, text: str, save: Save, draft: Path, by_lines: bool) -> str | None:
@@ -88,34 +84,17 @@ def _run_editor(prompter: Prompter, editor: str, asks: str, text: str, draft: Pa
         if not draft.exists():
             with draft.open("x", encoding="utf-8") as file:  # through no link
                 file.write(_add_question(asks, text))
-        before = _read_draft(draft, text)
+        before = read_draft(draft, text)
         code = subprocess.run([*shlex.split(editor), str(draft)], check=False).returncode
     except (OSError, ValueError) as error:
         prompter.show(wrap_paragraphs(f"Your editor, `{editor}`, could not be started: {error}."))
         return text
     if code:
         prompter.show(wrap_paragraphs(f"Your editor ended with code {code}. What it saved is taken."))
-    elif _read_draft(draft, text) == before:
+    elif read_draft(draft, text) == before:
         says = "Nothing was saved. An editor with a window of its own has to be told to wait, as `code --wait` is."
         prompter.show(wrap_paragraphs(says))
-    return _read_draft(draft, text)
-
-
-def recover_draft(draft: Path, text: str, save: Save) -> str:
-    """Return the text, or what an editor saved of it in a session that was stopped."""
-    saved = _read_draft(draft, text)
-    if saved and saved != text:
-        save(saved)
-    return saved or text
-
-
-def _read_draft(draft: Path, text: str) -> str:
-    """Return what stands below the question in the draft; *text* where it is no file that can be read."""
-    try:
-        content = read_bounded(draft, MAX_FILE_BYTES)
-    except OSError:
-        return text
-    return _remove_question(content.decode("utf-8", "replace").replace("\r\n", "\n"))
+    return read_draft(draft, text)
 
 
 def _add_question(asks: str, text: str) -> str:
@@ -125,14 +104,3 @@ def _add_question(asks: str, text: str) -> str:
     paragraphs = [textwrap.wrap(each, columns) for each in asks.split("\n\n")]
     lines = [line for paragraph in paragraphs for line in (*paragraph, "")][:-1]
     return "\n".join([*(f"# {line}".rstrip() for line in lines), "#", MARKER, "", text, ""])
-
-
-def _remove_question(content: str) -> str:
-    """Return the text below the marker; without a marker, all after the comment at the beginning."""
-    head, line, body = content.partition(MARKER)
-    if line:
-        return body.strip()
-    lines = head.split("\n")
-    while lines and (lines[0].startswith("#") or not lines[0].strip()):
-        lines.pop(0)
-    return "\n".join(lines).strip()
