@@ -22,6 +22,7 @@ from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
+from grader.web.open_pages import OpenPages
 from grader.web.page import read_form, show_page, show_style
 from grader.web.quiz_pages import QuizPages
 from grader.web.report_page import report_view
@@ -42,6 +43,7 @@ def make_app(site: Site) -> Starlette:
         Route("/file/{name}", pages.read_file),
         Route("/file/{name}", pages.write_file, methods=["PUT"]),
         *QuizPages(site).routes,
+        *OpenPages(site).routes,
         Route("/report", pages.report),
         Route("/style.css", show_style),
         Mount("/static", StaticFiles(directory=HERE / "static")),

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from random import Random
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,24 +22,22 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import Question, Unreadable
+from grader.quiz.session.open_answer import MODE
 from grader.quiz.session.plan import choose_families, keep_existing, plan_variants
 from grader.quiz.session.schedule import ask_again, to_review
 from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_answer, restore_session
 from grader.quiz.session.summary import summarize
-from grader.store.quiz_log import PlannedSession, QuizLog
+from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
+from grader.web.open_pages import audit_view, list_open
+from grader.web.open_quiz import Quiz, open_quiz
 from grader.web.page import read_form, show_page
 from grader.web.site import Site
 
-MODES = ("quiz", "exam", "review", "redo")  # what was claimed of an answer in one's own words is for the terminal
+MODES = ("quiz", "exam", "review", "redo", MODE)
 MOST_REVIEWED = 20
 FEW = 3  # questions beside the text of a lesson
 LETTERED = ("choice", "multi")  # kinds answered by picking options
-
-
-class _Quiz(NamedTuple):
-    bank: Bank
-    log: QuizLog
 
 
 class QuizPages:
@@ -64,15 +62,15 @@ class QuizPages:
         return self._choose()
 
     def _choose(self, reason: str = "") -> Response:
-        with self._open() as quiz:
+        with open_quiz(self._site) as quiz:
             waiting = [_describe(quiz, each) for each in quiz.log.unfinished()]
             groups = {
                 title: [{"name": name, "title": quiz.bank.topic(name).title} for name in names]
                 for title, names in quiz.bank.groups.items()
             }
             again = len(_to_ask_again(quiz))
-            assessed = len(quiz.bank.assessed)
-        view = {"waiting": waiting, "groups": groups, "again": again, "assessed": assessed}
+            assessed, opened = len(quiz.bank.assessed), list_open(quiz)
+        view = {"waiting": waiting, "groups": groups, "again": again, "assessed": assessed, "opened": opened}
         return show_page("quiz", {**view, "scale": SCALE_SAYS, "reason": reason}, 422 if reason else 200)
 
     async def begin(self, request: Request) -> Response:
@@ -90,7 +88,7 @@ class QuizPages:
 
     def _ask_one(self, family: str) -> Response:
         """Ask one question again, with other numbers."""
-        with self._open() as quiz, self._one_at_a_time:
+        with open_quiz(self._site) as quiz, self._one_at_a_time:
             if quiz.bank.find_family(family) is None:
                 raise HTTPException(404, "There is no such question.")
             topics = [quiz.bank.family(family).topic]
@@ -98,7 +96,7 @@ class QuizPages:
 
     def _begin(self, topic: str, mode: str, count: int | None, predicted: float | None) -> Response:
         topics: tuple[str, ...] = ()
-        with self._open() as quiz, self._one_at_a_time:
+        with open_quiz(self._site) as quiz, self._one_at_a_time:
             if mode == "review":
                 families = _to_ask_again(quiz)[:MOST_REVIEWED]
             elif topic and topic not in quiz.bank.names:
@@ -123,13 +121,15 @@ class QuizPages:
 
     def question(self, request: Request) -> Response:
         with self._sitting(request) as (quiz, session):
+            if session.data.mode == MODE and session.data.finished is None and not session.plan:
+                return RedirectResponse(f"/open/{session.data.topics[0]}", 303)
             turn = session.next_turn()
             if turn is None:
                 waits = session.data.mode == "exam" and session.data.finished is None
                 return self._ask_expected(session) if waits else self._end(quiz, session)
             return self._ask(quiz, session, turn)
 
-    def _ask(self, quiz: _Quiz, session: Session, turn: Turn, typed: str = "", reason: str = "") -> Response:
+    def _ask(self, quiz: Quiz, session: Session, turn: Turn, typed: str = "", reason: str = "") -> Response:
         question = turn.question
         self._asked.setdefault((session.data.id, question.family, question.attempt), monotonic())
         view = {
@@ -183,7 +183,7 @@ class QuizPages:
         view = {"id": session.data.id, "scale": SCALE_SAYS, "reason": reason}
         return show_page("expected", view, 422 if reason else 200)
 
-    def _end_exam(self, quiz: _Quiz, session: Session, typed: str) -> Response:
+    def _end_exam(self, quiz: Quiz, session: Session, typed: str) -> Response:
         try:
             if typed and session.data.finished is None:
                 quiz.log.set_prediction_after(session.data.id, parse_prediction(typed))
@@ -192,47 +192,40 @@ class QuizPages:
         quiz.log.finish(session.data.id, datetime.now(UTC))
         return _go(session.data.id)
 
-    def _end(self, quiz: _Quiz, session: Session) -> Response:
+    def _end(self, quiz: Quiz, session: Session) -> Response:
         if session.data.finished is None:
             quiz.log.finish(session.data.id, datetime.now(UTC))
+        if session.data.mode == MODE:
+            return show_page("open_end", audit_view(quiz, PlannedSession(session.data, session.plan)))
         summary = summarize(session, quiz.log.answers(), quiz.log.sessions())
         marks = _marks(quiz, session) if session.data.mode == "exam" else []
         return show_page("quiz_end", {"summary": summary, "title": _title(quiz, session.data.topics), "marks": marks})
 
     @contextmanager
-    def _open(self) -> Iterator[_Quiz]:
-        with self._site.open_store() as store:
-            bank = Bank(self._site.course.root / "lessons")
-            if not bank.names:
-                raise HTTPException(404, "This course has no questions.")
-            yield _Quiz(bank, QuizLog(store.database))
-
-    @contextmanager
-    def _sitting(self, request: Request) -> Iterator[tuple[_Quiz, Session]]:
+    def _sitting(self, request: Request) -> Iterator[tuple[Quiz, Session]]:
         """Restore the sitting of an address."""
-        with self._open() as quiz:
+        with open_quiz(self._site) as quiz:
             planned = quiz.log.session(request.path_params["id"])
             if planned is None or planned.session.mode not in MODES:
                 raise HTTPException(404, "There is no such sitting here.")
             yield quiz, restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
 
 
-def _to_ask_again(quiz: _Quiz) -> list[str]:
+def _to_ask_again(quiz: Quiz) -> list[str]:
     """Return what is due, then what was missed, as `learn review` asks it."""
     answers = to_review(quiz.bank, quiz.log.answers())
     return keep_existing(quiz.bank, ask_again(answers, datetime.now().astimezone()))
 
 
-def _describe(quiz: _Quiz, planned: PlannedSession) -> dict[str, Any]:
-    """Say of a sitting what it is on and how far it is; only the terminal has those whose marks come at the end."""
+def _describe(quiz: Quiz, planned: PlannedSession) -> dict[str, Any]:
+    """Say of a sitting what it is on and how far it is."""
     session = restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
     title = "Review" if planned.session.mode in ("review", "redo") else _title(quiz, planned.session.topics)
-    title = f"Exam: {title}" if planned.session.mode == "exam" else title
-    done, of = len(session.first_tries), len(planned.plan)
-    return {"id": planned.session.id, "title": title, "done": done, "of": of, "here": planned.session.mode in MODES}
+    title = {"exam": "Exam: ", MODE: "In your own words: "}.get(planned.session.mode, "") + title
+    return {"id": planned.session.id, "title": title, "done": len(session.first_tries), "of": len(planned.plan)}
 
 
-def _marks(quiz: _Quiz, session: Session) -> list[dict[str, Any]]:
+def _marks(quiz: Quiz, session: Session) -> list[dict[str, Any]]:
     """Return what is shown of each answer of an exam, but of those whose question is another since."""
     found = []
     for question, answer in session.first_answers():
@@ -241,7 +234,7 @@ def _marks(quiz: _Quiz, session: Session) -> list[dict[str, Any]]:
     return found
 
 
-def _title(quiz: _Quiz, topics: tuple[str, ...]) -> str:
+def _title(quiz: Quiz, topics: tuple[str, ...]) -> str:
     return quiz.bank.topic(topics[0]).title if len(topics) == 1 else "Assessment"
 
 

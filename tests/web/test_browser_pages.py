@@ -150,6 +150,33 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     assert faults(page) == []
 
 
+def test_an_open_question_is_answered_by_keys_alone(at: Any) -> None:
+    """What is typed is kept before it is sent; each step is for everybody, and narrow."""
+    page = at("/open/attention_formula")
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.locator("textarea:focus").wait_for()
+    page.keyboard.type("Scores are divided by the root of d_k so that their variance is one.")
+    page.get_by_text("Kept", exact=True).wait_for()
+    page.reload()
+    assert "divided by the root" in page.locator("textarea").input_value()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    for heading in ("Is it in your text?", "Did you write this"):
+        page.get_by_role("heading", name=heading).wait_for()
+        assert faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        page.locator("input[type=radio]").first.focus()
+        for _ in range(page.locator("fieldset").count()):
+            page.keyboard.press("Space")
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+    page.get_by_role("heading", name="A model answer").wait_for()
+    assert faults(page) == []
+    page.locator("button.main:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("#answer, h1:has-text('Claimed')").wait_for()
+
+
 def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
     """By keys, without leaving the page or what is typed in the editor; each mark comes at once."""
     page = at("/lesson/attention")
