@@ -205,6 +205,19 @@ def test_a_hint_is_shown_in_place(at: Any) -> None:
     page.locator(".hint:focus").wait_for()
     page.get_by_role("button", name="The next hint").wait_for()
     assert "hint 1 of 4" in page.locator("#hints").text_content()
+
+
+@pytest.mark.parametrize("width, height", [(1280, 800), (1440, 900), (400, 800)])
+def test_hints_leave_the_verdict_in_sight(at: Any, width: int, height: int) -> None:
+    """However many were shown, the newest is open, and what the judge says stands on the screen with the editor."""
+    page = at("/lesson/multi_head")
+    page.set_viewport_size({"width": width, "height": height})
+    for number in range(page.locator(".hint").count(), 3):
+        page.locator("#hints form button").click()
+        page.locator(".hint").nth(number).wait_for()
+    state, side = (page.locator(each).bounding_box()["y"] for each in ("#state", "#side"))
+    assert page.locator(".hint[open]").count() == 1
+    assert state - side < height - 150
     assert faults(page) == []
 
 
