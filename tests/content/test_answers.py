@@ -14,7 +14,7 @@ A usual run grades every ninth; `pytest -m soak` the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -93,15 +93,18 @@ def answers_to(lesson: str) -> list[Path]:
 @pytest.fixture(scope="module")
 def verdict_on(launcher: Launcher, request: pytest.FixtureRequest) -> Verdicts:
     """Looks up the verdict on one answer; all answers to its lesson that this run asks for are judged together."""
-    asked = [item.callspec.params.get("path") for item in request.session.items if hasattr(item, "callspec")]
+    asked = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    paths = {params.get("path") for params in asked}
+    lined = {path for params in asked if "lined" in params for path in with_lines(params["lined"])}
     known: dict[Path, LessonResult] = {}
 
     def verdict(path: Path) -> LessonResult:
         lesson = path.parent.name
 
         def drive(judge: Judge) -> None:
-            vars(judge)["_find_lines"] = lambda *_: []  # a third of the time, and nothing here asks for them
-            known.update(judge_answers(judge, [each for each in answers_to(lesson) if each in asked]))
+            known.update(judge_answers(judge, [each for each in answers_to(lesson) if each in lined]))
+            vars(judge)["_find_lines"] = lambda *_: []  # a third of the time, and nothing asks for those of the others
+            known.update(judge_answers(judge, [each for each in answers_to(lesson) if each in paths - lined]))
 
         if path not in known:
             run_judge(launcher, lesson, drive)
@@ -207,23 +210,33 @@ LINES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lesson", rarely(LINES, ["positional_encoding"]))
-def test_the_line_of_the_mistake_is_named(lesson: str, launcher: Launcher) -> None:
+def with_lines(lesson: str) -> list[Path]:
+    """The answers to a lesson in which a line is looked for: those that are labelled, else one of twelve."""
+    if lesson in LINES:
+        return [ANSWERS / lesson / f"wrong_{name}.py" for name in LINES[lesson]]
+    return answers_to(lesson)[:: max(1, 12 // SOAK)]
+
+
+# named so that the answers to a lesson are judged once for these and for the tests above
+each_lined = partial(pytest.mark.parametrize, "lined", ids="{}/lines".format)
+
+
+@each_lined(rarely(LINES, ["positional_encoding"]))
+def test_the_line_of_the_mistake_is_named(lined: str, verdict_on: Verdicts) -> None:
     """At least four of five are named, and no wrong line is."""
-    wanted = {ANSWERS / lesson / f"wrong_{name}.py": lines for name, lines in LINES[lesson].items()}
-    verdicts = run_judge(launcher, lesson, lambda judge: judge_answers(judge, list(wanted)))
-    named = {path: {line.line for line in verdicts[path].lines} for path in wanted}
+    wanted = dict(zip(with_lines(lined), LINES[lined].values(), strict=True))
+    named = {path: {line.line for line in verdict_on(path).lines} for path in wanted}
 
     assert [path.stem for path, lines in wanted.items() if named[path] - lines] == []
     assert sum(map(bool, named.values())) >= 0.8 * len(wanted), [path.stem for path in wanted if not named[path]]
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("lesson", [lesson for lesson in course().lessons if lesson not in LINES])
-def test_a_line_that_is_named_is_one_of_the_answer(lesson: str, launcher: Launcher) -> None:
+@each_lined([lesson for lesson in course().lessons if lesson not in LINES])
+def test_a_line_that_is_named_is_one_of_the_answer(lined: str, verdict_on: Verdicts) -> None:
     """In lessons whose lines are not labelled too, looking for one is no fault, and right code is given none."""
-    paths = answers_to(lesson)[:: max(1, 12 // SOAK)]
-    for path, result in run_judge(launcher, lesson, lambda judge: judge_answers(judge, paths)).items():
+    for path in with_lines(lined):
+        result = verdict_on(path)
         lines = [line.line for line in result.lines]
         assert result.state != "grader-error", complaint(result)
         assert all(1 <= line <= len(path.read_text("utf-8").splitlines()) for line in lines)
