@@ -53,14 +53,20 @@ def judged(launcher, sources: dict[str, str], *, shared: bool) -> list[LessonRes
     return results
 
 
+@pytest.fixture(scope="module")
+def tidy(launcher):
+    """The verdicts of fresh workers on right lessons."""
+    return judged(launcher, RIGHT, shared=False)
+
+
 @pytest.mark.parametrize("litter", LITTER)
-def test_what_a_lesson_leaves_behind_does_not_reach_the_next(launcher, litter):
+def test_what_a_lesson_leaves_behind_does_not_reach_the_next(launcher, tidy, litter):
     """Verdicts in a shared worker are those of fresh ones, although the first lesson changes the process."""
-    sources = {**RIGHT, "softmax": RIGHT["softmax"] + "\n" + LITTER[litter]}
+    softmax = RIGHT["softmax"] + "\n" + LITTER[litter]
 
-    shared, fresh = judged(launcher, sources, shared=True), judged(launcher, sources, shared=False)
+    shared = judged(launcher, {**RIGHT, "softmax": softmax}, shared=True)
 
-    assert shared == fresh
+    assert shared == [*judged(launcher, {"softmax": softmax}, shared=False), *tidy[1:]]
     assert [result.score for result in shared[1:]] == [10.0, 10.0]
 
 
