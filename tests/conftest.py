@@ -74,10 +74,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what tests choose and compute out of the configuration and the cache of whoever runs them."""
+    """Keep what tests choose and compute out of the configuration and the cache of whoever runs them.
+
+    The processes that share a run share its cache: each computed the fingerprints of the same mistakes.
+    """
+    place = tmp_path_factory.getbasetemp()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CACHE_HOME", str((place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "cache"))
         yield
 
 
