@@ -21,6 +21,8 @@ EACH_FOR_ITSELF = (
 # Files whose tests named `group/test` share what the group prepares: the answers to a lesson, the attacks on a course.
 IN_GROUPS = ("content/test_answers.py", "isolation/test_attacks.py")
 LONGEST_FIRST = (
+    "web/test_browser_",
+    "web/test_class_pages.py",
     "isolation/test_attacks.py",
     "docs/",
     "reports/test_redaction.py",
@@ -34,6 +36,7 @@ LONGEST_FIRST = (
     "cli/test_cli_processes.py",
     "cli/",
 )
+IN_A_BROWSER = ("web/test_browser_", "web/test_class_pages.py")  # one process starts one for all of them
 TESTS = Path(__file__).resolve().parents[1]
 
 
@@ -42,6 +45,8 @@ class Scheduler(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.removeprefix("tests/").partition("::")
+        if file.startswith(IN_A_BROWSER):
+            return "web"
         group, slash, _ = test.partition("[")[2].partition("/")
         if slash and file in IN_GROUPS:
             return f"{file}::{group}"
