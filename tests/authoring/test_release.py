@@ -542,6 +542,7 @@ def test_an_installed_wheel_needs_no_other_course(made, tmp_path):
         "-q",
         "--no-deps",
         "--no-index",
+        "--no-compile",  # of 500 modules few are imported
         "--target",
         str(site),
         str(made[1]),

@@ -106,7 +106,7 @@ def write_programs(bin_: Path, installs: bool) -> None:
     pip finds no index, so that it fails if anything is missing or of another version; a wheel goes beside, for `learn`.
     """
     own, beside = sys.executable, bin_ / "installed"
-    wheel = f'[[ "${{@: -1}}" != *.whl ]] || set -- "$@" --no-deps --target {beside}'
+    wheel = f'[[ "${{@: -1}}" != *.whl ]] || set -- "$@" --no-deps --no-compile --target {beside}'
     programs = {
         "gh": f'exec "{own}" -S "{FAKE_GH}" "$@"',
         "python": f'exec "{own}" {"" if installs else "-S "}"$@"',
