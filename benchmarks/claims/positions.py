@@ -1,5 +1,7 @@
 """Sinusoidal positions: what their sum with embeddings keeps, and what their dot products see."""
 
+import math
+
 import torch
 
 
@@ -50,3 +52,25 @@ def the_slowest_wave_is_far_from_repeating():
     wave = 2 * torch.pi * 10000 ** (510 / 512)
     assert wave > 40960 and wave < 2 * torch.pi * 10000
     return f"{wave:,.0f} positions at D = 512"
+
+
+def what_an_encoder_without_positions_can_know():
+    """sort_numbers.md: there are 8! = 40,320 orders.
+    sort_numbers.md: ln 8 = 2.079 nats
+    sort_numbers.md: Knowing nothing at all costs ln 16 = 2.773.
+    sort_numbers.md: 0.99⁸ = 92% of the lists are
+    """
+    said = math.factorial(8), f"{math.log(8):.3f}", f"{math.log(16):.3f}", f"{0.99**8:.0%}"
+    assert said == (40_320, "2.079", "2.773", "92%"), said
+    return f"{said}"
+
+
+def who_stands_first_finds_one_exchange_in_seven():
+    """sort_numbers.md: which makes ½ + ½ · ⅐ = 57%."""
+    right = 0
+    for at in range(7):
+        twin = list(range(8))
+        twin[at], twin[at + 1] = twin[at + 1], twin[at]
+        right += (twin[0] != min(twin)) + 1  # and every sorted list
+    assert f"{right / 14:.0%}" == "57%", right
+    return f"{right} of 14"
