@@ -1,10 +1,12 @@
 """Calibrate the bands of a run: train the reference on many seeds and two numbers of threads, and each wrong version.
 
-    python benchmarks/bands.py                 the table of docs/bands.md; about 15 minutes of one thread
+    python benchmarks/bands.py                        the table of bands.md; about 15 minutes of one thread
     python benchmarks/bands.py --threads --each 1     one run of each wrong version
+    python benchmarks/bands.py --lesson sort_numbers  another capstone than two_bits
 
-The upper end of the band is the mean + 4 standard deviations of the reference's losses, the lower end the floor - 3
-standard errors of a measurement. A wrong version is of use to the band if all its losses lie outside.
+The upper end of a band is the mean + 4 standard deviations of the reference's losses, the lower end the floor - 3
+standard errors of a measurement; of a share that is to be reached it is the mean - 4 standard deviations. A wrong
+version is of use to the band if it always lies outside.
 """
 
 from __future__ import annotations
@@ -24,21 +26,40 @@ from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.random_inputs import Rand
 
 FOLDER = Path(__file__).parents[1] / "solutions/models"
-KINDS = {"TwoBits": "class", "fit": "function"}
-MORE: dict[str, dict[str, str]] = {  # steps of `fit` and their lines, beside the known mistakes of the lesson
-    "SGD, rate 0.1": {"optimizer": "torch.optim.SGD(model.parameters())", "warm": "0.1"},
-    "SGD, rate 0.01": {"optimizer": "torch.optim.SGD(model.parameters())", "warm": "0.01"},
-    "rate 0.3": {"optimizer": "torch.optim.AdamW(model.parameters())", "warm": "0.3"},
-    "rate 0.001, no warm-up": {"optimizer": "torch.optim.AdamW(model.parameters())", "warm": "1e-3"},
+KINDS = {"two_bits": {"TwoBits": "class", "fit": "function"}, "sort_numbers": {"Sorter": "class", "fit": "function"}}
+_SGD, _ADAMW = "torch.optim.SGD(model.parameters())", "torch.optim.AdamW(model.parameters())"
+_KEPT = 'optimizer.param_groups[0]["lr"] ='
+MORE: dict[
+    str, dict[str, dict[str, str]]
+] = {  # steps of `fit` and their lines, beside the known mistakes of the lesson
+    "two_bits": {
+        "SGD, rate 0.1": {"optimizer": _SGD, "warm": "0.1"},
+        "SGD, rate 0.01": {"optimizer": _SGD, "warm": "0.01"},
+        "rate 0.3": {"optimizer": _ADAMW, "warm": "0.3"},
+        "rate 0.001, no warm-up": {"optimizer": _ADAMW, "warm": "1e-3"},
+    },
+    "sort_numbers": {
+        "SGD, rate 0.1": {"optimizer": _SGD, "rate": f"{_KEPT} 0.1"},
+        "rate 0.3": {"optimizer": _ADAMW, "rate": f"{_KEPT} 0.3"},
+        "rate 0.00001": {"optimizer": _ADAMW, "rate": f"{_KEPT} 1e-5"},
+        "rate 0.003 to the end": {"optimizer": _ADAMW, "rate": f"{_KEPT} 3e-3"},
+        "rate 0.001 to the end": {"optimizer": _ADAMW, "rate": f"{_KEPT} 1e-3"},
+    },
 }
 SHOWN = {
     "tb-no-attention", "tb-no-mask", "tb-large-start", "tb-target-is-input", "tb-two-ahead", "tb-softmax-before-loss",
     "tb-no-zero-grad",
+    "so-no-positions", "so-positions-always", "so-causal", "so-no-attention", "so-sorts-itself", "so-answer-is-list",
+    "so-sorts-ids", "so-softmax-before-loss", "so-no-zero-grad", "so-same-batch",
 }  # fmt: skip
-RIGHT = {"without positions", "without a network in the block", "of torch's layers"}
+RIGHT = {
+    "without positions", "without a network in the block", "of torch's layers",
+    "of two layers by hand, with waves", "with a zero table that stays", "with post-LN",
+}  # fmt: skip
+Figures = dict[str, float]  # of a run, by name
 
 
-def versions(mistakes: ModuleType) -> Iterator[tuple[str, dict[str, Any]]]:
+def versions(mistakes: ModuleType, more: dict[str, dict[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the wrong versions and the alternatives by name, as what stands in the place of the reference's."""
     for known in mistakes.MISTAKE_SETS:
         for each in known.mistakes:
@@ -47,23 +68,48 @@ def versions(mistakes: ModuleType) -> Iterator[tuple[str, dict[str, Any]]]:
         for each in known.alternatives:
             if each.name in RIGHT:
                 yield each.name, {known.function: known.build(each.changes, each.version)}
-    for name, changes in MORE.items():
+    for name, changes in more.items():
         yield name, {"fit": mistakes.loop.build(changes)}
 
 
-def measure(checks: ModuleType, namespace: dict[str, Any], seed: int, threads: int) -> tuple[float, ...]:
+def measure_two_bits(checks: ModuleType, subject: LocalModule, rand: Rand) -> Figures:
     """Return the first and the last loss of a run, that on fresh text, and the share of grammatical sentences."""
-    torch.set_num_threads(threads)
-    torch.manual_seed(seed)
-    rand, subject = Rand(seed), LocalModule(namespace, KINDS)
     model, losses = checks.trained(subject, rand)
-    fresh = checks.fresh_loss(model, rand)
-    written = checks.write(model, rand)
-    return losses[0], losses[-1], fresh, sum(map(checks.is_sentence, written)) / max(1, len(written))
+    fresh, written = checks.fresh_loss(model, rand), checks.write(model, rand)
+    share = sum(map(checks.is_sentence, written)) / max(1, len(written))
+    return {"first loss": losses[0], "last loss": losses[-1], "fresh text": fresh, "grammatical": share}
+
+
+def measure_sort_numbers(checks: ModuleType, subject: LocalModule, rand: Rand) -> Figures:
+    """Return the losses of a run, the lists and places that are right, and the same of a run without positions."""
+    model, losses, order = checks.trained(subject, rand)
+    exact, places, _ = checks.judge_sorting(model, order, rand)
+    plain, _, order = checks.trained(subject, rand, positions=False)
+    lists, _ = checks.draw_lists(rand, order, 64)
+    moved = checks.difference_when_reordered(plain, lists, torch.argsort(rand(checks.T)))
+    found, places_without, loss = checks.judge_sorting(plain, order, rand)
+    return {
+        "first loss": losses[0], "last loss": losses[-1], "sorted": exact, "places": places.mean().item(),
+        "without: sorted": found, "places ": places_without.mean().item(), "loss": loss, "reordered": moved,
+    }  # fmt: skip
+
+
+MEASURES = {"two_bits": measure_two_bits, "sort_numbers": measure_sort_numbers}
+
+
+def is_inside(checks: ModuleType, found: Figures) -> bool:
+    """The figures of a run are those of a right version."""
+    if "fresh text" in found:
+        return bool(checks.BAND[0] <= found["fresh text"] <= checks.BAND[1])
+    low, high = checks.BAND_WITHOUT
+    is_plain = found["without: sorted"] <= checks.MOST_WITHOUT and found["reordered"] < 1e-5
+    return bool(found["sorted"] >= checks.LEAST and is_plain and low <= found["loss"] <= high)
 
 
 def floor_error(checks: ModuleType, seeds: int) -> float:
-    """Return the standard deviation of the loss that the language itself has on a text of the length of a judgement."""
+    """Return the standard deviation that a judgement has of the loss of whoever knows all that can be known."""
+    if not hasattr(checks, "text"):
+        return stdev(_loss_without_places(checks, Rand(seed)) for seed in range(seeds))
     losses = []
     for seed in range(seeds):
         ids = checks.text(Rand(seed), 840 * 24)
@@ -73,38 +119,58 @@ def floor_error(checks: ModuleType, seeds: int) -> float:
     return stdev(losses)
 
 
+def _loss_without_places(checks: ModuleType, rand: Rand) -> float:
+    """The loss on fresh lists of a share for each number: how often it is there."""
+    lists, answers = checks.draw_lists(rand, torch.arange(checks.V), checks.FRESH)
+    shares = (answers[:, :, None] == lists[:, None, :]).double().mean(-1)
+    return -shares.log().mean().item()
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--lesson", choices=list(KINDS), default="two_bits")
     parser.add_argument("--seeds", type=int, default=20, help="of the reference, with each number of threads")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2], help="numbers of threads; none: no reference")
     parser.add_argument("--each", type=int, default=3, help="seeds of each wrong version")
     parser.add_argument("--steps", type=int, help="another number than the judged run has")
     options = parser.parse_args()
-    checks, mistakes = load_file(FOLDER / "test_two_bits.py"), load_file(FOLDER / "two_bits_mistakes.py")
-    reference = dict(vars(load_file(FOLDER / "two_bits.py")))
-
+    name = options.lesson
+    checks, mistakes = load_file(FOLDER / f"test_{name}.py"), load_file(FOLDER / f"{name}_mistakes.py")
+    reference = dict(vars(load_file(FOLDER / f"{name}.py")))
     checks.STEPS = options.steps or checks.STEPS
-    began, found = time.process_time(), []
+
+    def measure(namespace: dict[str, Any], seed: int, threads: int) -> Figures:
+        torch.set_num_threads(threads)
+        torch.manual_seed(seed)
+        return MEASURES[name](checks, LocalModule(namespace, KINDS[name]), Rand(seed))
+
+    began, found = time.process_time(), list[Figures]()
     for threads in options.threads:
-        found += [measure(checks, reference, seed, threads) for seed in range(1, options.seeds + 1)]
+        found += [measure(reference, seed, threads) for seed in range(1, options.seeds + 1)]
         _say(f"reference, {threads} thread{'s' * (threads > 1)}", found[-options.seeds :])
     if len(found) > 1:
-        seconds, fresh = (time.process_time() - began) / len(found), [each[2] for each in found]
-        upper, lower = mean(fresh) + 4 * stdev(fresh), checks.FLOOR - 3 * floor_error(checks, 50)
-        print(f"band: {lower:.4f} to {upper:.4f}; {seconds:.1f} s of processor time a run; in use: {checks.BAND}")
-        print(f"grammatical: least {min(each[3] for each in found):.3f}; in use: {checks.MIN_SENTENCES}", flush=True)
-    for name, changed in versions(mistakes):
-        runs = [measure(checks, reference | changed, seed, 1) for seed in range(1, options.each + 1)]
-        outside = all(not checks.BAND[0] <= each[2] <= checks.BAND[1] for each in runs)
-        _say(name, runs, "outside" if outside else "inside")
+        print(f"{(time.process_time() - began) / len(found):.1f} s of processor time a run", flush=True)
+        print(f"floor - 3 standard errors: {checks.FLOOR - 3 * floor_error(checks, 50):.4f}")
+        for figure in found[0]:
+            values = [each[figure] for each in found]
+            far = 4 * stdev(values)
+            print(
+                f"{figure}: {min(values):.4f} to {max(values):.4f}, mean ± 4 standard deviations "
+                f"{mean(values) - far:.4f} to {mean(values) + far:.4f}",
+                flush=True,
+            )
+    for title, changed in versions(mistakes, MORE[name]):
+        runs = [measure(reference | changed, seed, 1) for seed in range(1, options.each + 1)]
+        _say(title, runs, "inside" if any(is_inside(checks, each) for each in runs) else "outside")
 
 
-def _say(name: str, runs: list[tuple[float, ...]], where: str = "") -> None:
-    spread = stdev(each[2] for each in runs) if len(runs) > 1 else 0.0
-    first, last, fresh, share = (mean(each[part] for each in runs) for part in range(4))
-    row = f"| {name} | {first:.2f} | {last:.3f} | {fresh:.3f} ± {spread:.4f} | {share:.0%} | {where} |"
-    print(row, flush=True)
+def _say(name: str, runs: list[Figures], where: str = "") -> None:
+    cells = []
+    for figure in runs[0]:
+        values = [each[figure] for each in runs]
+        cells.append(f"{mean(values):.4g}" + (f" ± {stdev(values):.2g}" if len(values) > 1 else ""))
+    print(" | ".join([f"| {name}", *cells, f"{where} |"]), flush=True)
 
 
 if __name__ == "__main__":
