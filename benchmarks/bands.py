@@ -160,7 +160,7 @@ def main() -> None:
                 f"{mean(values) - far:.4f} to {mean(values) + far:.4f}",
                 flush=True,
             )
-    for title, changed in versions(mistakes, MORE[name]):
+    for title, changed in versions(mistakes, MORE[name]) if options.each else ():
         runs = [measure(reference | changed, seed, 1) for seed in range(1, options.each + 1)]
         _say(title, runs, "inside" if any(is_inside(checks, each) for each in runs) else "outside")
 
