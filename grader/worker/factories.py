@@ -46,7 +46,7 @@ def make(spec: dict[str, Any], log: Log) -> Any:
     """Build the object that *spec* describes; it appends events to *log*.
 
     A specification is `{"kind": "model", "layers": [["embedding", V, D], ...], "state": {...}}`, with optional
-    "dtype", "device", "training" and "cached"; or `{"kind": "optimizer", "name": "sgd", "module": <module>,
+    "dtype", "device", "training", "cached" and "heads"; or `{"kind": "optimizer", "name": "sgd", "module": <module>,
     "options": {...}}`; or `{"kind": "iterator", "items": [...]}`, a generator; or
     `{"kind": "report", "total": 500}`, a function that takes the loss of each step. Raises ValueError for another kind.
     """
@@ -78,7 +78,8 @@ def _make_model(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
     layers = [_make_layer(name, *sizes) for name, *sizes in spec["layers"]]
-    model = _stack_class(bool(spec.get("cached")))(layers, log)
+    model = _stack_class("cached" if spec.get("cached") else "watched" if spec.get("heads") else "")(layers, log)
+    model.heads = spec.get("heads")
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
     if spec.get("state") is not None:
@@ -99,7 +100,7 @@ def _make_layer(name: str, *sizes: Any) -> Any:
 
 
 @cache
-def _stack_class(cached: bool) -> Any:
+def _stack_class(kind: str) -> Any:
     """Define the class late and once: torch may be absent, and defining a module class costs as much as a model."""
     import torch
     from torch import nn
@@ -132,7 +133,20 @@ def _stack_class(cached: bool) -> Any:
             text = inputs if cache is None else torch.cat([cache, cache[:, :1], inputs], dim=1)
             return self.noted(inputs, self.layers(text)[:, -inputs.shape[1] :]), text
 
-    return CachedStack if cached else Stack
+    class WatchedStack(Stack):
+        """A stack that gives attention weights (L, B, H, T, T) beside its features: those are queries and keys at once.
+
+        `heads` is (L, H).
+        """
+
+        def forward(self, inputs: Any) -> Any:
+            x = self.noted(inputs, self.layers(inputs))
+            parts = x.unflatten(-1, (*self.heads, -1)).permute(2, 0, 3, 1, 4)  # (L, B, H, T, d_head)
+            scores = parts @ parts.mT
+            later = torch.ones_like(scores, dtype=torch.bool).triu(1)
+            return x, scores.masked_fill(later, float("-inf")).softmax(dim=-1)
+
+    return {"cached": CachedStack, "watched": WatchedStack}.get(kind, Stack)
 
 
 def _make_optimizer(spec: dict[str, Any], log: Log) -> Any:

@@ -366,6 +366,21 @@ def test_a_missing_name_in_the_state_is_told(launcher):
     assert (made.missing, made.unexpected) == (["bias"], ["extra"])
 
 
+def test_a_described_model_gives_the_weights_of_its_heads(launcher):
+    """With `heads` a model gives causal attention weights of each layer and head beside its features."""
+    worker = loaded(launcher, "def f(model, ids):\n    return model(ids)\n")
+    subject, table = RemoteModule(worker, {"f": "function"}), torch.zeros(3, 12)
+    table[:2, 2:4] = 9.0  # of layer 0, head 1: tokens 0 and 1 look alike, and at each other
+    model = subject.make_model([["embedding", 3, 12]], {"layers.0.weight": table}, heads=(2, 3))
+    features, weights = subject.f(model, torch.tensor([[2, 0, 1, 2]]))
+    worker.close()
+
+    assert features.shape == (1, 4, 12) and weights.shape == (2, 1, 3, 4, 4)
+    assert torch.equal(weights, weights.tril()) and torch.allclose(weights.sum(-1), torch.ones(()))
+    assert torch.allclose(weights[0, 0, 1, 2], torch.tensor([0.0, 0.5, 0.5, 0.0]))
+    assert torch.allclose(weights[1, 0, 0, 3], torch.full((4,), 0.25))
+
+
 def test_described_models_log_what_is_done_to_them(launcher):
     """A model and an optimizer sent by description are trained there; steps are logged with the gradients at the step,
     also when the optimizer is given a closure."""
