@@ -60,8 +60,9 @@ class CallableModule:
         self.told: list[str] = []
 
     def tell(self, text: str) -> None:
-        """Have the learner read a sentence below the verdict, also where every check passes."""
-        self.told.append(text)
+        """Have the learner read a sentence below the verdict, once, also where every check passes."""
+        if text not in self.told:  # a check may be asked twice
+            self.told.append(text)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._kinds:
