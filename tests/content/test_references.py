@@ -479,6 +479,42 @@ def attention_backward(draw: Draw) -> Comparison:
     return ours, theirs, [q, k, v, d_out]
 
 
+def attention_only(draw: Draw) -> Comparison:
+    """F.scaled_dot_product_attention, layer by layer, beside torch's linear maps."""
+    heads, d_head, tokens, layers, vocab = (draw.size() for _ in range(5))
+    sizes = vocab, tokens, heads * d_head, heads, layers
+    model = load("solutions/analysis/induction.py").AttentionOnly(*sizes).to(draw.dtype)
+    state = {name: draw.normal(*each.shape, scale=each.size(1) ** -0.5) for name, each in model.state_dict().items()}
+    ids = draw.integers(vocab, draw.size(), tokens)
+
+    def ours(*weights: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(model, dict(zip(state, weights, strict=True)), (ids,))[0]
+
+    def theirs(*weights: torch.Tensor) -> torch.Tensor:
+        part = dict(zip(state, weights, strict=True))
+        x = F.embedding(ids, part["tok.weight"]) + part["pos.weight"]
+        for n in range(layers):
+            q, k, v, wo = (part[f"layers.{n}.w{letter}.weight"] for letter in "qkvo")
+            cut = [F.linear(x, w).unflatten(-1, (heads, -1)).transpose(1, 2) for w in (q, k, v)]
+            x = x + F.linear(F.scaled_dot_product_attention(*cut, is_causal=True).transpose(1, 2).flatten(2), wo)
+        return F.linear(x, part["out.weight"])
+
+    return ours, theirs, list(state.values())
+
+
+def induction_score(draw: Draw) -> Comparison:
+    """A loop over the pairs of query and key that the statement names."""
+    period, front = draw.size(2), draw.shape(2)
+    tokens = period + draw.size()
+    weights = draw.normal(*front, tokens, tokens).softmax(-1)
+
+    def theirs(weights: torch.Tensor) -> torch.Tensor:
+        return sum(weights[..., i, i - period + 1] for i in range(period, tokens)) / (tokens - period)
+
+    lesson = load("solutions/analysis/induction.py")
+    return lambda weights: lesson.induction_score(weights, period), theirs, [weights]
+
+
 CASES: dict[str, Callable[[Draw], Comparison]] = {
     "embedding": embedding,
     "learned_positions": learned_positions,
@@ -489,6 +525,8 @@ CASES: dict[str, Callable[[Draw], Comparison]] = {
     "evaluation": evaluation,
     "gradient_clipping": gradient_clipping,
     "attention_backward": attention_backward,
+    "attention_only": attention_only,
+    "induction_score": induction_score,
     "gelu": gelu,
     "swiglu": swiglu,
     "feed_forward": feed_forward,
@@ -523,6 +561,6 @@ def test_every_reference_equals_its_operator(name: str, data: st.DataObject, see
 
     mine, other = values_and_gradients(ours, given_), values_and_gradients(theirs, given_)
 
-    tolerance = TOLERANCE[dtype] * (WHOLE_MODELS if name in {"gpt", "encoder", "pooling_heads"} else 1)
+    tolerance = TOLERANCE[dtype] * (WHOLE_MODELS if name in {"gpt", "encoder", "pooling_heads", "attention_only"} else 1)
     torch.testing.assert_close(mine, other, atol=tolerance, rtol=max(tolerance, 1e-4))
     assert all(torch.equal(a, b) for a, b in zip(before, given_, strict=True))
