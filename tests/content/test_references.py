@@ -18,6 +18,7 @@ from support.course_files import load
 
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
 WHOLE_MODELS = 10  # times that: each LayerNorm multiplies the rounding errors of those before it
+DEEP = {"gpt", "encoder", "pooling_heads", "attention_only"}  # those models
 WIDE = (4, 6)  # features of a head there: LayerNorm over two that are nearly equal multiplies errors by 1 / sqrt(eps)
 
 Function = Callable[..., torch.Tensor]
@@ -561,6 +562,6 @@ def test_every_reference_equals_its_operator(name: str, data: st.DataObject, see
 
     mine, other = values_and_gradients(ours, given_), values_and_gradients(theirs, given_)
 
-    tolerance = TOLERANCE[dtype] * (WHOLE_MODELS if name in {"gpt", "encoder", "pooling_heads", "attention_only"} else 1)
+    tolerance = TOLERANCE[dtype] * (WHOLE_MODELS if name in DEEP else 1)
     torch.testing.assert_close(mine, other, atol=tolerance, rtol=max(tolerance, 1e-4))
     assert all(torch.equal(a, b) for a, b in zip(before, given_, strict=True))
