@@ -155,7 +155,7 @@ def _batch_size(call: ChangedCall) -> str:
         if place[1] != "state" and value.ndim > 2 and value.shape[0] == right.shape[0]
     }
     right_alone, found_alone = call.ask(alone)
-    if not alone or not is_array(found) or not same(right_alone, right[:1]) or found.shape[0] != right.shape[0]:
+    if not alone or not is_array(found) or not same(right_alone, right[:1]) or found.shape[:1] != right.shape[:1]:
         return ""
     if not is_array(found_alone) or found_alone.shape != found[:1].shape or same(found_alone, found[:1], MOVED):
         return ""
