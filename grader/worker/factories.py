@@ -139,9 +139,12 @@ def _stack_class(kind: str) -> Any:
         `heads` is (L, H).
         """
 
+        heads: Any
+
         def forward(self, inputs: Any) -> Any:
             x = self.noted(inputs, self.layers(inputs))
-            parts = x.unflatten(-1, (*self.heads, -1)).permute(2, 0, 3, 1, 4)  # (L, B, H, T, d_head)
+            layers, heads = self.heads
+            parts = x.unflatten(-1, (layers, heads, -1)).permute(2, 0, 3, 1, 4)  # (L, B, H, T, d_head)
             scores = parts @ parts.mT
             later = torch.ones_like(scores, dtype=torch.bool).triu(1)
             return x, scores.masked_fill(later, float("-inf")).softmax(dim=-1)

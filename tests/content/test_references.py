@@ -496,8 +496,8 @@ def attention_only(draw: Draw) -> Comparison:
         x = F.embedding(ids, part["tok.weight"]) + part["pos.weight"]
         for n in range(layers):
             q, k, v, wo = (part[f"layers.{n}.w{letter}.weight"] for letter in "qkvo")
-            cut = [F.linear(x, w).unflatten(-1, (heads, -1)).transpose(1, 2) for w in (q, k, v)]
-            x = x + F.linear(F.scaled_dot_product_attention(*cut, is_causal=True).transpose(1, 2).flatten(2), wo)
+            q, k, v = (F.linear(x, w).unflatten(-1, (heads, -1)).transpose(1, 2) for w in (q, k, v))
+            x = x + F.linear(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2), wo)
         return F.linear(x, part["out.weight"])
 
     return ours, theirs, list(state.values())
@@ -510,7 +510,7 @@ def induction_score(draw: Draw) -> Comparison:
     weights = draw.normal(*front, tokens, tokens).softmax(-1)
 
     def theirs(weights: torch.Tensor) -> torch.Tensor:
-        return sum(weights[..., i, i - period + 1] for i in range(period, tokens)) / (tokens - period)
+        return torch.stack([weights[..., i, i - period + 1] for i in range(period, tokens)]).mean(0)
 
     lesson = load("solutions/analysis/induction.py")
     return lambda weights: lesson.induction_score(weights, period), theirs, [weights]
