@@ -143,7 +143,7 @@ mistake("gn-in-place", "You change the caller's logits (`logits /= temperature`)
 mistake("gn-in-place", "You write −∞ into the caller's logits.", "Make new ones: `masked_fill`, without the `_` at its "
         "end.",
         coding="−∞", cut="scaled = logits.masked_fill_(scaled < least, -torch.inf) / temperature")
-probs.common("gn", "float32")
+probs.common("gn", "float32", "first_only", "batch_of_one")
 
 # --- just as right
 right("the ids that topk gives", cut="torch.full_like(scaled, -torch.inf).scatter(-1, scaled.topk(count).indices, "
