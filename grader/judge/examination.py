@@ -259,16 +259,16 @@ class Judge:
             return []
         checks = self._fixed_checks(lesson)
         ends = {result.id: (result.function, result.outcome) for result in results}
-        told = [check.name for check in checks.checks if not check.is_run]
-        names = {name: ends[f"{lesson.name}.{name}"] for name in told}
+        told = [check for check in checks.checks if not check.is_run]
         found: list[WrongLine | None] = []
         with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
             if (subject := loaded.load_watched()) is None:
                 return []
             module = WatchedModule(subject, hook_expressions(submission.source)[1])
             for function in functions:
-                failed = [name for name, end in names.items() if end in ((function, "failed"), (function, "raised"))]
-                asked = [checks.transcripts[name].submission for name in failed]
+                bad = ((function, "failed"), (function, "raised"))
+                failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
+                asked = [checks.transcript(check).submission for check in failed]
                 reference = self._watched_reference(lesson)
                 found.append(find_wrong_line(function, module, reference, asked, submission.source))
         loaded.drop_output()

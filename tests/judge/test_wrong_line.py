@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.factories import ROOT, judge_source
+from support.factories import ROOT, judge_source, run_judge
 
+from grader.judge.checks.lesson_checks import LessonChecks
+from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.processes.reply_schema import MAX_EVENTS, Malformed, reply_to
+from grader.model import LessonResult, Submission
 from grader.record import Record
 from grader.reports.redact_record import redact
 from grader.worker.watched_source import AFTER, HOOK, MAX_PLACES, Watcher, hook_expressions
@@ -194,3 +197,20 @@ def test_of_an_endless_source_only_the_beginning_is_watched() -> None:
 
         assert len(places) == MAX_PLACES
         compile(tree, "f.py", "exec")
+
+
+def test_only_checks_that_failed_are_recorded_for_it(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the other checks ask is not needed to find the line, and to record it takes a fifth of the whole answer."""
+    recorded: list[str] = []
+    record = LessonChecks._record
+    monkeypatch.setattr(LessonChecks, "_record", lambda self, check: recorded.append(check.name) or record(self, check))
+    wrong = (ROOT / "solutions/core/training.py").read_text().replace("optimizer.zero_grad()", "pass")
+
+    def examine(judge: Judge) -> LessonResult:
+        return judge.examine(judge.course.lessons["training"], Submission("training", "training.py", wrong), 7)
+
+    result = run_judge(launcher, "training", examine)
+
+    failed = {check.id.split(".")[1] for check in result.checks if check.outcome in ("failed", "raised")}
+    assert failed and len(failed) < len(result.checks) / 2
+    assert sorted(recorded) == sorted(failed)

@@ -29,6 +29,7 @@ class LessonChecks:
 
     def __init__(self, runner: CheckRunner, answers: CourseAnswers, lesson: Lesson, seed: int) -> None:
         self.runner, self.answers, self.lesson, self.seed = runner, answers, lesson, seed
+        self._recorded: dict[str, Transcript] = {}
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -79,7 +80,13 @@ class LessonChecks:
     @cached_property
     def transcripts(self) -> dict[str, Transcript]:
         """The transcript of each check that is no run, by its name: what it asks of a right submission."""
-        return {check.name: self._record(check) for check in self.checks if not check.is_run}
+        return {check.name: self.transcript(check) for check in self.checks if not check.is_run}
+
+    def transcript(self, check: Check) -> Transcript:
+        """Return the transcript of one check; it is recorded once."""
+        if check.name not in self._recorded:
+            self._recorded[check.name] = self._record(check)
+        return self._recorded[check.name]
 
     def _record(self, check: Check) -> Transcript:
         reference = self.answers.load(self.lesson)
