@@ -124,3 +124,21 @@ def test_code_that_fails_leaves_no_facts():
         raise ValueError
 
     assert facts_about("attention", "scaled_dot_product_attention", fails) == []
+
+
+@pytest.mark.parametrize("kind", [torch.Tensor, list])
+def test_of_answers_far_too_large_nothing_more_is_asked(kind):
+    """Each takes long to read: that the first is hundreds of times the right one says enough."""
+    asked = []
+
+    def repeats(x, dim=-1):
+        asked.append(x)
+        values = x.exp().reshape(-1).repeat(400)
+        return values if kind is torch.Tensor else values.tolist()
+
+    outputs = shared("softmax", "softmax").outputs
+    subject = outputs.subject_for(repeats)
+    seen = outputs.observe_all(subject)
+    asked.clear()
+    find_facts(outputs, subject, seen)
+    assert len(asked) == 1

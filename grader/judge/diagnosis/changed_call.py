@@ -79,9 +79,10 @@ class ChangedCall:
             new = list(items.values()) if isinstance(old, list) else items
             exchanges[number] = replace(exchanges[number], content={**exchanges[number].content, entry: new})
         reference = self.outputs.subject_with(())
-        both = (ask_again(each, exchanges, self.outputs.mistake_set.read) for each in (reference, self.subject))
-        right, found = ((answer[-1] if isinstance(answer, list) and answer else answer) for answer in both)
-        return right, found
+        both = [ask_again(each, exchanges, self.outputs.mistake_set.read) for each in (reference, self.subject)]
+        if isinstance(both[0], list):  # several observations; or one, in which a list is right
+            both = [answer[-1] if isinstance(answer, list) and answer else answer for answer in both]
+        return both[0], both[1]
 
 
 def other(value: Any, step: float = 1.0) -> Any:

@@ -23,6 +23,7 @@ CHOICES = (0, 1, 2, 3)  # other values of a number that is no size
 MOVED, STILL = 1e-3, 1e-5  # by how much an answer changes that depends on an input, and one that does not
 IDENTITY = "With the identity"
 MAX_NAMED = 4  # inputs in one sentence
+MAX_LARGER = 64  # times the right answer: two dozen more answers that are larger take seconds to read
 
 
 def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[Fact]:
@@ -77,7 +78,11 @@ def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tu
             continue
         call = ChangedCall(outputs, subject, exchanges[: calls[0] + 1])
         inputs = {(name, getattr(value, "ndim", 0)) for name, value in call.given.values() if value is not None}
-        if not inputs <= tried and all(map(_is_number, call.answers)):
+        if inputs <= tried:
+            continue
+        if any(_size(found) > MAX_LARGER * max(1, _size(right)) for right, found in [call.answers]):
+            return
+        if all(map(_is_number, call.answers)):
             tried, count = tried | inputs, count + 1
             yield call, outputs.special[number]
             if count == MAX_CALLS:
@@ -86,6 +91,10 @@ def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tu
 
 def _is_number(answer: Any) -> bool:
     return isinstance(answer, float) or (is_array(answer) and not bool((to_numpy(answer) != to_numpy(answer)).any()))
+
+
+def _size(answer: Any) -> int:
+    return to_numpy(answer).size if is_array(answer) else len(answer) if isinstance(answer, list | tuple | dict) else 1
 
 
 def _is_fickle(call: ChangedCall) -> list[Fact]:
