@@ -79,6 +79,35 @@ EXERCISES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("-l[range(3), t]", "-l[range(3), t].mean()"),
     ),
+    "activations": (
+        "x, i, m = torch.randn(3, 4), torch.eye(4), torch.randn(3, 4).to_mkldnn(); y = x.to_mkldnn(); o = x * 0 + 1",
+        (
+            "f(x)", "f(x, 'none')", "f(x, 'tanh')", "f(x, approximate='tanh')", "f(x, approximate='none')", "f()(x)",
+            "f('tanh')(x)", "f(approximate='tanh')(x)", "f(y)", "f(y, approximate='none')", "f(x, i, None, 'gelu')",
+            "f(x, i, None, 'gelu', [], 'none')", "f(x, i, None, 'gelu', [], '')", "f(x, i, None, 'gelu', [], 'tanh')",
+            "f(torch.zeros(4), x, i, use_gelu=True)", "f(torch.cat([o, x], -1))", "f(o, x)", "f(x, o)",
+        ),
+        ("x * (1 + torch.erf(x / 2**0.5)) / 2",),
+    ),
+    "layer_norm": (
+        "x = torch.randn(3, 4); c = x - x.mean(-1, keepdim=True); a, b = torch.ones(4), torch.zeros(4)",
+        (
+            "f(x, (4,))", "f(x, [4], None, None, 1e-5)", "f(x, (4,), None, None)", "f(x, (4,), a, b)", "f((4,))(x)",
+            "f(4)(x)", "f(x, 1)", "f(x, 1, None, None, 1e-5)", "f(1, 4)(x)", "f(x, None, None, 3, 4, 1, 1, 1e-5)",
+            "f(x[None])", "f(3)(x[None])", "f(3, affine=False)(x[None])", "f(3)(x.T)",
+            "f(x.T, None, None, training=True)",
+            "f(x[None], None, None, None, None, True, 0.1, 1e-5, False)", "f()(x[None])", "f()(x.T)",
+            "f(x.T, None, None, None, None, True, 0.1, 1e-5)", "f(x.T, None, None, None, None, True, 0.1, 1e-5, False)",
+            "f(x.T, a[:3], b[:3], None, None, True, 0.1, 1e-5)", "f(x.T, None, None, True, 0.1, 1e-5)",
+            "f(c[..., None], 7, 7 / 4, 0.5, 1e-5)", "f(7, 7 / 4, 0.5, 1e-5)(c[..., None])",
+            "f(7, 7 / 4, 0.5, 1e-5)(c[..., None, None])", "f(c, 2 * a[:3, None])", "f(c, 2 * a[:3, None], 0)",
+            "f(x)", "f(c)",
+            "f(x, -1)", "f(x, dim=-1)", "f(c, 2, -1, 2.0)", "f(c * 1e3, 2, 0, 2.0)",
+        ),
+        ("c / (c.square().mean(-1, keepdim=True) + 1e-5).sqrt()",
+         "x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt()",
+         "(c / (c.square().mean(-1, keepdim=True) + 1e-5).sqrt()).T"),
+    ),
 }  # fmt: skip
 
 

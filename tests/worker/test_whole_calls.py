@@ -21,7 +21,8 @@ from grader.source.forbidden_calls import find_forbidden_calls
 from grader.worker.call_monitor import matches
 from grader.worker.operations import ModuleHost
 
-EXERCISES = ("softmax", "attention", "cross_entropy")
+ALL_CALLED = ("softmax", "attention", "cross_entropy")
+EXERCISES = (*ALL_CALLED, "activations", "layer_norm")
 MAX_SECONDS = 1800
 
 
@@ -52,13 +53,13 @@ def test_every_call_that_does_the_exercise_is_refused(exercise):
         warnings.simplefilter("ignore")
         said = {(expression, way): refusal(exercise, expression, way) for expression, way in found(exercise)}
 
-    assert len(said) > 20
+    assert len(said) > (20 if exercise in ALL_CALLED else 3)
     assert [call for call, error in said.items() if error.get("kind") != "forbidden"] == []
     assert {error["text"] for error in said.values()} <= set(forbids)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", ALL_CALLED)
 def test_no_other_call_does_the_exercise(exercise, tmp_path):
     """Callables of torch are called on random input in the plausible ways; what gives the answer is known."""
     every = max(1, 30 // SOAK)  # all of them take many minutes
