@@ -11,8 +11,9 @@ import re
 import sys
 import threading
 import warnings
+from _lsprof import Profiler
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[N
             seen.append(entry)
             raise ForbiddenCall(entry)
 
-    return _profile(refuse) if forbids else nullcontext()
+    return _profile(refuse)
 
 
 @contextmanager
@@ -74,6 +75,32 @@ def _profile(refuse: Callable[[str], None]) -> Iterator[None]:
     finally:
         sys.setprofile(before)
         threading.setprofile(None)
+
+
+class CallRecord:
+    """Notes what is called in its context, in this thread, and refuses nothing.
+
+    No Python runs for each call, as it does for `watch`: a call takes a third less time.
+    """
+
+    def __init__(self) -> None:
+        self._profiler = Profiler(subcalls=False, builtins=True)
+
+    def __enter__(self) -> None:
+        self._profiler.enable()
+
+    def __exit__(self, *_: object) -> None:
+        self._profiler.disable()
+
+    def may_hold(self, forbids: tuple[str, ...]) -> bool:
+        """Return False if `watch` would have refused none of the calls; it decides about the others."""
+        called = [entry.code for entry in self._profiler.getstats()]
+        names = [
+            code if isinstance(code, str) else code.co_qualname
+            for code in called
+            if isinstance(code, str) or code.co_filename.startswith(_packages_folder())
+        ]
+        return matches("\n0\n".join(names), forbids) is not None  # the number keeps the words of two names apart
 
 
 class CallBlocker:

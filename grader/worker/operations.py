@@ -9,12 +9,13 @@ from __future__ import annotations
 import copy
 import time
 import traceback
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from grader.worker import factories, fake_device
 from grader.worker.arrays import make_slice, map_leaves
-from grader.worker.call_monitor import CallBlocker, ForbiddenCall, watch
+from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, watch
 from grader.worker.still import without_dropout
 from grader.worker.watched_source import HOOK
 from grader.worker.wire import Array, Handle
@@ -30,7 +31,11 @@ Reply = dict[str, Any]
 
 
 class ModuleHost:
-    """Hold one module's namespace, the objects made from it, and the log of what happened to them."""
+    """Hold one module's namespace, the objects made from it, and the log of what happened to them.
+
+    Attributes:
+        record: Where it is set, calls are noted there; the profiler refuses none then.
+    """
 
     def __init__(self, namespace: dict[str, Any], forbids: tuple[str, ...] = (), files: frozenset[str] = frozenset()):
         """Block the calls in *forbids*; *files* are the paths whose lines a traceback may show."""
@@ -38,6 +43,7 @@ class ModuleHost:
         self.forbids = forbids
         self.files = files
         self.blocker = CallBlocker(forbids)
+        self.record: CallRecord | None = None
         self.objects: dict[int, Any] = {}
         self.made = 0
         self.log: list[tuple[Any, ...]] = []
@@ -47,7 +53,8 @@ class ModuleHost:
         operation = str(request["operation"])
         forbidden: list[str] = []
         try:
-            with watch(self.forbids if operation == "call" else (), forbidden):
+            is_watched = operation == "call" and self.forbids
+            with (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext():
                 reply: Reply = getattr(self, f"do_{operation}")(request)
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}

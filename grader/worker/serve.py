@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.worker import factories, isolation, wire
 from grader.worker.arrays import pack, unpack
+from grader.worker.call_monitor import CallRecord
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
@@ -139,11 +140,25 @@ def _load(request: Request) -> tuple[ModuleHost, Reply]:
 def _answer_sequences(host: ModuleHost, sequences: list[list[Request]], bounds: wire.Bounds) -> list[wire.Array]:
     """Answer sequences of requests; the replies to each are a frame, which the judge need not decode.
 
-    A frame that cannot be sent is empty.
+    A frame that cannot be sent is empty. They come for code without side effects alone: its calls are only noted, and
+    all are made again, to be watched, if one may be forbidden.
     """
+    if not host.forbids:
+        return _answer_each(host, sequences, bounds)
+    host.record = record = CallRecord()
+    frames = _answer_each(host, sequences, bounds)
+    host.record = None
+    return _answer_each(host, sequences, bounds) if record.may_hold(host.forbids) else frames
+
+
+def _answer_each(host: ModuleHost, sequences: list[list[Request]], bounds: wire.Bounds) -> list[wire.Array]:
     frames, left = [], bounds.body
     for requests in sequences:
         replies = _answer_sequence(host, requests, bounds)
+        record, host.record = host.record, None
+        if record and any("error" in reply for reply in replies):  # watched, a call may end in another error
+            replies = _answer_sequence(host, requests, bounds)
+        host.record = record
         try:
             frame = b"".join(wire.encode({"replies": replies}, bounds))
         except Exception:  # as in `_send`

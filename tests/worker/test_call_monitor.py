@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import threading
 import warnings
+from contextlib import suppress
 
+import numpy
 import pytest
 import torch
 from torch.nn import functional
 from torch.overrides import handle_torch_function
 
+from grader.worker.arrays import pack
 from grader.worker.call_monitor import CallBlocker, ForbiddenCall
 from grader.worker.operations import ModuleHost
+from grader.worker.serve import _answer_sequences
+from grader.worker.wire import REPLY, read_frame
 
 FORBIDS = ("softmax", "log_softmax", "scaled_dot_product_attention", "multi_head_attention_forward")
 X, Q = torch.randn(3, 4), torch.randn(1, 2, 3, 4)
@@ -70,15 +75,66 @@ def test_a_forbidden_call_is_noticed(case):
     assert functional.scaled_dot_product_attention(Q, Q, Q).shape == Q.shape
 
 
+def ask_ahead(host, x):
+    """The reply to a request that is sent ahead with others."""
+    request = {"operation": "call", "target": "f", "args": [pack(x)], "kwargs": {}}
+    (frame,) = _answer_sequences(host, [[request]], REPLY)
+    return read_frame(frame.data)["replies"][0]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("case", OFFENCES)
+def test_a_forbidden_call_is_noticed_ahead(case):
+    """Asked ahead, where calls are only noted at first, the answer says the same and shows the same lines."""
+    host = ModuleHost({"f": OFFENCES[case]}, FORBIDS, frozenset({__file__}))
+    try:
+        alone = host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
+        ahead = ask_ahead(host, X)
+    finally:
+        host.close()
+
+    assert ahead["error"] == alone["error"] and ahead["error"]["kind"] == "forbidden"
+
+
+def test_a_forbidden_function_of_a_library_is_noticed_ahead():
+    """A function that no operator stands for is noticed too: one in Python, one in C, one that is swallowed."""
+    functions = (lambda x: numpy.linalg.norm(x), lambda x: x.dim(), swallowed)
+
+    for function, name in zip(functions, ("norm", "dim", "numel"), strict=True):
+        host = ModuleHost({"f": function}, (name,))
+        reply = ask_ahead(host, X)
+        host.close()
+
+        assert reply["error"]["text"] == name
+
+
+def swallowed(x):
+    with suppress(BaseException):
+        x.numel()
+    return x
+
+
+def attend(q):
+    q = q.clone().requires_grad_()
+    weights = torch.exp(q @ q.transpose(-1, -2) - torch.logsumexp(q @ q.transpose(-1, -2), -1, keepdim=True))
+    functional.layer_norm(weights @ q, (4,)).sum().backward()
+    return q.grad
+
+
+def test_what_is_not_forbidden_is_asked_once_ahead():
+    """Where no call may be forbidden, the answers of the first time are taken."""
+    calls = []
+    host = ModuleHost({"f": lambda q: calls.append(q) or attend(q)}, FORBIDS)
+    try:
+        reply = ask_ahead(host, Q)
+    finally:
+        host.close()
+
+    assert len(calls) == 1 and reply["value"].shape == Q.shape
+
+
 def test_what_is_not_forbidden_runs():
     """Sums, exponentials, norms, gradients and attention by hand are left alone."""
-
-    def attend(q):
-        q = q.clone().requires_grad_()
-        weights = torch.exp(q @ q.transpose(-1, -2) - torch.logsumexp(q @ q.transpose(-1, -2), -1, keepdim=True))
-        functional.layer_norm(weights @ q, (4,)).sum().backward()
-        return q.grad
-
     host = ModuleHost({"f": attend}, FORBIDS)
     try:
         reply = host.perform({"operation": "call", "target": "f", "args": [Q], "kwargs": {}})
