@@ -16,6 +16,7 @@ import math
 import socket
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from json.encoder import encode_basestring_ascii as quote
 from typing import Any
@@ -92,6 +93,14 @@ class Opaque:
 
     type_name: str
     text: str
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "$tuple": tuple,
+    "$float": float,
+    "$handle": Handle,
+    "$opaque": lambda content: Opaque(*content),
+}
 
 
 @dataclass(frozen=True)
@@ -202,6 +211,25 @@ def decode(header: bytes, body: bytes | memoryview, bounds: Bounds = REQUEST) ->
         raise ProtocolError(f"not a message: {type(error).__name__}") from error
     if not isinstance(message, dict):
         raise ProtocolError("a message is a dictionary")
+    return message
+
+
+def decode_trusted(header: bytes, body: bytes | memoryview, _bounds: Bounds = REQUEST) -> dict[str, Any]:
+    """Decode a frame of the judge's as `decode` does, in a fraction of the time: nothing is checked."""
+    at = 0
+
+    def read_tagged(node: dict[str, Any]) -> Any:
+        nonlocal at
+        ((tag, content),) = node.items()
+        if tag == "$dict":
+            return dict(content)
+        if tag == "$array":
+            kind, dtype, shape, device, length = content
+            at += length
+            return Array(kind, dtype, tuple(shape), body[at - length : at], device)
+        return _READERS[tag](content)
+
+    message: dict[str, Any] = json.loads(header, object_hook=read_tagged)
     return message
 
 
@@ -319,8 +347,8 @@ class FrameReader:
         taken: How many bytes the last one had.
     """
 
-    def __init__(self, bounds: Bounds = REQUEST) -> None:
-        self.bounds, self.taken = bounds, 0
+    def __init__(self, bounds: Bounds = REQUEST, decode: Callable[..., dict[str, Any]] = decode) -> None:
+        self.bounds, self.taken, self._decode = bounds, 0, decode
         self._buffer = bytearray()
         self._needed = PREFIX.size
 
@@ -344,7 +372,7 @@ class FrameReader:
             return None
         buffer, self._buffer = self._buffer, self._buffer[end:]
         self._needed, self.taken = PREFIX.size, end
-        return decode(bytes(buffer[PREFIX.size : body_at]), memoryview(buffer)[body_at:end], self.bounds)
+        return self._decode(bytes(buffer[PREFIX.size : body_at]), memoryview(buffer)[body_at:end], self.bounds)
 
     def receive(self, sock: socket.socket, deadline: float | None = None) -> dict[str, Any]:
         """Wait for the next frame until *deadline*, in seconds of `time.monotonic()`. Raises TimeoutError."""
