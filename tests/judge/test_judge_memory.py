@@ -29,9 +29,9 @@ limits = course().limits
 WHERE = ("value", "grads", "state", "after", "events")
 first, step = map(int, sys.argv[1:3])
 
-def lies(kind, make, rarely):
+def lies(kind, make):
     # everywhere; beside right values; now and then, so that what a check asks first is right
-    for keys, share in ((WHERE, 1.0), (WHERE[1:], 1.0), (WHERE, rarely)):
+    for keys, share in ((WHERE, 1.0), (WHERE[1:], 1.0), (WHERE, 0.3), (WHERE, 0.1)):
         chance = random.Random(1)
         yield f"{kind}/{len(keys)}/{share}", lambda act, reply, keys=keys, share=share, chance=chance: (
             enlarged(reply, make, limits.answer_kb << 10, keys) if chance.random() < share else reply)
@@ -40,7 +40,7 @@ def memory_mb(key):
     status = Path("/proc/self/status").read_text()
     return int(status.partition(key + ":")[2].split()[0]) >> 10
 
-def drive(name, kinds, rarely, judge):
+def drive(name, kinds, judge):
     lesson = course().lessons[name]
     def examine(what):
         gc.collect()
@@ -52,14 +52,14 @@ def drive(name, kinds, rarely, judge):
         print(f"{name}/{what}", score, used, before, memory_mb("VmHWM"), flush=True)
     examine("honest")
     for kind, make in kinds:
-        for what, launcher.lie in lies(kind, make, rarely):
+        for what, launcher.lie in lies(kind, make):
             examine(what)
 
 for number, name in enumerate(sys.argv[3:], first):
     lesson, kinds = course().lessons[name], list(HUGE.items())[number % step :: step]
     source, weights = lesson.solution_path.read_text(), read_artefact(lesson.solution_path)
     launcher = LyingLauncher(source, limits, lambda act, reply: reply)
-    run_judge(launcher, name, lambda judge: drive(name, kinds, (0.1, 0.3)[number % 2], judge))
+    run_judge(launcher, name, lambda judge: drive(name, kinds, judge))
 """
 
 
