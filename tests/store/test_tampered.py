@@ -119,7 +119,8 @@ def reads_of(path: Path) -> None:
 # ---- where files are written -----------------------------------------------------------------------------------------
 
 
-NAMES = ("../../../PWNED/ann", "/tmp/x/ann", "..", ".hidden", "--help", "-rf", "a\x00b", "x" * 300)
+OUTSIDE = f"/tmp/selfattend-outside-{os.getpid()}/ann"
+NAMES = ("../../../PWNED/ann", OUTSIDE, "..", ".hidden", "--help", "-rf", "a\x00b", "x" * 300)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -131,7 +132,7 @@ def test_no_name_in_a_store_leads_out_of_the_results(stolen, name):
     room = stolen.parent.parent
 
     assert {path.name for path in room.iterdir()} <= {"out", "merged", "canvas.csv", "up.csv"}
-    assert not (room.parent / "PWNED").exists() and not Path("/tmp/x").exists()
+    assert not (room.parent / "PWNED").exists() and not Path(OUTSIDE).parent.exists()
     files = [path for out in ("out", "merged") for path in (room / out / "feedback").glob("*")]
     assert files and not [path for path in files if path.name.startswith(("-", "."))]
 
