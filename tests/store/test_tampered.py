@@ -119,7 +119,7 @@ def reads_of(path: Path) -> None:
 # ---- where files are written -----------------------------------------------------------------------------------------
 
 
-OUTSIDE = f"/tmp/selfattend-outside-{os.getpid()}/ann"
+OUTSIDE = "/tmp/selfattend-outside-of-results/ann"
 NAMES = ("../../../PWNED/ann", OUTSIDE, "..", ".hidden", "--help", "-rf", "a\x00b", "x" * 300)
 
 
