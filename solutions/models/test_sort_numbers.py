@@ -216,7 +216,7 @@ def test_reports(submission, rand):
     losses_of(submission, spied(submission, rand)[0], *batches(rand, 6, 3, 5))
 
 
-@pytest.mark.check(skill="values", points=2, function="fit", needs="test_reports", stage="in its first loss")
+@pytest.mark.check(skill="values", points=1, function="fit", needs="test_reports", stage="in its first loss")
 @pytest.mark.parametrize("which", ["any sizes", "one list", "one place"])
 def test_first_loss(submission, reference, rand, which):
     """Reports first the mean cross-entropy of the answers, as it is before any step."""

@@ -83,7 +83,7 @@ def test_without_a_name_it_lists_what_can_be_built_and_what_is_missing(tmp_path)
     done = learn("build", cwd=work, course=ROOT)
 
     models = [text.split("\n") for text in done.stdout.split("\n\n") if "not solved yet:" in text]
-    assert [model[0].split()[0] for model in models] == ["two_bits", "tiny_gpt"]
+    assert [model[0].split()[0] for model in models] == ["two_bits", "tiny_gpt", "sort_numbers"]
     assert models[0][1] == "  yours: embedding" and "gpt" in "".join(models[0][2:])
     assert "embedding" not in "".join(models[0][2:])
     assert done.stdout.endswith("  learn build two_bits\n") and done.returncode == 0

@@ -146,6 +146,7 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     assert page.get_by_text("You expected 3.0").count() == 1
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.set_viewport_size({"width": 400, "height": 800})
+    page.wait_for_function("innerWidth === 400")
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert faults(page) == []
 
