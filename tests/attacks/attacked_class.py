@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from attacks.attack import Attack, as_facts
 from attacks.canaries import Canaries
-from attacks.grading_process import GradingProcess, descendants
+from attacks.grading_process import GradingProcess
 from attacks.packages import pack_up
 from support import outer_sandbox
 from support.course_files import ROOT
@@ -76,8 +75,7 @@ class AttackedClass:
         """Wait until it grades; note an honest learner's record and the processes that are always there."""
         self.process.begin()
         self.honest = self.grade_honest()
-        time.sleep(0.2)  # until the worker of that has ended
-        self.process.own = descendants(self.process.process.pid)
+        self.process.own = self.process.wait_steady()  # until the worker of that has ended
 
     def grade(self, attack: Attack) -> AttackResult:
         """Grade an attack handed in by mallory, beside alice's honest work."""

@@ -61,6 +61,15 @@ class GradingProcess:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
+    def wait_steady(self, seconds: float = 0.5) -> set[int]:
+        """Wait until its descendants have been the same for so long; return them."""
+        found, since = descendants(self.process.pid), time.monotonic()
+        while time.monotonic() - since < seconds:
+            time.sleep(0.05)
+            if (now := descendants(self.process.pid)) != found:
+                found, since = now, time.monotonic()
+        return found
+
     def wait_settled(self, seconds: float = 5.0) -> set[int]:
         """Wait until it has no more descendants than at first, or time is up; return them."""
         deadline = time.monotonic() + seconds
