@@ -25,6 +25,8 @@ def share_of_orders(random: Random) -> Values:
     size = len(numbers)
     answer = math.prod(map(math.factorial, counts)) / math.factorial(size)
     wrong = {"so-repeats-are-new": 1 / math.factorial(size), "so-one-place": 1 / size, "so-all-orders": 1.0}
+    if round(1 / answer) == size:  # one number and its like: as many orders as places
+        return share_of_orders(random)
     shown = " · ".join(f"{count}!" for count in counts if count > 1)
     return {"numbers": " ".join(map(str, numbers)), "listed": numbers, "size": size, "repeats": shown,
             "orders": round(1 / answer), "answer": answer, "wrong": wrong}  # fmt: skip
