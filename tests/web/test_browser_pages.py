@@ -136,6 +136,7 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     with Store.open(find(workspace).store_path) as store:
         planned = QuizLog(store.database).begin_session("exam", ["softmax"], [("softmax.reduction_shapes", 90)])
     page = at(f"/quiz/{planned.session.id}")
+    page.set_viewport_size({"width": 400, "height": 800})
     page.locator("button[value='?']").focus()
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="All answered").wait_for()
@@ -145,8 +146,6 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     page.get_by_role("heading", name="The marks").wait_for()
     assert page.get_by_text("You expected 3.0").count() == 1
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.set_viewport_size({"width": 400, "height": 800})
-    page.wait_for_function("innerWidth === 400")
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert faults(page) == []
 
