@@ -239,6 +239,8 @@ def _interruptible() -> Iterator[None]:
     sys.unraisablehook = hide_interrupt
     try:
         yield
+    except GeneratorExit:  # Ctrl-C came before the `with` that this is for had begun, and is on its way already
+        raise
     except BaseException:
         if came:
             raise KeyboardInterrupt from None

@@ -281,3 +281,16 @@ def test_ctrl_c_in_a_callback_comes_out_without_a_word():
     with pytest.raises(KeyboardInterrupt), session._interruptible():
         _told = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
         del thing
+
+
+def test_an_interrupt_before_the_with_has_begun_is_told_once(monkeypatch):
+    """Ctrl-C right after the handler is there ends in one KeyboardInterrupt: the context says nothing more."""
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    before, context = signal.getsignal(signal.SIGINT), session._interruptible()
+    context.__enter__()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    del context
+
+    assert told == [] and signal.getsignal(signal.SIGINT) is before
