@@ -144,6 +144,7 @@ def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     page.keyboard.type("3")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="The marks").wait_for()
+    page.wait_for_load_state()  # the styles, too
     assert page.get_by_text("You expected 3.0").count() == 1
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
