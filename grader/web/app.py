@@ -22,9 +22,9 @@ from grader.web.exercise import Conflict, read_work, write_work
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.home import home_view
 from grader.web.lesson_text import lesson_html
-from grader.web.open_pages import OpenPages
 from grader.web.page import read_form, show_page, show_style
-from grader.web.quiz_pages import QuizPages
+from grader.web.questions.open_pages import OpenPages
+from grader.web.questions.quiz_pages import QuizPages
 from grader.web.report_page import report_view
 from grader.web.site import Site
 

@@ -20,7 +20,7 @@ from grader.quiz.open_answers import marked_claims
 from grader.quiz.session.schedule import due_times, missed_answers, to_review
 from grader.reports.pages.assessment_page import assessment_view
 from grader.store.quiz_log import QuizLog
-from grader.web.quiz_pages import show_mark
+from grader.web.questions.quiz_pages import show_mark
 from grader.web.site import Site
 
 WEEKS = 4  # of the calendar

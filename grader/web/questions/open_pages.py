@@ -19,8 +19,8 @@ from grader.quiz.open_draft import draft_path, recover_draft
 from grader.quiz.session.open_answer import MODE, OpenAnswer
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import plural
-from grader.web.open_quiz import Quiz, open_quiz
 from grader.web.page import read_form, show_page
+from grader.web.questions.open_quiz import Quiz, open_quiz
 from grader.web.site import Site
 
 MARKS = ("yes", "partly", "no")

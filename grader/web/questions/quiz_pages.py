@@ -29,9 +29,9 @@ from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_a
 from grader.quiz.session.summary import summarize
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
-from grader.web.open_pages import audit_view, list_open
-from grader.web.open_quiz import Quiz, open_quiz
 from grader.web.page import read_form, show_page
+from grader.web.questions.open_pages import audit_view, list_open
+from grader.web.questions.open_quiz import Quiz, open_quiz
 from grader.web.site import Site
 
 MODES = ("quiz", "exam", "review", "redo", MODE)

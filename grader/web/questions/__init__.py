@@ -1,0 +1,1 @@
+"""Questions in the browser: the quiz, open questions, and the log that both keep."""
