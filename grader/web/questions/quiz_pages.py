@@ -102,10 +102,8 @@ class QuizPages:
             elif topic and topic not in quiz.bank.names:
                 raise HTTPException(404, "There is no such topic.")
             else:
-                mode, topics = (
-                    "exam" if mode == "exam" else "quiz",
-                    (topic,) if topic else tuple(quiz.bank.assessed or quiz.bank.names),
-                )
+                mode = "exam" if mode == "exam" else "quiz"
+                topics = (topic,) if topic else tuple(quiz.bank.assessed or quiz.bank.names)
                 chosen = choose_families(quiz.bank, topics, "short", quiz.log.tried(), Random())
                 families = [family.id for family in chosen][:count]
             for planned in quiz.log.unfinished():
