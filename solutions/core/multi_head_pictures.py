@@ -12,6 +12,8 @@ def owners(subject):
     """For each number of each token, the head in which it is found again."""
     tokens, width = 3, 8
     heads = subject.split_heads(torch.arange(float(tokens * width)).view(1, tokens, width), HEADS)[0]
+    if heads.is_complex():
+        raise TypeError("a place is a real number")
     owner = torch.full((tokens * width,), torch.nan)
     for head, numbers in enumerate(heads):
         owner[numbers.flatten().long()] = float(head)
