@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from grader.model.validate import parse_json, validated
 
 VEGA_LITE = "https://vega.github.io/schema/vega-lite/v5.json"
 
 Row = Mapping[str, str | int | float | None]  # None for what no axis can show: NaN, an infinity
 Data = Mapping[str, Sequence[Row]]
+
+MAX_PACKED_CHARS = 1 << 18  # of one lesson's pictures
+MAX_PACKED_ROWS = 1000  # of one view
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,28 @@ class Picture:
     def vega_lite(self) -> dict[str, Any]:
         """Return the whole specification, data included, as JSON can hold it."""
         return {"$schema": VEGA_LITE, "title": self.title, **self.spec, "datasets": self.data}
+
+
+def pack_pictures(pictures: Sequence[Picture]) -> str:
+    """Return pictures as a text of bounded size, to be kept; the last are left out where it would be longer."""
+    texts: list[str] = []
+    for text in (json.dumps(vars(each), allow_nan=False) for each in pictures):
+        if sum(map(len, (*texts, text))) > MAX_PACKED_CHARS:
+            break
+        texts.append(text)
+    return base64.b64encode(zlib.compress(f"[{','.join(texts)}]".encode())).decode()
+
+
+def unpack_pictures(packed: str) -> list[Picture]:
+    """Return what `pack_pictures` was given. Raises ValueError for what it has not made."""
+    try:
+        text = zlib.decompressobj().decompress(base64.b64decode(packed), 2 * MAX_PACKED_CHARS).decode()
+        pictures = [Picture(**{**each, "notes": tuple(each["notes"])}) for each in parse_json(text)]
+    except (zlib.error, TypeError, LookupError) as error:
+        raise ValueError(f"these are no pictures: {error}") from None
+    if any(len(rows) > MAX_PACKED_ROWS for each in validated(pictures, list[Picture]) for rows in each.data.values()):
+        raise ValueError("these are more numbers than a picture has")
+    return pictures
 
 
 def join_pictures(pictures: Sequence[Picture]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from types import UnionType
@@ -51,9 +51,9 @@ def _test(hint: Any) -> Test:
     if origin in (Union, UnionType):
         tests = [_test(each) for each in args]
         return lambda value: any(test(value) for test in tests)
-    if origin in (list, tuple):
-        item = _test(args[0])
-        return lambda value: type(value) is origin and all(map(item, value))
+    if origin in (list, tuple, Sequence):
+        item, made = _test(args[0]), list if origin is Sequence else origin
+        return lambda value: type(value) is made and all(map(item, value))
     if origin in (dict, Mapping):
         of_keys, of_values = map(_test, args)
         return lambda value: type(value) is dict and all(map(of_keys, value)) and all(map(of_values, value.values()))

@@ -39,6 +39,8 @@ class View:
 
     @property
     def can_be_drawn(self) -> bool:
+        if self.mark == "rect" and len(self.labels("x")) * len(self.labels("y")) != len(self.rows):
+            return False
         return bool(self.rows) and self.mark in MARKS
 
     def field(self, channel: str) -> str:

@@ -13,7 +13,7 @@ from grader.judge.values.compare import ATOL, to_numpy
 
 MAX_SIDE = 24  # rows and columns of a grid, and bars
 MAX_POINTS = 200  # of a curve
-MAX_SCALE = 1e300  # of differences: the ends of a scale must not be an infinity apart
+MAX_SCALE = 1e38  # of values: the ends of a scale must not be an infinity apart, in 32 bits either
 MAX_NUMBERED = 8  # columns of a grid whose numbers are written into it
 OWN_COLOURS = {"resolve": {"scale": {"color": "independent"}}}  # of each view
 LIGHT, DARK, DIVERGING = "#ffffff", "#000000", ["#2166ac", "#dddddd", "#b2182b"]
@@ -170,7 +170,8 @@ def _labels(given: Sequence[str] | None, size: int) -> list[str]:
 def _cell(value: Any) -> dict[str, Any]:
     """Return a number as JSON can hold it, and as it is written."""
     number = float(value)
-    return {"value": number if math.isfinite(number) else None, "text": _short(number)}
+    shown = min(max(number, -MAX_SCALE), MAX_SCALE) if math.isfinite(number) else None
+    return {"value": shown, "text": _short(number)}
 
 
 def _short(number: float) -> str:
