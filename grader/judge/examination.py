@@ -93,15 +93,26 @@ class Judge:
         if course.arrays == "torch":
             configure_torch()
 
-    def examine(self, lesson: Lesson, submission: Submission, seed: int, hints_used: int = 0) -> LessonResult:
-        """Return the verdict on one submission of one lesson. Never raises because of what a submission does."""
+    def examine(
+        self,
+        lesson: Lesson,
+        submission: Submission,
+        seed: int,
+        hints_used: int = 0,
+        pictures: list[Picture] | None = None,
+    ) -> LessonResult:
+        """Return the verdict on one submission of one lesson. Never raises because of what a submission does.
+
+        Args:
+            pictures: Takes those of what it answers, drawn after the verdict is found and within the lesson's limits.
+        """
         # it takes a reference that is here, on the same device
         prefetch = (self.asks_ahead or self.workers.sharing) and self.device == "cpu" and self.answers.release is None
         checks = self.lesson_checks(lesson, seed)
         loaded = LearnerFunctions(
             checks, submission, self.workers, self.device, prefetch=prefetch and may_be_asked_ahead(submission)
         )
-        return self._examine(checks, submission, loaded, hints_used)
+        return self._examine(checks, submission, loaded, hints_used, pictures)
 
     def keep_fingerprints(self) -> None:
         """Keep what is computed of known mistakes for the commands that come after this one."""
@@ -201,25 +212,47 @@ class Judge:
         Raises:
             LearnerError, WorkerError: The submission cannot be loaded.
         """
-        if self.answers.release or not lesson.pictures_path.is_file():
-            return []
         loaded = LearnerFunctions(self._fixed_checks(lesson), submission, self.workers, "cpu")
-        loaded.expect_small_calls()
-        reference = self.answers.load(lesson).twin()
         try:
-            return list(draw_pictures(lesson, loaded.live_subject, reference, self.course.arrays))
+            return list(self._draw(lesson, loaded))
         finally:
             loaded.close()
 
+    def _draw(self, lesson: Lesson, loaded: LoadedSubmission) -> Iterator[Picture]:
+        if self.answers.release or not lesson.pictures_path.is_file():
+            return
+        loaded.expect_small_calls()
+        reference = self.answers.load(lesson).twin()
+        yield from draw_pictures(lesson, loaded.live_subject, reference, self.course.arrays)
+
+    def _add_pictures(self, pictures: list[Picture], lesson: Lesson, loaded: LoadedSubmission) -> None:
+        """Add those of a submission; whatever comes of that changes no verdict."""
+        try:
+            for picture in self._draw(lesson, loaded):
+                pictures.append(picture)
+        except (LearnerError, WorkerError):
+            pass  # it cannot be loaded again
+        except CourseError as error:
+            pictures.append(Picture("", lesson.title, "", {}, {}, (error.what,)))
+        loaded.drop_output()
+
     def _examine(
-        self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission, hints_used: int = 0
+        self,
+        checks: LessonChecks,
+        submission: Submission,
+        loaded: LoadedSubmission,
+        hints_used: int = 0,
+        pictures: list[Picture] | None = None,
     ) -> LessonResult:
         started = time.monotonic()
         try:
             finding = self._find(checks, submission, loaded)
+            printed = "".join(loaded.printed)
+            if pictures is not None and loaded.found:
+                self._add_pictures(pictures, checks.lesson, loaded)
         finally:
             loaded.close()
-        result = self._make_result(checks, submission, finding, "".join(loaded.printed))
+        result = self._make_result(checks, submission, finding, printed)
         took = round(time.monotonic() - started, 3)
         return replace(result, notes=(*result.notes, *loaded.told), duration_s=took, hints_used=hints_used)
 

@@ -131,7 +131,7 @@ class LearnerFunctions(LoadedSubmission):
 
     @property
     def is_alive(self) -> bool:
-        return self.worker is not None and self.worker.alive
+        return self.worker is not None and self.worker.alive and self.subject is not None
 
     def load(self) -> CallableModule:
         worker, reply = self._load_in_worker()
@@ -149,11 +149,16 @@ class LearnerFunctions(LoadedSubmission):
         self.worker.close()  # it has seen hidden inputs, and could choose by them which line goes wrong
         worker = self.worker = self.workers.take()
         self.expect_small_calls()
-        worker.patience = self.limits.call_seconds
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson
+        self._transcripts, self._again, self.subject = [], [], None  # what is asked later is asked of one unwatched
         reply = load_submission(worker, lesson, self.submission, self.device, shared=sharing, watched=True)
         return RemoteModule(worker, self.kinds) if "found" in reply else None
+
+    def expect_small_calls(self) -> None:
+        super().expect_small_calls()
+        if self.worker is not None:
+            self.worker.patience = self.limits.call_seconds
 
     def make_subject(self, worker: Worker) -> CallableModule:
         """Return what checks call, for a worker that has loaded the submission."""
