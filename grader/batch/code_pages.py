@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,13 @@ def code_file(out: Path, name: str) -> Path:
     return out / "code" / f"{name}.html"
 
 
-def parse_sources(text: str) -> dict[str, str]:
-    """Read the source of each lesson out of what is kept to compare hand-ins. Raises as `parse_json` does."""
+def parse_kept(text: str, part: str = "source") -> dict[str, str]:
+    """Read a part of each lesson, such as "pictures", out of what is kept to compare hand-ins.
+
+    Raises as `parse_json` does.
+    """
     prints = parse_json(text)
-    return {name: one["source"] for name, one in prints.items() if isinstance(one.get("source"), str)}
+    return {name: one[part] for name, one in prints.items() if isinstance(one.get(part), str)}
 
 
 class CodePages:
@@ -46,7 +50,8 @@ class CodePages:
             path = code_file(self.out, record.feedback)
             if sources := self._sources(record.id):
                 if not path.exists():
-                    write_whole(path, [code_page(self.head, record, sources)])
+                    pictures = self.store.fingerprint(record.id, partial(parse_kept, part="pictures"))
+                    write_whole(path, [code_page(self.head, record, sources, pictures or {})])
                 self.links[record.id] = file_link("code", record.feedback)
             else:
                 path.unlink(missing_ok=True)
@@ -69,4 +74,4 @@ class CodePages:
             path.unlink()
 
     def _sources(self, hand_in: str) -> Mapping[str, str]:
-        return (self.store.fingerprint(hand_in, parse_sources) if self.wanted else None) or {}
+        return (self.store.fingerprint(hand_in, parse_kept) if self.wanted else None) or {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
 from grader.model import Lesson, LessonResult, Named, Submission, Suggestion
+from grader.model.picture import Picture, pack_pictures
 from grader.similarity import fingerprint
 from grader.submission import artefact_path, read_submission
 
@@ -56,7 +57,7 @@ class LearnerGrader:
             with TemporaryDirectory(dir=self.folder) as root, hand_in.takes_the_blame(learner.source):
                 found, prints = self._find_lessons(learner, hand_in, Path(root))
         if found:
-            results = self._judge(found)
+            results = self._judge(found, prints)
             self.course.require()
         else:
             results = [make_ungraded(lesson.name, "missing", self.settings) for lesson in self.lessons]
@@ -92,8 +93,13 @@ class LearnerGrader:
             self._read_lesson(lesson, one, root, labels) for lesson in self.lessons for one in matches[lesson.name]
         ], prints
 
-    def _judge(self, found: Iterable[Submission | LessonResult]) -> list[LessonResult]:
-        """Return the result of each lesson, in their order; of several attempts at one, the best."""
+    def _judge(self, found: Sequence[Submission | LessonResult], prints: dict[str, Any]) -> list[LessonResult]:
+        """Return the result of each lesson, in their order; of several attempts at one, the best.
+
+        Pictures are put beside the source in *prints*, which is the first attempt's, if that counts.
+        """
+        shown = {one.lesson: one for one in reversed(found)} if self.settings.pictures else {}
+        drawn: dict[str, tuple[LessonResult, list[Picture]]] = {}
         results = {one.lesson: one if isinstance(one, LessonResult) else None for one in found}
         submissions = [one for one in found if isinstance(one, Submission)]
         # those that can share a process come first: each of the others needs one for itself
@@ -101,8 +107,15 @@ class LearnerGrader:
         with self.judge.workers.one_learner():
             for one in submissions:
                 self.on_step(one.lesson)
-                result = self.judge.examine(self.judge.course.lessons[one.lesson], one, self.settings.seed)
+                pictures: list[Picture] | None = [] if shown.get(one.lesson) is one else None
+                lesson = self.judge.course.lessons[one.lesson]
+                result = self.judge.examine(lesson, one, self.settings.seed, pictures=pictures)
                 results[one.lesson] = better_result(result, results[one.lesson])
+                if pictures:
+                    drawn[one.lesson] = result, pictures
+        for name, (result, pictures) in drawn.items():
+            if results[name] is result and name in prints:
+                prints[name]["pictures"] = pack_pictures(pictures)
         return [result for result in results.values() if result]
 
     def _read_lesson(self, lesson: Lesson, found: Match, root: Path, labels: _PathLabels) -> Submission | LessonResult:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.batch.code_pages import parse_kept
 from grader.batch.outputs import Outputs, parse_record
 from grader.batch.results import Results, facts_of, read_settings
 from grader.batch.results_folder import store_path
@@ -108,6 +109,7 @@ class Merge:
         record = part.record(result.id, parse_record)
         if record is None:
             return
+        part.fingerprint(result.id, parse_kept)  # raises StoreError for a damaged one
         name, number = result.feedback, 1
         while taken.setdefault(name.casefold(), result.id) != result.id:
             number += 1

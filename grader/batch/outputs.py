@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.batch.code_pages import CodePages, code_file
+from grader.batch.code_pages import CodePages, code_file, parse_kept
 from grader.batch.make_record import with_overrides
 from grader.files import make_folder, write_whole
 from grader.model import SCHEMA
@@ -46,7 +46,7 @@ def read_records(store: ClassStore) -> Iterator[Record]:
 class Outputs:
     """Writes into a results folder. With `reveal`, learners' files show the inputs of hidden checks, too.
 
-    With `no_code` there are no pages that show code.
+    With `no_code` there are no pages that show code, and no pictures of what it answers.
     """
 
     def __init__(
@@ -69,14 +69,17 @@ class Outputs:
     def _has_junit(self) -> bool:
         return self._junit or (self.out / "junit.xml").exists()
 
-    def write_learner(self, head: Head, record: Record) -> None:
-        """Write the files of one learner. Raises OSError."""
+    def write_learner(self, head: Head, record: Record, kept: str = "{}") -> None:
+        """Write the files of one learner; *kept* is what is kept of the hand-in beside its record. Raises OSError.
+
+        Pictures are of no hidden input, but drawn by code that has seen them, and may show what it likes.
+        """
         from grader.reports.formats.to_gradescope import to_gradescope
         from grader.reports.formats.to_markdown import feedback_markdown
         from grader.reports.pages.feedback_page import feedback_page
         from grader.reports.redact_record import redact
 
-        name = record.feedback
+        name, pictures = record.feedback, parse_kept(kept, "pictures") if self.reveal and not self._no_code else {}
         if not self.reveal:  # with the seed, the hidden inputs could be drawn again
             head, record = {**head, "seed": None}, redact(record)
         self._make_folders(name)
@@ -85,7 +88,7 @@ class Outputs:
         # not indented: that takes ten times as long, which matters in a class of hundreds
         write_whole(feedback / f"{name}.json", [_json({"schema": SCHEMA, **record.to_json()})])
         write_whole(feedback / f"{name}.md", [feedback_markdown(head, record)])
-        write_whole(feedback / f"{name}.html", [feedback_page(head, record)])
+        write_whole(feedback / f"{name}.html", [feedback_page(head, record, pictures)])
         if self._has_gradescope:
             write_whole(self.out / "gradescope" / name / "results.json", [_json(to_gradescope(head, record))])
 

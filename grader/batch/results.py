@@ -214,7 +214,8 @@ class Results:
         with explain_write_errors(self.out):
             for result, record, fingerprints in results:
                 if self.outputs:
-                    self.outputs.write_learner(self._head, with_overrides(record, self.overrides.get(record.id, {})))
+                    shown = with_overrides(record, self.overrides.get(record.id, {}))
+                    self.outputs.write_learner(self._head, shown, fingerprints)
                 text, summary = (json.dumps(each, allow_nan=False) for each in (record.to_json(), record.to_summary()))
                 rows.append((replace(result, feedback=record.feedback), text, summary, fingerprints))
             self.store.add(rows)
@@ -231,7 +232,9 @@ class Results:
         record = combine(new, old, before.at, attempts, otherwise=before.settings != self.key)
         if record is not new:
             known = self.store.fingerprint(hand_in, json.loads) or {}
-            fingerprints = {name: known[name] for name in record.lessons.keys() & known.keys()} | fingerprints
+            stays = {name for name, result in record.lessons.items() if result is not new.lessons.get(name)}
+            stays |= record.lessons.keys() - fingerprints.keys()
+            fingerprints = fingerprints | {name: known[name] for name in stays & known.keys()}
         return replace(record, previous=make_previous(old, before.at)), fingerprints
 
     def override(self, overrides: Overrides) -> None:
@@ -296,7 +299,8 @@ class Results:
             for name, state in self.store.states().items():
                 wanted = state.listed and not (missing_only and self.outputs.has_learner(state.feedback))
                 if (only is None or name in only) and wanted and (record := self.store.record(name, parse_record)):
-                    self.outputs.write_learner(head, with_overrides(record, self.overrides.get(name, {})))
+                    kept = self.store.fingerprint(name, str) or "{}"
+                    self.outputs.write_learner(head, with_overrides(record, self.overrides.get(name, {})), kept)
             if only is None and not missing_only:
                 self._store_facts(reveal=self.outputs.reveal)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Plan:
     `version` is this program's: results of another version are graded again. Without a `seed`, that of the results that
     are resumed is used, else a random one. `resume` grades only what is new or has changed; `regrade` grades again and
     keeps the old scores beside the new ones. `jobs` submissions are graded at the same time. `isolation` is that
-    of `judge_with`.
+    of `judge_with`. `pictures` are drawn of what is graded in this run.
     """
 
     submissions: Path
@@ -68,6 +68,7 @@ class Plan:
     isolation: str = "available"
     jobs: int | None = None
     engine: str = LOCAL
+    pictures: bool = False
     reveal: bool = False
     no_code: bool = False
     gradescope: bool = False
@@ -96,7 +97,8 @@ class Run:
         path = store_path(plan.out, plan.shard)
         before = read_settings(path) if plan.resume or plan.regrade else None
         seed = _choose_seed(plan, before)
-        self.settings: Settings = make_settings(course, plan.lessons, seed, plan.device, plan.version, plan.isolation)
+        settings = make_settings(course, plan.lessons, seed, plan.device, plan.version, plan.isolation)
+        self.settings: Settings = replace(settings, pictures=plan.pictures)
         header = self.settings.to_header()
         if plan.resume or plan.regrade:
             _require_same(before, header, path, plan)

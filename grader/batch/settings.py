@@ -16,7 +16,7 @@ from grader.model import SCHEMA, Course, Lesson
 class Settings:
     """The course (its folder and the content of its files), the lessons in its order, the seed and the device.
 
-    `isolation` says how learners' code is isolated, as for `judge_with`.
+    `isolation` says how learners' code is isolated, as for `judge_with`; `pictures`, whether they are drawn.
     """
 
     root: str
@@ -28,10 +28,11 @@ class Settings:
     seed: int
     device: str
     isolation: str = "available"
+    pictures: bool = False
     files: str = ""  # digest of all files of the course, which may not change while it is graded
 
     def to_header(self) -> dict[str, Any]:
-        """Return what verdicts depend on: neither the course's folder nor the isolation."""
+        """Return what verdicts depend on: neither the course's folder, nor the isolation, nor pictures."""
         return {
             "schema": SCHEMA,
             "course": {"id": self.course_id, "version": self.course_version, "content": self.content},

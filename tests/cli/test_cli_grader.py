@@ -533,7 +533,7 @@ def test_every_option_of_a_run_is_in_its_group():
         "What is graded": ["course", "lessons", "only", "limit", "shard", "seed"],
         "Results that are there already": ["resume", "regrade", "older"],
         "Where it is graded": ["jobs", "engine", "device", "isolation", "as"],
-        "What is written": ["out", "reveal", "no", "gradescope", "junit", "json"],
+        "What is written": ["out", "pictures", "reveal", "no", "gradescope", "junit", "json"],
         "Other options": ["help"],
     }
 

@@ -38,7 +38,7 @@ def results(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("class")
     files = {"ann/argmax_2d.py": ANSWERS["argmax_2d"], "bob/moving_average.py": SUMS, "zoë/moving_average.py": SUMS}
     words = ["run", str(write(place / "in", files)), "--out", str(place / "out"), "--course", str(TINY), "--seed", "5"]
-    done = CliRunner().invoke(grader, [*words, "--jobs", "1"])
+    done = CliRunner().invoke(grader, [*words, "--jobs", "1", "--pictures"])
     assert done.exit_code == 0, done.output
     return place / "out"
 
@@ -109,6 +109,24 @@ def test_pages_are_read_on_a_narrow_screen(results, page):
     page.set_content(alike_page({}, "softmax", copies))
     boxes = [section.bounding_box() for section in page.query_selector_all(".beside section")]
     assert len(boxes) == 3 and all(box["x"] + box["width"] <= 400 for box in boxes)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_stand_on_the_page_of_code(opened, page, scheme):
+    """Behind the server's policy, in the page's colours, within a narrow screen, with the numbers in words."""
+    _, link = opened
+    page.emulate_media(color_scheme=scheme)
+    page.goto(link)
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(link.partition("?")[0] + "code/bob.html")
+    box = page.locator("details svg[role=img]").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 400 and box["height"] > 60
+    assert "expected: " in page.get_attribute("details svg", "aria-label")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    yours, expected, paper = page.evaluate("""[...document.querySelectorAll(".curve0, .curve1")].slice(-2)
+        .map((line) => getComputedStyle(line).stroke).concat(getComputedStyle(document.body).backgroundColor)""")
+    assert len({yours, expected, paper}) == 3
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
 
 
 @pytest.fixture(scope="module")

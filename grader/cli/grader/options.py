@@ -20,7 +20,7 @@ GROUPS = {
     "What is graded": ("course", "lessons", "only", "limit", "shard", "seed"),
     "Results that are there already": ("resume", "regrade", "older"),
     "Where it is graded": ("jobs", "engine", "device", "isolation", "as_root"),
-    "What is written": ("out", "reveal", "no_code", "gradescope", "junit", "as_json"),
+    "What is written": ("out", "pictures", "reveal", "no_code", "gradescope", "junit", "as_json"),
 }
 
 
@@ -73,6 +73,8 @@ OPTIONS = (
     click.option("--device", type=click.Choice(DEVICES), default="cpu", show_default=True,
                  help="What learners' code computes on."),
     click.option("--out", type=FOLDER, metavar="DIR", help="Where the results go."),
+    click.option("--pictures", is_flag=True,
+                 help="Draw what each submission answers beside what was expected, for the pages of code."),
     *WRITTEN_OPTIONS,
     json_option,
 )

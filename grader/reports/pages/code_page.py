@@ -10,6 +10,7 @@ from typing import Any
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports import html_document
+from grader.reports.formats.picture_html import NO_PICTURES, packed_to_html
 from grader.reports.highlight import highlight_lines
 from grader.reports.record_view import course_title, lessons_of, notes_of
 
@@ -28,10 +29,16 @@ class HandInCode:
     lines: Collection[int]
 
 
-def code_page(head: Mapping[str, Any], record: Record, sources: Mapping[str, str]) -> str:
-    """Return the page of one hand-in: each lesson's source, with the lines marked that the feedback speaks of."""
+def code_page(
+    head: Mapping[str, Any], record: Record, sources: Mapping[str, str], pictures: Mapping[str, str] = NO_PICTURES
+) -> str:
+    """Return the page of one hand-in: each lesson's source, with the lines marked that the feedback speaks of.
+
+    `pictures` are those of a lesson as `pack_pictures` has made them.
+    """
     lessons = [
         {**vars(lesson), "name": name, "title": title, "says": lesson.weaknesses}
+        | {"pictures": packed_to_html(pictures.get(name, ""))}
         | _code(sources[name], _lines_spoken_of(lesson))
         for name, title, lesson in lessons_of(head, record)
         if name in sources

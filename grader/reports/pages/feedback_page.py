@@ -9,6 +9,7 @@ from typing import Any
 from grader.model import LessonResult
 from grader.record import Record
 from grader.reports import charts, html_document
+from grader.reports.formats.picture_html import NO_PICTURES, packed_to_html
 from grader.reports.record_view import (
     STATES,
     UNREADABLE,
@@ -44,8 +45,11 @@ class CutText:
         return self.shown.count("\n") + 1 + self.more
 
 
-def feedback_page(head: Mapping[str, Any], record: Record) -> str:
-    """Return the page of one submission. It shows all that is in `record`: redact it first if learners may see it."""
+def feedback_page(head: Mapping[str, Any], record: Record, pictures: Mapping[str, str] = NO_PICTURES) -> str:
+    """Return the page of one submission. It shows all that is in `record`: redact it first if learners may see it.
+
+    `pictures` are those of a lesson as `pack_pictures` has made them: none of a redacted record.
+    """
     previous = record.previous
     scores = previous.lessons if previous else {}
     lessons = [lesson_view(name, title, lesson, scores.get(name)) for name, title, lesson in lessons_of(head, record)]
@@ -63,7 +67,11 @@ def feedback_page(head: Mapping[str, Any], record: Record) -> str:
             "notes": list(notes_of(record)),
             "lessons": lessons,
             "in_full": MAX_FULL_MESSAGES,
-            "open": [lesson for lesson in lessons if not lesson["passed"] and lesson["state"] != "missing"],
+            "open": [
+                lesson | {"pictures": packed_to_html(pictures.get(lesson["name"], ""))}
+                for lesson in lessons
+                if not lesson["passed"] and lesson["state"] != "missing"
+            ],
         },
     )
 
