@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from support.factories import ROOT, course, run_judge
-from support.learn_command import TINY
+from support.learn_command import TINY, learn, start_workspace
 
 from grader.cli.check.show import command
 from grader.course.load_course import load
@@ -295,6 +295,29 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
     assert ".svg|.png|.html" in str(refused.exception.__dict__)
     assert "cannot be written" in str(nowhere.exception)
+
+
+def test_a_learners_report_has_the_pictures_of_their_exercises(tmp_path: Path) -> None:
+    """Of those that were begun and can be loaded, in their order; without --pictures nothing is run."""
+    workspace = start_workspace(tmp_path / "work", ROOT)
+    file = workspace / "core/softmax.py"
+    file.write_text("def softmax(x, dim=-1):\n    raise ValueError('<img src=x>')\n")
+    assert learn("check", "softmax", cwd=workspace, course=ROOT).returncode == 1
+    page = tmp_path / "page.html"
+
+    def figures(*more: str) -> int:
+        done = learn("report", "--html", str(page), *more, cwd=workspace, course=ROOT)
+        assert done.returncode == 0, done.stderr
+        assert "<img" not in page.read_text()
+        return page.read_text().count('<figure class="picture')
+
+    assert (figures(), figures("--pictures")) == (0, 1)
+    assert "What your exercises answer" in page.read_text() and "&lt;img src=x&gt;" in page.read_text()
+    file.write_text("def softmax(:\n")
+    assert figures("--pictures") == 0
+    file.unlink()
+    assert figures("--pictures") == 0
+    assert "--html report.html --pictures" in learn("report", "--pictures", cwd=workspace, course=ROOT).stderr
 
 
 def test_no_picture_is_of_a_hidden_input(launcher: Launcher) -> None:

@@ -1,20 +1,21 @@
-"""A learner's work beside the reference: what `learn show` and `learn trace` have in common."""
+"""A learner's work beside the reference: what `learn show`, `learn trace` and `learn report` have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from grader.cli.context import CourseContext, short_path
-from grader.errors import UsageError, WorkerError, WorkspaceError
+from grader.errors import SubmissionError, UsageError, WorkerError, WorkspaceError
 from grader.files import is_file
 from grader.model import Course, Lesson, Submission
 from grader.submission import read_submission
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
+    from grader.model.picture import Picture
 
 Found = TypeVar("Found")
 
@@ -36,13 +37,28 @@ def read_compared(context: CourseContext, lesson: Lesson, file: Path | None, com
     return read_submission(path, lesson, context.course)
 
 
-def ask_judge(course: Course, lesson: Lesson, ask: Callable[[Judge], Iterable[Found]]) -> list[Found]:
-    """Return what a judge answers; empty where the submission cannot be loaded."""
+def ask_judge(course: Course, lessons: Sequence[Lesson], ask: Callable[[Judge], Iterable[Found]]) -> list[Found]:
+    """Return what a judge of these lessons answers, until a submission cannot be loaded."""
     from grader.judge.errors import LearnerError
     from grader.judge.session import judge_with
     from grader.terminal.spinner import Spinner
 
     found: list[Found] = []
     with Spinner("Starting"), suppress(LearnerError, WorkerError):
-        judge_with(course, [lesson], lambda judge: found.extend(ask(judge)), device="cpu")
+        judge_with(course, lessons, lambda judge: found.extend(ask(judge)), device="cpu")
     return found
+
+
+def draw_written(context: CourseContext, names: Iterable[str]) -> dict[str, list[Picture]]:
+    """Draw what the workspace's exercises of these names answer; those that cannot be read or loaded are left out."""
+    from grader.judge.errors import LearnerError
+
+    lessons = [context.course.lessons[name] for name in names if name in context.course.lessons]
+    drawn = [lesson for lesson in lessons if is_file(lesson.pictures_path)]
+
+    def draw(judge: Judge) -> Iterator[tuple[str, list[Picture]]]:
+        for lesson in drawn:
+            with suppress(SubmissionError, LearnerError, WorkerError):
+                yield lesson.name, judge.draw_pictures(lesson, read_compared(context, lesson, None, "show"))
+
+    return dict(ask_judge(context.course, drawn, draw)) if drawn else {}

@@ -51,7 +51,7 @@ def command(
     if not is_file(chosen.pictures_path):
         raise UsageError(f'there are no pictures of "{chosen.name}"', next_step=f"learn trace {chosen.name}")
     submission = read_compared(context, chosen, file, "show")
-    pictures = ask_judge(context.course, chosen, lambda judge: judge.draw_pictures(chosen, submission))
+    pictures = ask_judge(context.course, [chosen], lambda judge: judge.draw_pictures(chosen, submission))
     if as_json:
         shown = [each.vega_lite | {"description": " ".join((each.asked, *each.notes))} for each in pictures]
         click.echo(json.dumps({"schema": 1, "lesson": chosen.name, "pictures": shown}, indent=2))

@@ -48,7 +48,7 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     submission = read_compared(context, chosen, file, "trace")
     calls: list[TracedCall] = []
     with suppress(SyntaxError, RecursionError):
-        calls = ask_judge(context.course, chosen, lambda judge: judge.trace(chosen, submission))
+        calls = ask_judge(context.course, [chosen], lambda judge: judge.trace(chosen, submission))
     if as_json:
         click.echo(
             json.dumps({"schema": 1, "lesson": chosen.name, "calls": [asdict(call) for call in calls]}, indent=2)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.context import find_context, short_path
+from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.learn.next_step import section, show_worth
 from grader.cli.options import course_option, json_option
 from grader.cli.output import FILE, put_json, write_file
@@ -17,12 +17,16 @@ from grader.cli.quiz.render import cut
 from grader.cli.standing.report_explained import explain_lines
 from grader.cli.standing.report_missed import missed_lines
 from grader.course.learner_copy import release_of
+from grader.errors import UsageError
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import LAST_SESSIONS
 from grader.quiz.open_answers import marked_claims
 from grader.store.quiz_log import QuizLog
 from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import bar, capitalize, plural
+
+if TYPE_CHECKING:
+    from grader.model.picture import Picture
 
 Assessment = Mapping[str, Any]
 
@@ -39,10 +43,11 @@ MIN_BIAS = 0.05  # points, below which a bias is not mentioned
 @click.option("--explain", is_flag=True, help="Show every mark, and all the arithmetic.")
 @click.option("--missed", is_flag=True, help="Show every question that you missed, with the answer and why.")
 @click.option("--html", "page", type=FILE, metavar="FILE", help="Write the report as one page to FILE.")
+@click.option("--pictures", is_flag=True, help="On that page, draw what your exercises answer: it runs them.")
 @json_option
 @course_option
 @click.pass_context
-def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, as_json: bool) -> None:
+def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, pictures: bool, as_json: bool) -> None:
     """Show what you know, as far as it was checked.
 
     Four numbers from 0 to 10, which are never mixed: what you predicted before your last assessment; what is verified,
@@ -58,8 +63,10 @@ def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, 
       learn report
       learn report --explain
       learn report --missed
-      learn report --html report.html
+      learn report --html report.html --pictures
     """
+    if pictures and not page:
+        raise UsageError("pictures are drawn on a page", next_step="learn report --html report.html --pictures")
     context = find_context(ctx)
     bank = read_bank(context.course)
     progress = context.progress()
@@ -75,7 +82,8 @@ def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, 
     if page:
         from grader.reports.pages.assessment_page import assessment_page
 
-        text = assessment_page(assessment, context.course.title)
+        begun = [each["lesson"] for each in assessment["built"]["exercises"]]
+        text = assessment_page(assessment, context.course.title, _draw(context, begun) if pictures else {})
         write_file(page, text, "the page", next_step="learn report --html report.html")
     if as_json:
         put_json(assessment)
@@ -85,6 +93,12 @@ def command(ctx: click.Context, explain: bool, missed: bool, page: Path | None, 
     show_worth(context.course)
     if page:
         put(f"Written to {short_path(page.absolute())}.")
+
+
+def _draw(context: CourseContext, names: Sequence[str]) -> Mapping[str, Sequence[Picture]]:
+    from grader.cli.check.compared import draw_written  # here: nothing else of a report asks a judge
+
+    return draw_written(context, names)
 
 
 def report_lines(assessment: Assessment) -> Iterator[str]:

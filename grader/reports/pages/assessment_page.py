@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from grader.model.picture import Picture
+from grader.reports.formats.picture_html import pictures_to_html
 from grader.reports.html_document import render
 
 WIDTH, HEIGHT, MARGIN = 320, 220, 34
 
 
-def assessment_page(assessment: Mapping[str, Any], course: str) -> str:
-    """Return the page; `assessment` is the object of `learn report --json`."""
-    return render("assessment", assessment_view(assessment, course, "base.html.j2"))
+def assessment_page(
+    assessment: Mapping[str, Any], course: str, pictures: Mapping[str, Sequence[Picture]] | None = None
+) -> str:
+    """Return the page; `assessment` is the object of `learn report --json`, `pictures` are by lesson."""
+    from markupsafe import Markup
+
+    figures = {name: Markup(pictures_to_html(each)) for name, each in (pictures or {}).items() if each}
+    return render("assessment", assessment_view(assessment, course, "base.html.j2") | {"pictures": figures})
 
 
 def assessment_view(assessment: Mapping[str, Any], course: str, layout: str) -> dict[str, Any]:
@@ -21,6 +28,7 @@ def assessment_view(assessment: Mapping[str, Any], course: str, layout: str) -> 
     return {
         "layout": layout,
         "links": {},  # what does in the pages of `learn web` what a command does
+        "pictures": {},
         "course": course,
         "when": datetime.now(UTC).date().isoformat(),
         "assessment": assessment,
