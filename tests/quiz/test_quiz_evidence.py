@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from datetime import timedelta
 from random import Random
 
 import pytest
 from support.course_files import ROOT
+from support.learn_command import learn, start_workspace
 from support.quiz_maker import NOON, TOPICS, answered, session, write_bank
+from support.repeat import repeat
 
 from grader.cli.standing.report import report_lines
-from grader.model import Answered, Claimed, LessonProgress
+from grader.model import Answered, Claimed
 from grader.quiz.assessment.assessment import LearnerLog, assess
 from grader.quiz.assessment.calibration import certainty_table, meaning
 from grader.quiz.assessment.fading import weigh
 from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import find_problems
 from grader.quiz.bank.variants import make_variant
-from grader.quiz.model import FACETS
-from grader.quiz.session.plan import choose_families, find_topic
+from grader.quiz.kinds import KINDS
+from grader.quiz.model import FACETS, Unreadable
+from grader.quiz.session.plan import choose_families, find_topic, plan_variants
+from grader.quiz.session.session import mark_answer, restore_session
+from grader.store import Store
+from grader.store.quiz_log import QuizLog
 
 BANK = Bank(ROOT / "lessons")
 FAMILIES = {family.id: family for topic in BANK.topics() for family in topic.families}
@@ -254,6 +261,24 @@ def test_no_facet_stands_out_by_chance_alone():
         assert findings <= {"", "too few"}, findings
 
 
+def test_a_weak_facet_is_worked_on_before_topics_of_three_answers():
+    """Nine answers tell more than three: the facet is suggested first, and then the topics that seem weak."""
+    log = of_facet("why", 9, 9) + of_facet("maths", 0, 9)
+    made = [each["command"] for each in assess(BANK, LearnerLog(log), NOON)["suggestions"]]
+    assert made[0] == "learn quiz --facet maths" and len(made) == 3, made
+
+
+def test_there_is_always_something_to_do_next(bank):
+    """Who is weak nowhere, and said of one question in three that they do not know it, starts where that is most."""
+    log = [answered(f"{name}.n{number}") for name in TOPICS for number in (1, 2, 3)]
+    unknown = [answered(f"{name}.n4", 0.0, typed="?") for name in TOPICS]
+    unknown.append(answered("topic6.choice", 0.0, typed="?"))
+    report = assess(bank, LearnerLog(log + unknown), NOON)
+    assert report["weaknesses"] == []
+    assert report["suggestions"][0]["command"] == "learn quiz topic6"
+    assert len(report["suggestions"]) == 3 and "read the lesson softmax again" in report["suggestions"][0]["says"]
+
+
 def test_thirty_times_not_known_is_a_weakness(bank):
     """Who says of everything that they do not know it is told which topics are weak, and that 0 may be 1."""
     log = [answered(f"{name}.n{number}", 0.0, typed="?") for name in TOPICS for number in (1, 2, 3)]
@@ -272,33 +297,103 @@ def test_three_of_three_is_strong_so_far(bank):
 # ---- three learners whom one knows -----------------------------------------------------------------------------------
 
 
-def report_of(right: dict[str, float], monkeypatch, progress=None, **changes) -> str:
-    """What `learn report` says in 80 columns of who knows this share of each facet of an assessment."""
-    chosen = choose_families(BANK, BANK.assessed, "short", {}, Random(2)) if right else []
-    counts, log = Counter(each.facet for each in chosen), []
-    for each in chosen:
-        counts[each.facet] -= 1
-        known = counts[each.facet] < round(right[each.facet] * sum(other.facet == each.facet for other in chosen))
-        log.append(given(each.id, 1.0) if known else given(each.id, 0.0, **changes))
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = list(report_lines(assess(BANK, LearnerLog(log, progress=progress or {}), NOON)))
-    assert max(map(len, "\n".join(lines).splitlines())) <= 80
-    return " ".join("\n".join(lines).split())
+def known_of(shares: dict[str, float], chosen: list) -> set[str]:
+    """The questions that a learner answers who knows this share of each facet."""
+    known: set[str] = set()
+    for facet, share in shares.items():
+        mine = [each.id for each in chosen if each.facet == facet]
+        known.update(mine[: round(share * len(mine))])
+    return known
 
 
-def test_three_learners_are_told_what_their_teacher_would_say(monkeypatch):
-    """Strong in why and weak in maths; honest with ? and knowing half; with every exercise solved and no answer."""
-    shares = dict.fromkeys(FACETS, 0.6) | {"why": 0.9, "maths": 0.35}
-    says = report_of(shares, monkeypatch)
+def missed_answer(question) -> str:
+    """What earns least of all that is easily typed."""
+    letters = "abcdefgh"[: len(question.options)]
+    said = [
+        *letters,
+        letters[::-1],
+        " ".join(sorted(set(letters) - set(right_answer(question)))),
+        "none",
+        "1",
+        "2",
+        "-7",
+    ]
+    said.append("; ".join(["(97, 98, 99)"] * len(question.parts)))
+    said.append(" ".join(f"{place}{letters[place % len(letters)]}" for place in range(1, 9) if letters))
+    credits = {}
+    for typed in said:
+        with suppress(Unreadable):
+            credits[typed] = mark_answer(question, typed).credit
+    return min(credits, key=credits.get)
+
+
+def right_answer(question) -> str:
+    """The right answer as it is typed: a letter without its text, a line without what it should be."""
+    return re.split(
+        "[:;] " if question.kind in ("choice", "bug") else "$^", KINDS[question.kind].right_answer(question)
+    )[0]
+
+
+def take_assessment(workspace, shares: dict[str, float], unsure: str = "") -> None:
+    """Take an assessment as `learn quiz` holds it; what is not known is answered with `unsure`, or wrong."""
+    with Store.open(workspace / ".selfattend" / "progress.db") as store:
+        log = QuizLog(store.database)
+        chosen = choose_families(BANK, BANK.assessed, "short", log.tried(), Random(2))
+        known = known_of(shares, chosen)
+        begun = log.begin_session("quiz", BANK.assessed, plan_variants([each.id for each in chosen], log.asked()), 5.0)
+        sitting = restore_session(BANK, log, begun.session, begun.plan)
+        while (turn := sitting.next_turn()) and not turn.repeated:
+            if turn.question.family in known:
+                sitting.answer(turn, right_answer(turn.question), "fairly")
+            else:
+                sitting.answer(turn, unsure or missed_answer(turn.question), "fairly")
+        log.finish(begun.session.id, sitting.now())
+
+
+def report_of(workspace) -> str:
+    """What `learn report` says in 80 columns."""
+    done = learn("report", cwd=workspace, course=ROOT)
+    assert done.returncode == 0 and max(map(len, done.stdout.splitlines())) <= 80, done
+    return " ".join(done.stdout.split())
+
+
+def test_strong_in_why_and_weak_in_maths(tmp_path):
+    """Who knows why things are so, and cannot work them out, reads that, and what to do about it."""
+    workspace = start_workspace(tmp_path, ROOT)
+    take_assessment(workspace, dict.fromkeys(FACETS, 0.6) | {"why": 0.9, "maths": 0.35})
+    says = report_of(workspace)
     assert "Strong: why things are built as they are (6 of 7). Weak: working things out (2 of 7)." in says
-    assert "learn quiz --facet maths" in says
-    honest = report_of(dict.fromkeys(FACETS, 0.5), monkeypatch, typed="?")
-    (score,) = re.findall(r"Verified (\d\.\d)", honest)
-    assert 4.0 <= float(score) <= 6.0 and "Strong: " not in honest and "Weak: " not in honest
-    solved = {name: LessonProgress(name, 6, 10.0, 10.0, NOON, NOON, hints_used=4) for name in LESSON_TOPICS}
-    built = report_of({}, monkeypatch, solved)
-    assert "Verified - " in built and "Built 10.0 " in built and "in 42 tries with 28 hints" in built
-    assert "1 Take the assessment" in built and "Strengths" not in built and "Topics" not in built
+    assert "learn quiz --facet maths" in says.partition("Next ")[2] and "Predicted 5.0" in says
+    assert "Built 0.0" in says and "0 of 34 exercises solved" in says
+
+
+def test_honest_with_a_question_mark(tmp_path):
+    """Who knows half, and says of the rest that they do not know it, has about 5, and is told where to begin."""
+    workspace = start_workspace(tmp_path, ROOT)
+    take_assessment(workspace, dict.fromkeys(FACETS, 0.5), unsure="?")
+    says = report_of(workspace)
+    (score,) = re.findall(r"Verified (\d\.\d)", says)
+    assert 4.0 <= float(score) <= 6.0 and "Strong: " not in says and "Weak: " not in says
+    assert "learn quiz token_journey" in says.partition("Next ")[2]
+
+
+@repeat(usual=2, soak=7)
+def test_every_exercise_and_no_answer(tmp_path, times):
+    """Who solves exercises and answers nothing has built much, with what it took, and verified nothing."""
+    workspace = start_workspace(tmp_path, ROOT)
+    lessons = ("softmax", "causal_mask", "positional_encoding", "attention", "multi_head", "block", "training")[:times]
+    assert learn("hint", "softmax", cwd=workspace, course=ROOT).returncode == 0
+    for name in lessons:
+        (file,) = workspace.glob(f"*/{name}.py")
+        right = (ROOT / "solutions" / "core" / f"{name}.py").read_text()
+        for text in (right.replace("return ", "return None and ", 1), right):
+            file.write_text(text)
+            done = learn("check", name, cwd=workspace, course=ROOT)
+        assert done.returncode == 0, done.stdout
+    says = report_of(workspace)
+    assert "Verified - " in says and f"Built {10 * len(lessons) / 34:.1f} " in says and "Strengths" not in says
+    assert f"{len(lessons)} of 34 exercises solved, in {2 * len(lessons)} tries with 1 hint" in says
+    assert "Next 1 Take the assessment" in says and "Topics" not in says
 
 
 def test_what_was_right_in_part_is_shown(monkeypatch):

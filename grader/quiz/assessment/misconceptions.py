@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from grader.model import Answered, Claimed, LessonProgress
@@ -11,7 +12,7 @@ from grader.quiz.assessment.scoring import MIN_ITEMS, WEAK
 from grader.quiz.bank.bank import Bank
 
 MAX_SUGGESTIONS = 3
-MOST_USEFUL = ("misconception", "topic", "facet")  # to work on: what has a name, then what there is a text on
+MOST_USEFUL = ("misconception", "facet", "topic")  # to work on: what has a name, then what more answers tell of
 
 
 def weaknesses(
@@ -100,6 +101,8 @@ def suggestions(
 ) -> list[dict[str, Any]]:
     """Suggest what to do: on weaknesses, doubtful claims, unfinished exercises, gaps, in this order.
 
+    Where there is none of these, it is what is known least of the topics in which something was missed.
+
     The one weak facet is the last of them at the latest. Who has no topic covered is told of the assessment first.
 
     Args:
@@ -120,11 +123,14 @@ def suggestions(
         if known.attempts and not known.solved:
             found.append((f"finish the exercise {name}", f"learn check {name}", []))
     if not any(topic["covered"] for topic in topics):
-        found.append(("take the assessment: three questions on each of its topics", "learn quiz", []))
+        found.append(("take the assessment: three or four questions on each of its topics", "learn quiz", []))
     for topic in topics:
         if not topic["covered"]:
             says = f"answer {_more(topic)} on {topic['title']}, so that something can be said of it"
             found.append((says, f"learn quiz {topic['name']}", []))
+    if not found:
+        known_least = sorted((topic for topic in topics if topic["right"] < topic["items"]), key=itemgetter("share"))
+        found = [(each["suggests"], each["command"], each["families"]) for each in map(_weak_topic, known_least)]
     by_command: dict[str, dict[str, Any]] = {}
     for says, command, because in found:
         kept = by_command.setdefault(command, {"says": says, "command": command, "because": []})
