@@ -13,6 +13,7 @@ import argparse
 from math import exp
 from pathlib import Path
 from random import Random
+from statistics import stdev
 
 from grader.cli.grader.items_simulated import simulation_lines
 from grader.quiz.assessment.scoring import GRID, SCALE, SLIP, Z90, Item, _log_likelihood, overall, topic_score
@@ -41,9 +42,10 @@ def posterior(items: list[Item]) -> tuple[float, float]:
 
 
 def summed(rows: list[tuple[float, bool, float]]) -> str:
-    """The means of bias, coverage and width."""
+    """The mean bias with its standard error, and the means of coverage and width."""
     bias, coverage, width = (sum(each[place] for each in rows) / len(rows) for place in range(3))
-    return f"{bias:+6.2f} {coverage:9.2f} {width:6.1f}"
+    error = stdev(each[0] for each in rows) / len(rows) ** 0.5
+    return f"{bias:+6.2f} {error:5.2f} {coverage:9.2f} {width:6.1f}"
 
 
 def chosen_topics(random: Random, learners: int) -> None:
@@ -76,7 +78,7 @@ def main() -> None:
     arguments = parser.parse_args()
     bank = Bank(Path(__file__).parents[1] / "lessons")
     print("\n".join(simulation_lines(simulate(bank, arguments.learners))))
-    print("\n                              bias  coverage  width")
+    print("\n                              bias   +/-  coverage  width")
     chosen_topics(Random(1), arguments.learners)
     bayesian(Random(1), max(20, arguments.learners // 8))
 

@@ -31,7 +31,7 @@ def test_the_score_by_hand():
     topic = topic_score(typed(3, 4))
     result = overall([topic] * 6)
     mean = (0.75 - 0.02) / 0.95
-    slips = (1 - mean) * math.exp(-((1 - mean) ** 2) / 2.5 / (0.97 * 0.03 / 24 / 0.95**2))
+    slips = (1 - mean) * math.exp(-(((1 - mean) ** 2 / 2.75 / (0.97 * 0.03 / 24 / 0.95**2)) ** 2))
     assert result.score == pytest.approx(10 * (mean + slips)) and slips < 0.01
     for end in (result.low / 10, result.high / 10):
         right = 0.02 + 0.95 * end

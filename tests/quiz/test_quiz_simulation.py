@@ -9,7 +9,7 @@ from support.learn_command import TINY, environment
 from support.repeat import repeat
 
 from grader.cli.grader.items_simulated import simulation_lines
-from grader.quiz.assessment.simulation import simulate
+from grader.quiz.assessment.simulation import LENGTHS, draw_sittings, score_learners, simulate
 from grader.quiz.bank.bank import Bank
 
 BANK = Bank(ROOT / "lessons")
@@ -21,13 +21,21 @@ def test_scores_are_true(times):
     found = simulate(BANK, times)
     slack = 6 / times  # of a few learners chance makes more than of many
     for row in found["scores"]:
-        assert abs(row["bias"]) <= 0.1 + 2 * slack, row
+        assert abs(row["bias"]) <= 0.1 + 3 * row["error"], row
         assert 0.9 - slack <= row["coverage"] <= 0.99 + slack, row
     for row in found["facets"]:
         assert row["right"] >= 0.8 - slack and row["wrong"] <= 0.02 + slack, row
     assert {row["questions"] for row in found["scores"]} == {34, 60}
     printed = "\n".join(simulation_lines(found))
     assert "guess what they do not know: 34 questions" in printed and "type ? where" in printed
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_who_knows_all_is_shown_as_ten(length):
+    """No score is above 10, so each slip costs: less than a tenth of a point on average, for certain."""
+    row = score_learners(BANK, draw_sittings(BANK, length, 20), 10.0, "?", 1500)
+    assert row["bias"] - 3 * row["error"] > -0.1 and row["bias"] <= 0 and row["error"] < 0.01, row
+    assert 0.9 <= row["coverage"] <= 0.99, row
 
 
 @pytest.mark.parametrize(

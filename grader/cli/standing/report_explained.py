@@ -77,9 +77,10 @@ def _overall(assessment: Mapping[str, Any]) -> Iterator[str]:
         return
     mean = min(1.0, max(0.0, sum(topic["share"] for topic in covered) / len(covered)))
     at_one = _variance(covered, 1.0)
-    slips = (1 - mean) * math.exp(-((1 - mean) ** 2) / SLIPS_WIDTH / at_one)
+    slips = (1 - mean) * math.exp(-(((1 - mean) ** 2 / SLIPS_WIDTH / at_one) ** 2))
     yield f"  m, the mean of t over {len(covered)} topics, from 0 to 1: {mean:.4f}"
-    yield f"  put down to slips: (1 - m) exp(-(1 - m)^2 / {SLIPS_WIDTH} / V(1)) = {slips:.4f}, with V(1) = {at_one:.6f}"
+    part = f"(1 - m) exp(-((1 - m)^2 / {SLIPS_WIDTH} / V(1))^2)"
+    yield wrap(f"put down to slips: {part} = {slips:.4f}, with V(1) = {at_one:.6f}", 2)
     yield f"  {SCALE:g} x ({mean:.4f} + {slips:.4f}) = {verified['score']:.1f}"
     formula = "V(s) = sum of (p(1-p) - min(u, 1-s) g(1-g)) / n / (1 - g - slip)^2 / T^2, with p = g + (1 - g - slip) s"
     yield wrap(f"The 90% interval ends where m is {Z90} sqrt(V(s)) from s, or with the scale. {formula}.", 2)

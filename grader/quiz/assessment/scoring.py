@@ -13,9 +13,10 @@ topics that have enough items. If the share s were known of each topic, the mean
 
 where u, at most 1 - s, is the share of items that were said not to be known: nothing was left to luck there. The 90%
 interval holds every share s from which the mean m is no further than 1.75 sqrt(V(s)). Who knows all can only slip,
-so of the gap 1 - m the part exp(-(1 - m)^2 / 2.5 / V(1)), about how likely m is for one who knows all, is not held
-against anybody: without it a true 10 would be shown as 9.85. Where topics are left out, V gets more by (their share *
-SPREAD)^2: whoever chooses topics may know the others worse, or better.
+so of the gap 1 - m the part exp(-((1 - m)^2 / 2.75 / V(1))^2), which is near 1 as long as slips explain m, is not held
+against anybody: without it a true 10 would be shown as 9.85. With it, it is shown as 9.93, for no score is above 10.
+Where topics are left out, V gets more by (their share * SPREAD)^2: whoever chooses topics may know the others worse, or
+better.
 
 Averaging Bayesian estimates of each topic would pull every score to the middle: with 3 items a topic a true 9 is shown
 as 7 (benchmarks/assessment.py repeats the experiment).
@@ -33,7 +34,7 @@ MIN_ITEMS = 3  # for a topic to be covered
 MIN_TOPICS = 6  # for a score over all
 SPREAD = 0.3  # at least, of a learner's knowledge over the topics that were left out
 Z90 = 1.75  # 1.645 would do if credits were normal; they are few, and skewed near both ends
-SLIPS_WIDTH = 2.5  # 2 would do, likewise; wider makes 9.5 too high, narrower makes 10 too low
+SLIPS_WIDTH = 2.75  # wider makes 9.5 too high, narrower makes 10 too low: 0.07 each
 SCALE = 10.0
 
 SOLID, UNSURE, WEAK = "solid", "unsure", "weak"
@@ -126,7 +127,7 @@ def score_together(topics: Sequence[TopicScore], spread: float = 0.0) -> Overall
 
 def slips_of_all(topics: Sequence[TopicScore], mean: float) -> float:
     """Return how much of the gap between this mean and 1 is put down to slips."""
-    return (1 - mean) * math.exp(-((1 - mean) ** 2) / SLIPS_WIDTH / variance_at(topics, 1.0))
+    return (1 - mean) * math.exp(-(((1 - mean) ** 2 / SLIPS_WIDTH / variance_at(topics, 1.0)) ** 2))
 
 
 def variance_at(topics: Sequence[TopicScore], share: float, spread: float = 0.0) -> float:

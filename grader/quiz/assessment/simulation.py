@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from random import Random
 from typing import Any
 
@@ -40,26 +41,38 @@ def simulate(bank: Bank, learners: int, seed: int = 1) -> dict[str, Any]:
     """Simulate assessments of a bank.
 
     Returns:
-        {"learners", "scores": [{"questions", "true", "unsure": "guess" or "?", "bias", "coverage", "width"}],
-        "facets": [{"questions", "unsure", "right", "wrong"}]}. The facets are those of a learner who knows 0.9 of why,
-        0.35 of maths and 0.6 of the rest: how often a finding is right and none is wrong, and how often one is wrong.
+        {"learners", "scores": [{"questions", "true", "unsure": "guess" or "?", "bias", "error", "coverage", "width"}],
+        "facets": [{"questions", "unsure", "right", "wrong"}]}. "error" is the standard error of the bias. The facets
+        are those of a learner who knows 0.9 of why, 0.35 of maths and 0.6 of the rest: how often a finding is right and
+        none is wrong, and how often one is wrong.
     """
-    names = bank.assessed or bank.names
-    made: dict[str, Question] = {}
     scores, facets = [], []
     for length in LENGTHS:
-        sittings = [
-            _draw_sitting(bank, names, length, made, Random(seed + number)) for number in range(min(PLANS, learners))
-        ]
+        sittings = draw_sittings(bank, length, min(PLANS, learners), seed)
         questions = max(map(len, sittings))
         for unsure in ("guess", "?"):
             head = {"questions": questions, "unsure": unsure}
             for true in TRUE_SCORES:
-                random = Random(seed)
-                tried = [_score_one(random, sittings[n % len(sittings)], names, true, unsure) for n in range(learners)]
-                scores.append({**head, "true": true, **_summarize(tried)})
+                scores.append({**head, "true": true, **score_learners(bank, sittings, true, unsure, learners, seed)})
             facets.append({**head, **_find_facets(Random(seed), sittings, learners, unsure)})
     return {"learners": learners, "scores": scores, "facets": facets}
+
+
+def draw_sittings(bank: Bank, length: str, count: int, seed: int = 1) -> list[list[Asked]]:
+    """Draw the questions of so many assessments."""
+    made: dict[str, Question] = {}
+    names = bank.assessed or bank.names
+    return [_draw_sitting(bank, names, length, made, Random(seed + number)) for number in range(count)]
+
+
+def score_learners(
+    bank: Bank, sittings: Sequence[Sequence[Asked]], true: float, unsure: str, learners: int, seed: int = 1
+) -> dict[str, float]:
+    """Score so many learners of one true score, who share the sittings; return how far off they are, as `simulate`."""
+    random, names = Random(seed), bank.assessed or bank.names
+    return _summarize(
+        [_score_one(random, sittings[each % len(sittings)], names, true, unsure) for each in range(learners)]
+    )
 
 
 def _draw_sitting(
@@ -101,7 +114,9 @@ def answer(random: Random, question: Question, known: float, unsure: str) -> Ite
 
 def _summarize(tried: Sequence[tuple[float, bool, float]]) -> dict[str, float]:
     means = [sum(each[place] for each in tried) / len(tried) for place in range(3)]
-    return dict(zip(("bias", "coverage", "width"), (round(mean, 3) for mean in means), strict=True))
+    error = sqrt(sum((each[0] - means[0]) ** 2 for each in tried) / len(tried) / max(1, len(tried) - 1))
+    numbers = {"bias": means[0], "error": error, "coverage": means[1], "width": means[2]}
+    return {name: round(number, 3) for name, number in numbers.items()}
 
 
 def _find_facets(random: Random, sittings: Sequence[Sequence[Asked]], learners: int, unsure: str) -> dict[str, float]:

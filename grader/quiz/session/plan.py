@@ -63,7 +63,7 @@ def choose_families(
         return draw.mixed()
     wanted, count = {}, len(topics) * each
     if _is_assessment(bank, topics):
-        wanted = facets_wanted(pool)
+        wanted = facets_wanted(pool, MIN_ANSWERS * each // SHORT_EACH)
         count = min(max(count, sum(wanted.values())), count + len(topics))
     for _ in range(TRIES):
         draw = _Draw(pool, math.ceil(count / len(topics)), tried, random)
@@ -94,15 +94,16 @@ def _make_pool(bank: Bank, topics: Sequence[str]) -> dict[str, list[Outline]]:
     return pool
 
 
-def facets_wanted(pool: Mapping[str, Sequence[Outline]]) -> dict[str, int]:
+def facets_wanted(pool: Mapping[str, Sequence[Outline]], common_each: int) -> dict[str, int]:
     """Say how many questions of each facet are wanted, the rarest first: LEAST_EACH, more of the two commonest.
 
     With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared, and from
-    five answers of each nobody can tell strong from weak (`benchmarks/facets.py`).
+    five answers of each nobody can tell strong from weak (`benchmarks/facets.py`). The more facets are compared, the
+    more chance there is among them: equally many of each, ten in a long assessment, were told apart less often.
     """
     counts = Counter(family.facet for families in pool.values() for family in families if family.facet)
     common = [facet for facet, _ in counts.most_common()]
-    wanted = dict.fromkeys(common, LEAST_EACH) | dict.fromkeys(common[:2], MIN_ANSWERS)
+    wanted = dict.fromkeys(common, LEAST_EACH) | dict.fromkeys(common[:2], common_each)
     return dict(reversed(wanted.items()))
 
 
