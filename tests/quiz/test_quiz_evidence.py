@@ -224,6 +224,7 @@ def test_an_assessment_has_five_of_each_facet():
         assert min(counts.values()) >= 5 and counts["why"] >= 7 and counts["maths"] >= 7, counts
         counts = Counter(family.facet for family in choose_families(BANK, BANK.assessed, "full", {}, Random(seed)))
         assert counts.keys() == FACETS.keys() and min(counts.values()) >= 5, counts
+        assert counts["why"] >= 14 and counts["maths"] >= 14, counts
 
 
 def test_a_sitting_on_one_facet():
