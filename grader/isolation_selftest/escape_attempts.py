@@ -4,7 +4,7 @@ It imports nothing else of this program. `run_attempts(facts)` returns for each 
 refused. The facts are what an attempt aims at:
 
     {"pid": the judge's, "tcp" and "udp": ports, "local" and "abstract": addresses, "folder": one that all may write in,
-     "secret": a file in it, "memory": bytes, "files": how many, "threads": how many the whole machine may have}
+     "secret": a file in it, "memory": bytes, "files": how many, "threads": more than any limit of a worker}
 """
 
 # an attempt is one system call, which pathlib would hide
@@ -101,17 +101,22 @@ def _open_files(allowed: int) -> str:
 def _start_threads(allowed: int) -> str:
     if os.geteuid() == 0:  # the kernel holds no such limit against root
         return ""
+    import resource  # Windows has none
+
+    limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]  # counted when it was set: others' tasks come and go
+    if not 0 <= limit <= allowed:
+        return f"it may start more than {allowed} threads"
     threading.stack_size(SMALL_STACK)
     enough, started = threading.Event(), 0
     try:
-        while started <= allowed:
+        while started <= limit:
             threading.Thread(target=enough.wait, args=(TIMEOUT_SECONDS,), daemon=True).start()
             started += 1
     except RuntimeError:  # "can't start new thread"
         return ""
     finally:
         enough.set()
-    return f"it started more than {allowed} threads"
+    return f"it started more than the {limit} threads of its limit"
 
 
 def _use_root() -> dict[str, Callable[[], object]]:

@@ -34,7 +34,7 @@ LOAD_REQUEST: dict[str, Any] = {
     "device": "cpu",
     "shared": False,
 }
-SPARE_THREADS = 64  # that other processes may start meanwhile
+SPARE_THREADS = 4096  # that other processes may start until a worker counts them for its limit
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class AttackedClass:
         """Wait until it grades; note an honest learner's record and the processes that are always there."""
         self.process.begin()
         self.honest = self.grade_honest()
-        self.process.own = self.process.wait_steady()  # until the worker of that has ended
+        self.process.note_own()
 
     def grade(self, attack: Attack) -> AttackResult:
         """Grade an attack handed in by mallory, beside alice's honest work."""
@@ -88,7 +88,7 @@ class AttackedClass:
             learner = next(found for found in discover(folder).learners if found.id == "mallory")
             record = self.process.grade(learner.to_dict())
             harm = self.canaries.touched()
-            if len(self.process.wait_settled()) != len(self.process.own):
+            if self.process.strangers():
                 harm.append("a process lives on")
             if read_files(folder) != before:
                 harm.append("what was handed in was changed")

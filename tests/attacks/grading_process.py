@@ -18,6 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from grader.judge.processes.launcher import ForkServerLauncher
+
 ENGINE = Path(__file__).resolve().parents[2]
 START_SECONDS, GRADE_SECONDS, END_SECONDS = 120.0, 60.0, 10.0
 
@@ -36,7 +38,8 @@ class GradingProcess:
             env={**os.environ, **environment, "PYTHONPATH": str(ENGINE), "OMP_NUM_THREADS": "1"},
             start_new_session=True,
         )
-        self.own: set[int] = set()  # the processes that belong to it while no submission runs
+        self.own: set[int] = set()  # the processes that are always there: the fork server, and bubblewrap round it
+        self.ahead: set[int] = set()  # the worker that is forked before it is asked for
 
     def begin(self) -> None:
         """Wait until it is ready."""
@@ -51,6 +54,7 @@ class GradingProcess:
         while "step" in (reply := self._receive()):
             pass
         assert "record" in reply, reply
+        self.ahead = set(reply["workers"])
         record: dict[str, Any] = reply["record"]
         return record
 
@@ -61,19 +65,19 @@ class GradingProcess:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def wait_steady(self, seconds: float = 0.5) -> set[int]:
-        """Wait until its descendants have been the same for so long; return them."""
-        found, since = descendants(self.process.pid), time.monotonic()
-        while time.monotonic() - since < seconds:
-            time.sleep(0.05)
-            if (now := descendants(self.process.pid)) != found:
-                found, since = now, time.monotonic()
-        return found
+    def note_own(self) -> None:
+        """Note the processes that belong to it, once the worker of the submission before has ended."""
+        deadline = time.monotonic() + END_SECONDS
+        while (found := descendants(self.process.pid)) != self.own:
+            assert time.monotonic() < deadline, f"{found} do not settle"
+            self.own = found
+            time.sleep(0.1)
+        self.own -= self.ahead
 
-    def wait_settled(self, seconds: float = 5.0) -> set[int]:
-        """Wait until it has no more descendants than at first, or time is up; return them."""
+    def strangers(self, seconds: float = 5.0) -> set[int]:
+        """Return the processes that are neither its own nor its next worker and do not end in time."""
         deadline = time.monotonic() + seconds
-        while len(found := descendants(self.process.pid)) > len(self.own) > 0 and time.monotonic() < deadline:
+        while (found := descendants(self.process.pid) - self.own - self.ahead) and time.monotonic() < deadline:
             time.sleep(0.02)
         return found
 
@@ -105,6 +109,23 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+def held_workers() -> list[int]:
+    """Return the workers that this process holds a pidfd of, by the numbers that its own folder in /proc gives."""
+    found = []
+    for path in Path("/proc/self/fdinfo").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += [int(line[4:]) for line in path.read_text().splitlines() if line.startswith("Pid:")]
+    return found
+
+
+def lease_and_wait(self: Any, policy: Any = None, lease: Any = ForkServerLauncher.lease) -> Any:
+    """Lease a worker, and wait until the fork server has told which process is the next one."""
+    worker = lease(self, policy)
+    while self._ahead is not None and self._ahead.job not in self._born:
+        self._read(time.monotonic() + START_SECONDS)
+    return worker
+
+
 def main(config: dict[str, Any]) -> int:
     """Run as that process."""
     from grader.batch.processes import process_main
@@ -117,6 +138,10 @@ def main(config: dict[str, Any]) -> int:
         left_out = config["without"]
         fewer = lambda course, device, without=(): policy_for(course, device, {*without, *left_out})
         setattr(session, "policy_for", fewer)  # noqa: B010
+    setattr(ForkServerLauncher, "lease", lease_and_wait)  # noqa: B010
+    send = process_main._send
+    tell = lambda replies, told: send(replies, told | ({"workers": held_workers()} if "record" in told else {}))
+    setattr(process_main, "_send", tell)  # noqa: B010
     if not config["watched"]:
         setattr(course_files.Unchanged, "require", lambda _: None)  # noqa: B010
     return process_main.main(Settings.from_dict(config["settings"]))
