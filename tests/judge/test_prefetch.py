@@ -171,3 +171,20 @@ def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):
 
     for alone, ahead in both_ways(launcher, "multi_head", [submission_of(path) for path in paths]):
         assert ahead == alone
+
+
+def test_new_weights_are_no_reason_to_ask_again(launcher, monkeypatch):
+    """A check that asks twice for the weights of a new model, other ones each time, throws no reply away."""
+    monkeypatch.setattr("grader.judge.checks.lesson_checks.SHARE_ASKED_TWICE", 1.0)
+    asked = []
+    request = Worker.request
+    monkeypatch.setattr(
+        Worker, "request", lambda self, act, *more, **rest: asked.append(act) or request(self, act, *more, **rest)
+    )
+
+    def drive(judge):
+        judge.asks_ahead = True
+        return judge.examine(course().lessons["block"], submission_of(course().lessons["block"].solution_path), 7)
+
+    assert run_judge(launcher, "block", drive).passed
+    assert asked == ["load"]

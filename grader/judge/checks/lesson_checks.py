@@ -60,6 +60,15 @@ class LessonChecks:
         draws = Random(derive(self.seed, self.lesson.name, "asked twice"))
         return frozenset(heaviest.values()) | {each.name for each in light if draws.random() < SHARE_ASKED_TWICE}
 
+    @cached_property
+    def compared_twice(self) -> list[Transcript]:
+        """The transcripts of the checks that are run twice, but of those that the reference itself answers otherwise.
+
+        The weights of a new model are such an answer: it would speak against every submission.
+        """
+        found = [check for check in self.checks if check.name in self.asked_twice]
+        return [self.transcript(check) for check in found if self._record(check).is_answered_as(self.transcript(check))]
+
     def find_form_faults(self, check: Check, submission: CallableModule) -> frozenset[str]:
         """Return the faults of form that are all that a check has to find; empty if something else is wrong too."""
         mending = self.mending(check, submission)

@@ -126,7 +126,7 @@ class LearnerFunctions(LoadedSubmission):
         self.worker: Worker | None = None
         # their requests are sent when the submission is loaded
         self._transcripts = list(checks.transcripts.values()) if prefetch else []
-        self._again = [checks.transcripts[name] for name in checks.asked_twice] if prefetch else []
+        self._again = checks.compared_twice if prefetch else []
         self._timed_out = False
 
     @property

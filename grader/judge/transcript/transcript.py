@@ -15,6 +15,7 @@ from typing import Any
 
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
+from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker.arrays import duplicate, map_leaves, pack
 from grader.worker.wire import EncodedValue, Handle, encode_value
@@ -52,6 +53,12 @@ class Transcript:
     reference: list[Exchange] = field(default_factory=list)
     submission: list[Exchange] = field(default_factory=list)
     passing: set[bytes] = field(default_factory=set)
+
+    def is_answered_as(self, other: Transcript) -> bool:
+        """Return True if the submission gave the same answers here as there; an error is like any other."""
+        answers = [[each.answer for each in one.submission] for one in (self, other)]
+        plain = [[None if isinstance(each, LearnerError) else each for each in one] for one in answers]
+        return same(plain[0], plain[1])
 
     @cached_property
     def requests(self) -> EncodedValue:
