@@ -1,5 +1,7 @@
 """What people write in place of the reference's lines in cached_attention and generate_cached; other right ways."""
 
+import copy
+
 import torch
 import torch.nn.functional as F  # noqa: N812  the field's name for it
 
@@ -131,6 +133,8 @@ mistake, right = writing.mistake, writing.alternative
 READ = "Give the model the new token and the cache that it returned last."
 mistake("kv-recomputes", "You give the model the whole text each time, and no cache: it reads all of it again.", READ,
         forward="model(ids, None)")
+mistake("kv-recomputes", "You give the whole text to a copy of the model each time: all of it is read again.", READ,
+        coding="by a copy", forward="copy.deepcopy(model)(ids, None)")
 mistake("kv-position-double-offset", "You give the model the whole text and the cache of it: it reads every token "
         "again, "
         "behind what it has read.", READ, forward="model(ids, cache)")

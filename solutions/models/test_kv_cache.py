@@ -66,7 +66,7 @@ def compare(submission, reference, text, chunks, atol=1e-4):
         assert_matches(mine, theirs, hint=f"These are the {name} in the cache.")
 
 
-@pytest.mark.check(skill="shape", points=1, public=True, **ATTENTION)
+@pytest.mark.check(skill="shape", points=0.5, public=True, **ATTENTION)
 def test_two(submission, rand):
     """Gives the outputs of the new tokens, and a cache of keys and values."""
     out, cache = pair(submission.cached_attention(*drawn(rand, 5)))
@@ -74,28 +74,28 @@ def test_two(submission, rand):
         assert_shape(each, (B, H, 5, D_HEAD))
 
 
-@pytest.mark.check(skill="values", points=2, needs="test_two", public=True, stage="without a cache", **ATTENTION)
+@pytest.mark.check(skill="values", points=0.5, needs="test_two", public=True, stage="without a cache", **ATTENTION)
 def test_first(submission, reference, rand):
     """Is causal attention where there is no cache."""
     compare(submission, reference, drawn(rand, 6), [6])
 
 
 @pytest.mark.check(
-    skill="values", points=3, needs="test_two", public=True, stage="for one token at a time", **ATTENTION
+    skill="values", points=2, needs="test_two", public=True, stage="for one token at a time", **ATTENTION
 )
 def test_one_by_one(submission, reference, rand):
     """Reads a text token by token, and gives what one call would."""
     compare(submission, reference, drawn(rand, 6), [1] * 6)
 
 
-@pytest.mark.check(skill="values", points=3, needs="test_two", stage="in chunks of {chunks}", **ATTENTION)
+@pytest.mark.check(skill="values", points=1, needs="test_two", stage="in chunks of {chunks}", **ATTENTION)
 @pytest.mark.parametrize("chunks", [[4, 1, 1], [3, 3], [2, 3, 1]], ids=str)
 def test_chunks(submission, reference, rand, chunks):
     """Hides from the tokens of a chunk those behind them, and shows them the whole cache."""
     compare(submission, reference, drawn(rand, 6), chunks)
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_two", stage="where all sizes are equal", **ATTENTION)
+@pytest.mark.check(skill="generality", points=0.5, needs="test_two", stage="where all sizes are equal", **ATTENTION)
 def test_cube(submission, reference, rand):
     """Is right where all sizes are equal, too."""
     compare(submission, reference, drawn(rand, 8, 4, 4, 4), [4, 4])
@@ -108,7 +108,7 @@ def test_other_sizes(submission, reference, rand):
     compare(submission, reference, drawn(rand, first + 3, batch, heads, width), [first, 1, 2])
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_two", stage="with a long cache", **ATTENTION)
+@pytest.mark.check(skill="generality", points=0.5, needs="test_two", stage="with a long cache", **ATTENTION)
 def test_long(submission, reference, rand):
     """Forgets nothing, however long the text is."""
     new, cache = drawn(rand, 2, 1, 1, 2), tuple(drawn(rand, 1030, 1, 1, 2)[:2])
@@ -131,14 +131,14 @@ def test_twice(submission, reference, rand):
     assert_matches(out, pair(reference.cached_attention(*second, cache))[0])
 
 
-@pytest.mark.check(skill="stability", points=1, needs="test_two", stage="with scores near 1000", **ATTENTION)
+@pytest.mark.check(skill="stability", points=0.5, needs="test_two", stage="with scores near 1000", **ATTENTION)
 def test_large(submission, reference, rand):
     """Survives scores near 1000."""
     q, k, v = drawn(rand, 5)
     compare(submission, reference, [30.0 * q, 30.0 * k, v], [2, 3], atol=1e-3)
 
 
-@pytest.mark.check(skill="gradients", points=1, needs="test_two", stage="in its gradient", **ATTENTION)
+@pytest.mark.check(skill="gradients", points=0.5, needs="test_two", stage="in its gradient", **ATTENTION)
 def test_gradient(submission, reference, rand):
     """Lets the right gradient through."""
     q, k, v = drawn(rand, 3)
@@ -192,56 +192,56 @@ def compare_texts(submission, reference, rand, batch, length, new, **how):
     assert_matches(written(submission, numbers, ids, new, **how), expected)
 
 
-@pytest.mark.check(skill="shape", points=1, public=True, **WRITING)
+@pytest.mark.check(skill="shape", points=0.5, public=True, **WRITING)
 def test_text_shape(submission, rand):
     """Gives back each text with so many tokens more."""
     assert_shape(written(submission, weights(rand), texts(rand, 3, 4), 2), (3, 6))
 
 
-@pytest.mark.check(skill="values", points=1, needs="test_text_shape", public=True, stage="for one token", **WRITING)
+@pytest.mark.check(skill="values", points=0.5, needs="test_text_shape", public=True, stage="for one token", **WRITING)
 def test_one_token(submission, reference, rand):
     """Gives the model the prompt, and appends what `pick` chooses from the last logits."""
     compare_texts(submission, reference, rand, 3, 5, 1)
 
 
 @pytest.mark.check(
-    skill="values", points=3, needs="test_text_shape", public=True, stage="for several tokens", **WRITING
+    skill="values", points=7, needs="test_text_shape", public=True, stage="for several tokens", **WRITING
 )
 def test_several(submission, reference, rand):
     """Gives the model each new token with the cache that it returned last."""
-    compare_texts(submission, reference, rand, 4, 3, 4)
+    compare_texts(submission, reference, rand, 4, 3, 8)
 
 
 @pytest.mark.check(
-    skill="generality", points=1, needs="test_text_shape", stage="with {batch} texts of {length}", **WRITING
+    skill="generality", points=2, needs="test_text_shape", stage="with {batch} texts of {length}", **WRITING
 )
 @pytest.mark.parametrize(("batch", "length"), [(1, 5), (5, 1)])
 def test_special_sizes(submission, reference, rand, batch, length):
     """Takes a single text, and texts of one token."""
-    compare_texts(submission, reference, rand, batch, length, 2)
+    compare_texts(submission, reference, rand, batch, length, 12)
 
 
-@pytest.mark.check(skill="generality", points=1, needs="test_text_shape", stage="in other sizes", **WRITING)
+@pytest.mark.check(skill="generality", points=4, needs="test_text_shape", stage="in other sizes", **WRITING)
 def test_other_text_sizes(submission, reference, rand):
     """Takes any numbers of texts, tokens and new tokens."""
     new, batch, length = rand.sizes(3)
-    compare_texts(submission, reference, rand, batch, length, new)
+    compare_texts(submission, reference, rand, batch, length, new + 8)
 
 
-@pytest.mark.check(skill="generality", points=1, stage="with nothing to write", **WRITING)
+@pytest.mark.check(skill="generality", points=0.5, stage="with nothing to write", **WRITING)
 def test_nothing(submission, rand):
     """Gives the texts as they are where no token is asked for."""
     ids = texts(rand, 3, 5)
     assert_matches(written(submission, weights(rand), ids, 0), ids)
 
 
-@pytest.mark.check(skill="training", points=1, needs="test_text_shape", stage="with a model in train mode", **WRITING)
+@pytest.mark.check(skill="training", points=3, needs="test_text_shape", stage="with a model in train mode", **WRITING)
 def test_eval_mode(submission, reference, rand):
     """Runs the model in eval mode: dropout would disturb every prediction."""
-    compare_texts(submission, reference, rand, 3, 4, 2, training=True)
+    compare_texts(submission, reference, rand, 3, 4, 8, training=True)
 
 
-@pytest.mark.check(skill="training", points=1, needs="test_text_shape", stage="in the mode afterwards", **WRITING)
+@pytest.mark.check(skill="training", points=0.5, needs="test_text_shape", stage="in the mode afterwards", **WRITING)
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 def test_mode_afterwards(submission, reference, rand, training):
     """Leaves the model in the mode in which it came: it predicts afterwards what it predicted before."""

@@ -175,7 +175,8 @@ COSTS = {  # the least score, and the most
     "softmax/wrong_no_grad": (7.0, 7.0),
     "softmax/wrong_two_to_the": (1.0, 2.0),  # in the right form, and wrong everywhere
     "causal_mask/wrong_hidden_as_uint8": (1.0, 1.8),  # wrong in both
-    "kv_cache/wrong_whole_text": (8.5, 8.5),  # a cache that nobody uses
+    "kv_cache/wrong_whole_text": (4.0, 4.9),  # a cache that nobody uses
+    "kv_cache/wrong_copied_model": (4.0, 4.9),
 }
 
 
