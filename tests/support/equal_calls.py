@@ -1,13 +1,15 @@
 """Find every callable of torch that does a whole exercise, by calling each on random input in the plausible ways.
 
-python -m support.equal_calls EXERCISE EVERY KNOWN...: prints an expression for each, and how it was called.
+python -m support.equal_calls EXERCISE PIECE PIECES KNOWN...: prints an expression for each, and how it was called.
 Run it where it can do no harm: it calls what it finds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import enum
 import importlib
+import inspect
 import multiprocessing
 import os
 import pkgutil
@@ -128,11 +130,11 @@ def make_inputs(exercise: str) -> dict[str, Any]:
     return names
 
 
-def find_calls(exercise: str, every: int = 1, known: frozenset[str] = frozenset()) -> list[str]:
-    """Return an expression for each callable that does the exercise, of every N-th and of those that are known."""
+def find_calls(exercise: str, piece: int, pieces: int, known: frozenset[str] = frozenset()) -> list[str]:
+    """Return an expression for each callable that does the exercise, in a piece of all and of those that are known."""
     names = make_inputs(exercise)
     wanted = [eval(text, names) for text in EXERCISES[exercise][2]]
-    things = [thing for place, thing in enumerate(_callables()) if place % every == 0 or thing[0] in known]
+    things = [thing for place, thing in enumerate(_callables()) if place % pieces == piece or thing[0] in known]
     return [f"{found}|{way}" for found, way in _try_all(things, EXERCISES[exercise][1], names, wanted)]
 
 
@@ -145,9 +147,18 @@ def _callables() -> Iterator[tuple[str, Any]]:
             "functorch",
             "torchgen",
         )
-        if callable(thing) and ours and id(thing) not in known:
+        if callable(thing) and ours and id(thing) not in known and _may_take_tensors(thing):
             known.add(id(thing))
             yield expression, thing
+
+
+def _may_take_tensors(thing: Any) -> bool:
+    """Return False for what is certain to compute nothing: classes of errors, kinds and types, functions of nothing."""
+    if isinstance(thing, type):
+        return not issubclass(thing, BaseException | enum.Enum | tuple | str | int)
+    code = getattr(thing, "__code__", None)
+    takes = code is None or code.co_argcount or code.co_kwonlyargcount
+    return bool(takes or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
 
 
 def _members() -> Iterator[tuple[str, Any]]:
@@ -252,4 +263,4 @@ def _is_equal(value: Any, want: Any) -> bool:
 
 
 if __name__ == "__main__":
-    print("\n".join(find_calls(sys.argv[1], int(sys.argv[2]), frozenset(sys.argv[3:]))))
+    print("\n".join(find_calls(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), frozenset(sys.argv[4:]))))
