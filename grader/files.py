@@ -17,6 +17,7 @@ AUDIT = "correct the file, then run `grader audit`"
 MAX_FILE_BYTES = 16 << 20  # of a course's file, a release's or a workspace's
 SMALL_FILE = 64 << 10  # and what a file holds that does not say how large it is
 MAX_NAME_BYTES = 100  # of the name of a learner's files; file systems take 255
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # of what says how somebody does
 MAX_NUMBERED_BYTES = 200  # of such a name with a number, because it was taken
 
 
@@ -69,11 +70,16 @@ def read_file(path: Path) -> str:
 
 
 @contextmanager
-def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp") -> Iterator[Path]:
-    """Give a path beside *path* to write to. It replaces *path* at the end of the `with`; an exception removes it."""
+def replacing(path: Path, suffix: str = f"{os.getpid()}.tmp", *, private: bool = False) -> Iterator[Path]:
+    """Give a path beside *path* to write to. It replaces *path* at the end of the `with`; an exception removes it.
+
+    A private one is there already, empty, and other users cannot read it.
+    """
     temporary = path.with_name(f".{path.name}.{suffix}")
     temporary.unlink(missing_ok=True)  # of a killed run; or somebody's link, which would lead the writing elsewhere
     try:
+        if private:
+            make_private(temporary)
         yield temporary
         temporary.replace(path)
     except BaseException:
@@ -110,9 +116,9 @@ def explain_unwritable(what: str, where: Path, next_step: str = "name another fi
 
 
 def write_whole(path: Path, pieces: Iterable[str]) -> None:
-    """Write a text file, which replaces the earlier one only when it is complete."""
+    """Write a text file for its owner alone, which replaces the earlier one only when it is complete."""
     # always the same temporary name: what a killed run left is overwritten
-    with replacing(path, "tmp") as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path, "tmp", private=True) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.writelines(pieces)
 
 
@@ -125,11 +131,16 @@ def user_folder(variable: str, below_home: str) -> Path:
     return (named if named.is_absolute() else Path.home() / below_home) / "selfattend"
 
 
-def make_folder(path: Path) -> None:
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner may read. Raises OSError, also where something has that name."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+
+
+def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder, unless it is there. Raises OSError, also for a link, which leads out of the folder around it."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, f"{path.name} is a link", str(path))
-    path.mkdir(exist_ok=True)
+    path.mkdir(mode, exist_ok=True)
 
 
 def make_folders(root: Path, folder: Path) -> None:

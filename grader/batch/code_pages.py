@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.files import make_folder, write_whole
+from grader.files import PRIVATE_FOLDER, make_folder, write_whole
 from grader.model.validate import parse_json
 from grader.record import Record
 from grader.reports.html_document import file_link
@@ -44,7 +44,7 @@ class CodePages:
 
     def write_passing(self, records: Iterable[Record]) -> Iterator[Record]:
         """Yield the records, each once its page is there, if its code is kept. Raises OSError, StoreError."""
-        make_folder(self.out / "code")
+        make_folder(self.out / "code", PRIVATE_FOLDER)
         for record in records:
             self._labels[record.id] = record.label
             path = code_file(self.out, record.feedback)
@@ -59,7 +59,7 @@ class CodePages:
 
     def write_groups(self) -> None:
         """Write a page for each group of those that went by, and remove what earlier ones left."""
-        make_folder(self.out / "alike")
+        make_folder(self.out / "alike", PRIVATE_FOLDER)
         groups = group_similar(self.head, self._labels)[:MAX_GROUPS] if self.links else []
         for number, group in enumerate(groups, 1):
             hand_ins = [

@@ -18,7 +18,7 @@ from typing import Any
 
 from grader.batch.code_pages import CodePages, code_file, parse_kept
 from grader.batch.make_record import with_overrides
-from grader.files import make_folder, write_whole
+from grader.files import PRIVATE_FOLDER, make_folder, write_whole
 from grader.model import SCHEMA
 from grader.model.validate import parse_json, validated
 from grader.record import Record
@@ -107,7 +107,7 @@ class Outputs:
     def _make_folders(self, name: str) -> None:
         """Make the folders of a learner's files. Raises OSError where one is a link, which leads to others' files."""
         for folder in ("feedback", "code", *(("gradescope", f"gradescope/{name}") if self._has_gradescope else ())):
-            make_folder(self.out / folder)
+            make_folder(self.out / folder, PRIVATE_FOLDER)
 
     def _files_of(self, name: str) -> list[Path]:
         written = [self.out / "feedback" / f"{name}{suffix}" for suffix in SUFFIXES]

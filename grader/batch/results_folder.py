@@ -21,7 +21,7 @@ from typing import IO
 from grader.batch.outputs import FILES
 from grader.batch.shards import Shard
 from grader.errors import StoreError, UsageError
-from grader.files import make_folder
+from grader.files import PRIVATE_FILE, PRIVATE_FOLDER, make_folder
 from grader.model import Override
 from grader.store.class_store import ClassStore
 
@@ -53,7 +53,7 @@ def move_aside(path: Path) -> tuple[Path | None, Overrides]:
     folders = (path.parent / PREVIOUS.format(number) for number in itertools.count(1))
     folder = next(folder for folder in folders if not (folder / path.name).exists())
     with explain_write_errors(path.parent):
-        make_folder(folder)  # parts of a class, each in its process, share it
+        make_folder(folder, PRIVATE_FOLDER)  # parts of a class, each in its process, share it
         for name in [path.name, *(FILES if path.name == STORE else ())]:
             if (path.parent / name).exists():
                 (path.parent / name).rename(folder / name)
@@ -86,10 +86,10 @@ def open_folder(path: Path) -> LockedFolder:
     """Create the folder of the store at *path* if needed, and lock it. Raises OSError, UsageError."""
     made = tuple(itertools.takewhile(lambda folder: not folder.exists(), path.absolute().parents))
     if path.name == STORE:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     else:
-        path.parent.parent.mkdir(parents=True, exist_ok=True)
-        make_folder(path.parent)
+        path.parent.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+        make_folder(path.parent, PRIVATE_FOLDER)
     return LockedFolder(_lock(path), made)
 
 
@@ -101,7 +101,7 @@ def _lock(path: Path) -> IO[bytes]:
     """
     flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     lock = open(  # noqa: SIM115  Path.open knows no opener; the caller closes it
-        path.with_name(f".{path.name}.lock"), "ab", opener=lambda name, mode: os.open(name, mode | flags, 0o666)
+        path.with_name(f".{path.name}.lock"), "ab", opener=lambda name, mode: os.open(name, mode | flags, PRIVATE_FILE)
     )
     try:
         import fcntl

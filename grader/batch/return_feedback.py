@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from grader.batch.results import read_results
 from grader.errors import UsageError
-from grader.files import make_folder, read_bounded, replacing
+from grader.files import PRIVATE_FOLDER, make_folder, read_bounded, replacing
 from grader.intake.platform_names import canvas, moodle
 from grader.record import Record
 
@@ -47,7 +47,7 @@ def return_feedback(results: Path, platform: str, out: Path) -> Returned:
     if platform == "folder":
         _write_folder(out, pages)
     else:
-        with replacing(out) as temporary, ZipFile(temporary, "w", ZIP_DEFLATED) as archive:
+        with replacing(out, private=True) as temporary, ZipFile(temporary, "w", ZIP_DEFLATED) as archive:
             for name, content in pages:
                 archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)
     return returned
@@ -76,10 +76,10 @@ def _find_pages(
 
 
 def _write_folder(out: Path, pages: Iterable[tuple[str, bytes]]) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     for name, content in pages:
-        make_folder((out / name).parent)
-        with replacing(out / name) as temporary:
+        make_folder((out / name).parent, PRIVATE_FOLDER)
+        with replacing(out / name, private=True) as temporary:
             temporary.write_bytes(content)
 
 

@@ -24,7 +24,7 @@ def clone_class(members: Path, folder: Path) -> list[str]:
 
     Raises UsageError if nothing could be cloned.
     """
-    folder.mkdir(parents=True)
+    folder.mkdir(0o700, parents=True)
     lines, failed = [], []
     for one in read_class(members):
         try:

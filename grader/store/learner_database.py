@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from grader.errors import StoreError
+from grader.files import PRIVATE_FOLDER
 
 if TYPE_CHECKING:
     from grader.store.sqlite import Database
@@ -49,7 +50,7 @@ class LearnerDatabase:
     def write_all(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         """Run statements that write, in one transaction. Raises StoreError if nothing was saved."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"your progress could not be saved: {error.strerror}",

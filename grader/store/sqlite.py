@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.errors import StoreError
+from grader.files import make_private
 from grader.store.migrations import Migrations
 
 T = TypeVar("T")
@@ -35,6 +36,8 @@ MAX_ROWS = 100_000  # of one query
 MAX_VALUE_BYTES = 16 << 20  # of a text in a row
 MAX_STEPS = 200  # of STEP_SIZE instructions of SQLite's machine, in one query: a few seconds
 STEP_SIZE = 1_000_000
+geteuid = getattr(os, "geteuid", int)  # Windows has none
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 JOURNAL = "-journal"
 BESIDE = ("", JOURNAL, "-wal", "-shm")  # SQLite opens these without being asked
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
@@ -121,6 +124,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         self._check_files()
+        self._close_to_others()
         connection = sqlite3.connect(self.path, timeout=self.busy_seconds, isolation_level=None)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         connection.set_progress_handler(self._count_steps, STEP_SIZE)
@@ -152,6 +156,15 @@ class Database:
         if last == JOURNAL_MAGIC:
             what = f"{self.content} cannot be read: the journal beside the file is none of this program"
             raise StoreError(what, where=str(journal), next_step="move that file away, then repeat the command")
+
+    def _close_to_others(self) -> None:
+        """Let only the owner read the file, also one that an earlier version made; the journal gets the same mode."""
+        with suppress(OSError):  # it cannot be made or looked at: opening it says why
+            if not self.path.exists():
+                make_private(self.path)
+            found = self.path.stat()
+            if found.st_uid == geteuid() and found.st_mode & OTHERS:
+                self.path.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS)
 
     def _check_tables(self, connection: sqlite3.Connection) -> None:
         """Raise StoreError unless every table is as the migrations make it, and nothing is hung on one.

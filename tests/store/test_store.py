@@ -519,6 +519,7 @@ def test_a_folder_that_may_not_be_written_can_still_be_read(open_folder):
     """Progress in a read-only folder is shown; recording says that nothing was saved."""
     with Store.open(open_folder / "progress.db") as store:
         store.record_attempt(result(), "", NOON)
+    (open_folder / "progress.db").chmod(0o644)  # by its owner, who lets others read it
 
     assert as_another(open_folder / "progress.db") == [
         "['attention']",

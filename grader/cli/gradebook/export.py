@@ -98,7 +98,7 @@ def command(ctx: click.Context, /, results: Path, force: bool, as_json: bool, **
     filled, unfinished = _fill(platform, source, results, **more)
     if more["scale"] == "score":
         warn("with --scale score a 1.0, where nothing is right, is worth a tenth of the points")
-    with explain_unwritable("the file", out), replacing(out) as temporary:
+    with explain_unwritable("the file", out), replacing(out, private=True) as temporary:
         temporary.write_bytes(filled.content)
     if as_json:
         put_json({"schema": SCHEMA, "out": str(out), "unfinished": unfinished, **filled.to_object()})

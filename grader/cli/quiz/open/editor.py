@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.cli.quiz.prompt import Prompter
 from grader.cli.quiz.render import wrap_paragraphs
+from grader.files import make_private
 from grader.quiz.open_answers import MIN_CHARACTERS
 from grader.quiz.open_draft import MARKER, Save, read_draft
 from grader.terminal.console import MAX_COLUMNS, paint, width
@@ -82,8 +83,8 @@ def _run_editor(prompter: Prompter, editor: str, asks: str, text: str, draft: Pa
 
     try:
         if not draft.exists():
-            with draft.open("x", encoding="utf-8") as file:  # through no link
-                file.write(_add_question(asks, text))
+            make_private(draft)  # through no link
+            draft.write_text(_add_question(asks, text), encoding="utf-8")
         before = read_draft(draft, text)
         code = subprocess.run([*shlex.split(editor), str(draft)], check=False).returncode
     except (OSError, ValueError) as error:
