@@ -1,6 +1,6 @@
 """What people write in place of the reference's lines in cached_attention and generate_cached; other right ways."""
 
-import copy
+import copy  # noqa: F401  of a mistake below
 
 import torch
 import torch.nn.functional as F  # noqa: N812  the field's name for it
