@@ -102,3 +102,19 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert (scale.id, error.id) == ("at-scale-wrong-axis", "exception")
     assert scale.says.endswith("(With `mask` it raises an error.)")
     assert "is not None" in error.suggests
+
+
+def test_what_raises_an_error_everywhere_is_compared_with_no_pair(monkeypatch):
+    """No value speaks for any mistake then: what hundreds of pairs answer is not computed."""
+    diagnostician = shared("attention", "scaled_dot_product_attention")
+    asked = []
+    answer = type(diagnostician.outputs).answer
+    monkeypatch.setattr(
+        type(diagnostician.outputs), "answer", lambda self, *key: asked.append(key[1]) or answer(self, *key)
+    )
+
+    def raises(q, k, v, mask=None):
+        return q.view(-1, -1)
+
+    assert diagnostician.diagnose(diagnostician.outputs.subject_for(raises)).named == []
+    assert not [mistakes for mistakes in asked if mistakes.bit_count() > 1]

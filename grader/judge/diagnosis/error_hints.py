@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -20,6 +21,7 @@ class Hint(NamedTuple):
 
 
 UNKNOWN = Hint("", "", "Read the line shown, and print what stands on it one line earlier.")
+MAX_KEPT = 256  # errors whose hint is remembered: known mistakes raise the same few a thousand times
 MAX_CHARS = 500  # of an error that are looked at: its text may be a whole page, and is the submission's to choose
 
 # The first pattern that is found tells.
@@ -238,4 +240,9 @@ HINTS = tuple(Hint(*row) for row in (
 
 def hint_for(error: str) -> Hint:
     """Return the hint on an error given as "TypeName: text"; UNKNOWN if no pattern is found in it."""
-    return next((hint for hint in HINTS if re.search(hint.pattern, error[:MAX_CHARS])), UNKNOWN)
+    return _hint_for(error[:MAX_CHARS])
+
+
+@lru_cache(MAX_KEPT)
+def _hint_for(error: str) -> Hint:
+    return next((hint for hint in HINTS if re.search(hint.pattern, error)), UNKNOWN)

@@ -302,13 +302,19 @@ class MistakeMatcher:
                 found.append(number)
                 if not shared:
                     return shared, found
-        # the answers of smaller sets are more often kept
-        for number, few in sorted(open_questions, key=lambda pair: pair[1].bit_count()):
-            if not self.agrees(number, few):
+        # of smaller sets more answers are kept, and of all more fingerprints, which rule most of them out
+        open_questions.sort(key=lambda pair: pair[1].bit_count())
+        for is_misfit in (self._is_ruled_out, lambda *question: not self.agrees(*question)):
+            likely = []
+            for number, few in open_questions:
+                if not is_misfit(number, few):
+                    likely.append((number, few))
+                    continue
                 shared &= special[number]
                 found.append(number)
                 if not shared:
-                    break
+                    return shared, found
+            open_questions = likely
         return shared, found
 
     def speaks(self, number: int, mistakes: int) -> bool:
@@ -328,9 +334,13 @@ class MistakeMatcher:
         agreed = self._agreed[number]
         if mistakes not in agreed:
             probe = self.outputs.probes[number]
-            seen, mark = self.seen[probe.name], self._fingerprints[probe.name]
-            ruled_out = seen is not NO_EVIDENCE and mark.rules_out(
-                self.outputs.fingerprint(number, mistakes), probe.atol
+            agreed[mistakes] = not self._is_ruled_out(number, mistakes) and agree(
+                self.seen[probe.name], self.outputs.answer(number, mistakes), probe
             )
-            agreed[mistakes] = not ruled_out and agree(seen, self.outputs.answer(number, mistakes), probe)
         return agreed[mistakes]
+
+    def _is_ruled_out(self, number: int, mistakes: int) -> bool:
+        """Return True if fingerprints alone show that a set of mistakes answers otherwise than was seen."""
+        probe = self.outputs.probes[number]
+        seen, mark = self.seen[probe.name], self._fingerprints[probe.name]
+        return seen is not NO_EVIDENCE and mark.rules_out(self.outputs.fingerprint(number, mistakes), probe.atol)

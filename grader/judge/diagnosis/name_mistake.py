@@ -129,8 +129,8 @@ class Diagnostician:
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
         most = 1 if all(map(_is_error, wrong)) else self.mistake_set.together
         for size in range(1, most + 1):
-            found = [self.outputs.members(mistakes) for mistakes in self.outputs.sets(size) if matcher.fits(mistakes)]
-            found = [combination for combination in found if not self._asides_of(combination[0])]
+            sets = [each for each in self.outputs.sets(size) if size > 1 or not self._asides_of(each)]
+            found = [self.outputs.members(mistakes) for mistakes in sets if matcher.fits(mistakes)]
             found = [combination for combination in found if size == 1 or self._is_confirmed(combination, seen)]
             if most == 1:
                 found = [combination for combination in found if self._raises_alike(combination, seen)]
@@ -143,16 +143,15 @@ class Diagnostician:
         seen, named = matcher.seen, []
         for probe in self.probes:
             if probe.aside and not agree(seen[probe.name], self.outputs.reference(probe), probe):
-                members = [
-                    self.outputs.members(mistakes) for mistakes in self.outputs.sets(1) if matcher.fits(mistakes)
-                ]
-                fits = [combination for combination in members if probe.name in self._asides_of(combination[0])]
+                told = [each for each in self.outputs.sets(1) if probe.name in self._asides_of(each)]
+                fits = [self.outputs.members(mistakes) for mistakes in told if matcher.fits(mistakes)]
                 named += _common(fits) if fits else []
         return list({mistake.id: mistake for mistake in named}.values())
 
-    def _asides_of(self, mistake: Mistake) -> set[str]:
-        """Return the probes aside that recognise a mistake."""
-        return {probe.name for probe in self.probes if probe.aside and probe.name in mistake.only}
+    def _asides_of(self, mistakes: int) -> set[str]:
+        """Return the probes aside that recognise the first mistake of a set."""
+        only = self.outputs.members(mistakes)[0].only
+        return {probe.name for probe in self.probes if probe.aside and probe.name in only} if only else set()
 
     def _is_confirmed(self, combination: Sequence[Mistake], seen: Observations) -> bool:
         """Return True if a combination still fits when all that it answers is computed anew."""

@@ -32,11 +32,14 @@ class Nearest:
 def find_nearest(matcher: MistakeMatcher) -> list[Nearest]:
     """Return the smallest sets of mistakes with the fewest misfits; several if they are equally near."""
     outputs = matcher.outputs
+    evidence = {where: _wrong_values(matcher, where) for where in frozenset[str]().union(*outputs.special)}
+    if not any(evidence.values()):
+        return []
     for size in range(1, min(outputs.mistake_set.together, MAX_TOGETHER) + 1):
         found = []
         for mistakes in outputs.sets(size):
             where, misfits = matcher.misfits(mistakes)
-            if where and _is_evident(matcher, mistakes, where):
+            if where and _is_evident(matcher, mistakes, evidence[where]):
                 found.append(Nearest(outputs.members(mistakes), where, misfits))
         if found:
             fewest = min(len(each.misfits) for each in found)
@@ -44,18 +47,28 @@ def find_nearest(matcher: MistakeMatcher) -> list[Nearest]:
     return []
 
 
-def _is_evident(matcher: MistakeMatcher, mistakes: int, where: str) -> bool:
+def _is_evident(matcher: MistakeMatcher, mistakes: int, wrong: Sequence[int]) -> bool:
     """Return True if values speak for each of these mistakes outside a circumstance, and not only errors.
 
-    That is so where without it the others do not fit. What mostly raises errors is explained by them: only
-    its values speak. A mistake that is recognised by certain probes only is known by these, or not at all.
+    That is so where without it the others do not fit. A mistake that is recognised by certain probes only is known by
+    these, or not at all.
+
+    Args:
+        wrong: What `_wrong_values` returned for the circumstance.
     """
     if any(mistake.only for mistake in matcher.outputs.members(mistakes)):
         return False
-    asked = [number for number, special in enumerate(matcher.outputs.special) if where not in special]
-    returned = [number for number in asked if matcher.returned(number)]
-    evidence = asked if 2 * len(returned) > len(asked) else returned
-    wrong = [number for number in evidence if not matcher.agrees(number, 0)]
     speaking = [number for number in wrong if matcher.speaks(number, mistakes)]
     singles = (1 << bit for bit in range(mistakes.bit_length()) if mistakes >> bit & 1)
     return all(any(not matcher.agrees(number, mistakes & ~one) for number in speaking) for one in singles)
+
+
+def _wrong_values(matcher: MistakeMatcher, where: str) -> list[int]:
+    """Return the probes outside a circumstance that are answered wrong.
+
+    What mostly raises errors is explained by them: then only those that are answered by values.
+    """
+    asked = [number for number, special in enumerate(matcher.outputs.special) if where not in special]
+    returned = [number for number in asked if matcher.returned(number)]
+    evidence = asked if 2 * len(returned) > len(asked) else returned
+    return [number for number in evidence if not matcher.agrees(number, 0)]
