@@ -80,7 +80,8 @@ def _some_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[tu
         inputs = {(name, getattr(value, "ndim", 0)) for name, value in call.given.values() if value is not None}
         if inputs <= tried:
             continue
-        if any(_size(found) > MAX_LARGER * max(1, _size(right)) for right, found in [call.answers]):
+        right, found = call.answers
+        if _size(found) > MAX_LARGER * max(1, _size(right)):
             return
         if all(map(_is_number, call.answers)):
             tried, count = tried | inputs, count + 1
@@ -118,7 +119,10 @@ def _influences(call: ChangedCall, known: Collection[str]) -> Iterator[tuple[str
         for value in values if name not in known else ():
             right, found = call.ask({place: value})
             if _is_number(right) and not same(right, call.answers[0], MOVED):
-                yield name, not same(found, call.answers[1], STILL)
+                has_moved = not same(found, call.answers[1], STILL)
+                yield name, has_moved
+                if has_moved or "float" in str(getattr(value, "dtype", "")):
+                    break  # of whole numbers and Booleans another value may do what this one does
 
 
 def _choices(value: int) -> list[Any]:
