@@ -72,6 +72,12 @@ class MarkedSource:
         made = self._run(self._codes(inside))[self.target]
         return self._wrap(made, around) if around else made
 
+    def require_python(self, changes: Mapping[str, str]) -> None:
+        """Read what is to stand in the place of steps. Raises SyntaxError for what is not Python there."""
+        for name, text in changes.items():
+            if not _is_expression(text):
+                ast.parse(text, mode="exec" if name in self._steps else "eval")
+
     def build_version(self, expression: str) -> Any:
         """Return a function of the target's parameters that returns an expression of them."""
         namespace = self._run(self._codes({}))

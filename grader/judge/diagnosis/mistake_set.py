@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from grader.judge.diagnosis.common_mistakes import common_mistakes
 from grader.judge.diagnosis.marked_source import MarkedSource
 from grader.judge.errors import LearnerError
 from grader.judge.values.compare import ATOL
+
+MAX_INCLUDED = 64  # files of mistakes that others include
 
 
 @dataclass(frozen=True)
@@ -265,8 +268,8 @@ class MistakeSet:
         """
         other = known
         if isinstance(other, str):
-            other = load_file(self.path.parent.joinpath(f"{other}_mistakes.py")).MISTAKE_SETS[0]
-        assert isinstance(other, MistakeSet)
+            path = self.path.parent.joinpath(f"{other}_mistakes.py").resolve()
+            other = _load_first(path, path.stat().st_mtime_ns if path.is_file() else 0)
         self.source.names = {**other.source.names, **self.source.names}
         probes = {probe.name for probe in self.probes}
         for row in other.mistakes:
@@ -303,9 +306,17 @@ class MistakeSet:
         if unknown:
             raise ValueError(f"{self.function} has no steps {sorted(unknown)}; it has {sorted(self.steps)}")
         try:
-            self.source.build(changes)
+            self.source.require_python(changes)
         except SyntaxError as error:
             raise ValueError(f"what stands in the place of {', '.join(changes)} is not Python: {error.msg}") from None
+
+
+@lru_cache(MAX_INCLUDED)
+def _load_first(path: Path, _changed: int) -> MistakeSet:
+    """Load the first mistake set of a file, once for all that include it."""
+    found = load_file(path).MISTAKE_SETS[0]
+    assert isinstance(found, MistakeSet)
+    return found
 
 
 def _author_line() -> int:
