@@ -127,7 +127,7 @@ class Diagnostician:
         if not wrong:
             return self._explain_asides(matcher) if asides else []
         # errors all look alike, and of two mistakes that raise them some pair fits almost any: values must speak too
-        most = 1 if all(map(_is_error, wrong)) else self.mistake_set.together
+        most = 1 if all(map(_is_only_errors, wrong)) else self.mistake_set.together
         for size in range(1, most + 1):
             sets = [each for each in self.outputs.sets(size) if size > 1 or not self._asides_of(each)]
             found = [self.outputs.members(mistakes) for mistakes in sets if matcher.fits(mistakes)]
@@ -208,12 +208,12 @@ def _first_difference(seen: Any, expected: Any, atol: float) -> tuple[Any, Any]:
     return _first_difference(*differing, atol) if differing else (seen, expected)
 
 
-def _is_error(pair: tuple[Any, Any]) -> bool:
+def _is_only_errors(pair: tuple[Any, Any]) -> bool:
     """Return True if an observation differs from what was expected by errors only."""
     found, expected = pair
     if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        return all(isinstance(f, Raised) or same(f, e) for f, e in zip(found, expected, strict=True))
-    return isinstance(found, Raised)
+        return all(is_error(f, e) or same(f, e) for f, e in zip(found, expected, strict=True))
+    return is_error(found, expected)
 
 
 def _common(fits: list[tuple[Mistake, ...]]) -> list[Mistake]:
