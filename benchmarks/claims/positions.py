@@ -11,9 +11,8 @@ def _table(length, width):
 
 
 def _read_back(width, tokens=100, length=64):
-    """Of every sum of an embedding and a row, in how many the nearest of each is the right one."""
-    embeddings, table = torch.nn.functional.normalize(torch.randn(tokens, width), dim=1), _table(length, width)
-    embeddings *= (width / 2) ** 0.5
+    """Of every sum of an embedding and a row, in how many the largest dot product is with the right one."""
+    embeddings, table = torch.randn(tokens, width), _table(length, width)
     sums = (embeddings[:, None] + table).flatten(0, 1)
     token = (sums @ embeddings.T).argmax(dim=1) == torch.arange(tokens).repeat_interleave(length)
     place = (sums @ table.T).argmax(dim=1) == torch.arange(length).repeat(tokens)
@@ -21,10 +20,13 @@ def _read_back(width, tokens=100, length=64):
 
 
 def adding_loses_little_in_a_wide_space():
-    """positions.quiz.toml: token 100%, position over 90%; at D = 16 four fifths and a third"""
+    """positions.quiz.toml: at D = 256: token 100%, position 83%; at D = 16 token 72%, position 21%
+    positional_encoding.md: D =   16  word  72%   place  21%
+    positional_encoding.md: D =  256  word 100%   place  83%
+    """
     narrow, wide = _read_back(16), _read_back(256)
-    assert wide[0] > 0.995 and wide[1] > 0.9, wide
-    assert abs(narrow[0] - 0.8) < 0.06 and abs(narrow[1] - 1 / 3) < 0.06, narrow
+    assert wide[0] > 0.995 and abs(wide[1] - 0.83) < 0.03, wide
+    assert abs(narrow[0] - 0.72) < 0.05 and abs(narrow[1] - 0.21) < 0.03, narrow
     return f"D = 16: token {narrow[0]:.0%}, position {narrow[1]:.0%}; D = 256: {wide[0]:.0%}, {wide[1]:.0%}"
 
 
