@@ -88,7 +88,7 @@ def tied_rows(random: Random) -> Values:
 
 
 CHANGES = {
-    "the width d_k of a head": True,
+    "the width d_head of a head": True,
     "the number of attention weights for a text": True,
     "the largest possible rank of one head's QKᵀ": True,
     "the number of parameters": False,

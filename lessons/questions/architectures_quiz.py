@@ -28,18 +28,23 @@ def _pairs(n: int, m: int) -> dict[str, int]:
 
 def cross_shapes(random: Random) -> dict[str, Any]:
     """Shapes through cross-attention: m queries from the decoder, n keys from the encoder's memory."""
-    h, d, d_k = heads_and_width(random, (12, 20, 24, 30, 32, 40))
-    batch, n, m = distinct_sizes(random, 3, tuple(size for size in (2, 3, 5, 7, 9, 11, 13) if size not in (h, d_k)))
-    right = {"k": (batch, h, n, d_k), "scores": (batch, h, m, n), "heads": (batch, h, m, d_k), "out": (batch, m, d)}
+    h, d, d_head = heads_and_width(random, (12, 20, 24, 30, 32, 40))
+    batch, n, m = distinct_sizes(random, 3, tuple(size for size in (2, 3, 5, 7, 9, 11, 13) if size not in (h, d_head)))
+    right = {
+        "k": (batch, h, n, d_head),
+        "scores": (batch, h, m, n),
+        "heads": (batch, h, m, d_head),
+        "out": (batch, m, d),
+    }
     wrong = [
-        {"tag": "arch-cross-reversed", "blank": 1, "shape": [batch, h, m, d_k]},
+        {"tag": "arch-cross-reversed", "blank": 1, "shape": [batch, h, m, d_head]},
         {"tag": "arch-cross-reversed", "blank": 2, "shape": [batch, h, n, m]},
         {"tag": "arch-cross-as-self", "blank": 2, "shape": [batch, h, m, m]},
-        {"tag": "arch-cross-reversed", "blank": 3, "shape": [batch, h, n, d_k]},
+        {"tag": "arch-cross-reversed", "blank": 3, "shape": [batch, h, n, d_head]},
         {"tag": "arch-cross-reversed", "blank": 4, "shape": [batch, n, d]},
     ]
     return {
-        "B": batch, "h": h, "d": d, "d_k": d_k, "n": n, "m": m, "scores": right["scores"], "out": right["out"],
+        "B": batch, "h": h, "d": d, "d_head": d_head, "n": n, "m": m, "scores": right["scores"], "out": right["out"],
         "answer": [list(shape) for shape in right.values()], "wrong": wrong,
     }  # fmt: skip
 

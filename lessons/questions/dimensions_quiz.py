@@ -12,26 +12,34 @@ FLOATS = {"float32": 4, "bfloat16": 2}
 
 def _sizes(random: Random) -> dict[str, int]:
     """The sizes of a small classifier, no two of them equal."""
-    h, d, d_k = heads_and_width(random, (12, 20, 24, 28, 30, 40))
-    small = tuple(size for size in (2, 3, 4, 5, 6, 7, 9, 11, 13) if size not in (h, d_k))
+    h, d, d_head = heads_and_width(random, (12, 20, 24, 28, 30, 40))
+    small = tuple(size for size in (2, 3, 4, 5, 6, 7, 9, 11, 13) if size not in (h, d_head))
     batch, n, classes = distinct_sizes(random, 3, small)
-    return {"B": batch, "n": n, "C": classes, "h": h, "d": d, "d_k": d_k, "d_ff": random.choice([50, 70, 90, 100])}
+    return {
+        "B": batch,
+        "n": n,
+        "C": classes,
+        "h": h,
+        "d": d,
+        "d_head": d_head,
+        "d_ff": random.choice([50, 70, 90, 100]),
+    }
 
 
 def flow(random: Random) -> dict[str, Any]:
     """The shapes from token ids to logits."""
     size = _sizes(random)
-    b, n, c, h, d, d_k, d_ff = size.values()
+    b, n, c, h, d, d_head, d_ff = size.values()
     vocabulary = random.choice([200, 300, 500])
     return {
         **size, "V": vocabulary,
-        "answer": [[b, n, d], [b, h, n, d_k], [b, h, n, n], [b, n, d_ff], [b, n, d], [b, c]],
+        "answer": [[b, n, d], [b, h, n, d_head], [b, h, n, n], [b, n, d_ff], [b, n, d], [b, c]],
         "wrong": [
             {"tag": "dims-one-hot", "blank": 1, "shape": [b, n, vocabulary]},
-            {"tag": "dims-heads-not-apart", "blank": 2, "shape": [b, n, h, d_k]},
+            {"tag": "dims-heads-not-apart", "blank": 2, "shape": [b, n, h, d_head]},
             {"tag": "dims-full-width-heads", "blank": 2, "shape": [b, h, n, d]},
             {"tag": "dims-one-table-of-weights", "blank": 3, "shape": [b, n, n]},
-            {"tag": "dims-features-attend", "blank": 3, "shape": [b, h, d_k, d_k]},
+            {"tag": "dims-features-attend", "blank": 3, "shape": [b, h, d_head, d_head]},
             {"tag": "dims-ffn-stays-wide", "blank": 5, "shape": [b, n, d_ff]},
             {"tag": "dims-label-per-token", "blank": 6, "shape": [b, n, c]},
         ],
@@ -41,8 +49,8 @@ def flow(random: Random) -> dict[str, Any]:
 def shapes_in_order(random: Random) -> dict[str, Any]:
     """The same shapes, to be put in the order in which they first come up."""
     size = _sizes(random)
-    b, n, c, h, d, d_k, d_ff = size.values()
-    shapes = [(b, n), (b, n, d), (b, h, n, d_k), (b, h, n, n), (b, n, d_ff), (b, d), (b, c)]
+    b, n, c, h, d, d_head, d_ff = size.values()
+    shapes = [(b, n), (b, n, d), (b, h, n, d_head), (b, h, n, n), (b, n, d_ff), (b, d), (b, c)]
     return {**size, "steps": [str(shape) for shape in shapes]}
 
 
@@ -52,7 +60,7 @@ def block_matrices(random: Random) -> dict[str, Any]:
     d_ff, square = times * d, d * d
     ffn = 2 * d * d_ff
     return {
-        "d": d, "d_ff": d_ff, "h": h, "d_k": d // h, "attention": 4 * square, "ffn": ffn, "answer": 4 * square + ffn,
+        "d": d, "d_ff": d_ff, "h": h, "d_head": d // h, "attention": 4 * square, "ffn": ffn, "answer": 4 * square + ffn,
         "wrong": {
             "dims-no-output-projection": 3 * square + ffn,
             "dims-ffn-one-matrix": 4 * square + d * d_ff,
@@ -158,7 +166,7 @@ def possible_heads(random: Random) -> dict[str, Any]:
 def residual_width(random: Random) -> dict[str, Any]:
     """A block and a classifier of which one line does not fit the width of the stream."""
     size = _sizes(random)
-    n, c, d, d_k, d_ff = (size[name] for name in ("n", "C", "d", "d_k", "d_ff"))
+    n, c, d, d_head, d_ff = (size[name] for name in ("n", "C", "d", "d_head", "d_ff"))
     lines = [
         f"norm1, norm2 = nn.LayerNorm({d}), nn.LayerNorm({d})",
         f"w_qkv = nn.Linear({d}, {3 * d})",
@@ -172,8 +180,8 @@ def residual_width(random: Random) -> dict[str, Any]:
     ]
     broken = [
         (1, f"norm1, norm2 = nn.LayerNorm({n}), nn.LayerNorm({n})"),
-        (3, f"w_o = nn.Linear({d}, {d_k})"),
-        (3, f"w_o = nn.Linear({d_k}, {d})"),
+        (3, f"w_o = nn.Linear({d}, {d_head})"),
+        (3, f"w_o = nn.Linear({d_head}, {d})"),
         (5, f"w2 = nn.Linear({d_ff}, {d_ff})"),
         (5, f"w2 = nn.Linear({d}, {d_ff})"),
         (6, f"classify = nn.Linear({n}, {c})"),
@@ -189,7 +197,7 @@ def residual_width(random: Random) -> dict[str, Any]:
 
 REASONS = {
     1: "LayerNorm works over the {d} features of one token, so it is made for {d}, whatever the length of the text.",
-    3: "The heads' outputs stand side by side, {h} × {d_k} = {d}, and what is added to x must have the width {d}.",
+    3: "The heads' outputs stand side by side, {h} × {d_head} = {d}, and what is added to x must have the width {d}.",
     5: "The FFN may be {d_ff} wide inside, but it must come back to {d}: its result is added to x.",
     6: "Pooling over the tokens leaves one vector of width {d} for each text, and that is what the classifier reads.",
     9: "Axis 1 has the {n} tokens. The mean over axis 2 would be over the {d} features.",

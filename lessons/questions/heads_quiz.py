@@ -14,27 +14,27 @@ WIDTHS = (24, 36, 48, 60, 64, 72, 80, 96)
 
 def parameters(random: Random) -> dict[str, Any]:
     """Four projections D × D, with or without biases, whatever the number of heads."""
-    h, d, d_k = heads_and_width(random, WIDTHS)
+    h, d, d_head = heads_and_width(random, WIDTHS)
     biases = random.random() < 0.5
     square = d * d
     answer = 4 * square + 4 * d * biases
     wrong = {
         "full-width-heads": 4 * h * square + (3 * h + 1) * d * biases,
         "output-projection-forgotten": 3 * square + 3 * d * biases,
-        "head-gets-slice": 3 * h * d_k**2 + square + 4 * d * biases,
+        "head-gets-slice": 3 * h * d_head**2 + square + 4 * d * biases,
     }
     wrong["biases-forgotten" if biases else "biases-assumed"] = 4 * square + 4 * d * (not biases)
     return {
-        "h": h, "d": d, "d_k": d_k, "biases": biases, "with": "with" if biases else "without", "four": 4 * square,
+        "h": h, "d": d, "d_head": d_head, "biases": biases, "with": "with" if biases else "without", "four": 4 * square,
         "plus": f", and 4 × {d} biases, {answer:,} in all" if biases else "", "answer": answer, "wrong": wrong,
     }  # fmt: skip
 
 
 def full_width(random: Random) -> dict[str, Any]:
     """How many times as much heads of full width cost: H times."""
-    h, d_k = random.choice([3, 5, 6, 8, 12]), random.choice([16, 24, 32, 64])
+    h, d_head = random.choice([3, 5, 6, 8, 12]), random.choice([16, 24, 32, 64])
     wrong = {"full-width-exponential": 2**h, "full-width-squared": h * h, "heads-are-free": 1}
-    return {"h": h, "d": h * d_k, "d_k": d_k, "answer": h, "wrong": wrong}
+    return {"h": h, "d": h * d_head, "d_head": d_head, "answer": h, "wrong": wrong}
 
 
 SHARING = {  # sets of keys and values -> what is asked
@@ -85,13 +85,13 @@ def divisors(random: Random) -> dict[str, Any]:
 def which_heads(random: Random) -> dict[str, Any]:
     """A feature of a token is changed, and the queries of all heads notice; or a row of W_Q, and one head notices."""
     while True:
-        h, d, d_k = heads_and_width(random, WIDTHS)
+        h, d, d_head = heads_and_width(random, WIDTHS)
         place = random.randrange(d)
-        owner, strided = place // d_k, place % h
+        owner, strided = place // d_head, place % h
         if owner != strided:
             break
     of_token = random.random() < 0.5
-    begin, end = owner * d_k, (owner + 1) * d_k - 1
+    begin, end = owner * d_head, (owner + 1) * d_head - 1
     everywhere, only = "In both heads." if h == 2 else f"In all {h} heads.", f"In head {owner} only."
     wrong = [{"tag": "strided-heads", "text": f"In head {strided} only."}]
     if of_token:
@@ -108,17 +108,17 @@ def which_heads(random: Random) -> dict[str, Any]:
         why = (f"row {place} makes component {place}, and components {begin} to {end} belong to head {owner}. No other "
                "head uses this row.")  # fmt: skip
     return {
-        "h": h, "d": d, "d_k": d_k, "place": place, "owner": owner, "begin": begin, "end": end, "of_token": of_token,
-        "what": what, "whose": whose, "why": why, "right": right, "wrong": wrong,
+        "h": h, "d": d, "d_head": d_head, "place": place, "owner": owner, "begin": begin, "end": end,
+        "of_token": of_token, "what": what, "whose": whose, "why": why, "right": right, "wrong": wrong,
         "changed": f"x[{place}]" if of_token else f"w_q[{place}]",
     }  # fmt: skip
 
 
 def query_entries(random: Random) -> dict[str, Any]:
-    """How many entries of W_Q the queries of one head are made with: d_k rows of D."""
-    h, d, d_k = heads_and_width(random, WIDTHS)
-    wrong = {"head-gets-slice": d_k * d_k, "full-width-heads": d * d}
-    return {"h": h, "d": d, "d_k": d_k, "head": random.randrange(h), "answer": d * d_k, "wrong": wrong}
+    """How many entries of W_Q the queries of one head are made with: d_head rows of D."""
+    h, d, d_head = heads_and_width(random, WIDTHS)
+    wrong = {"head-gets-slice": d_head * d_head, "full-width-heads": d * d}
+    return {"h": h, "d": d, "d_head": d_head, "head": random.randrange(h), "answer": d * d_head, "wrong": wrong}
 
 
 def split(random: Random) -> dict[str, Any]:
@@ -150,40 +150,40 @@ def split(random: Random) -> dict[str, Any]:
 
 def table_entries(random: Random) -> dict[str, Any]:
     """The weights of a layer: a table for each head of each text."""
-    h, d, d_k = heads_and_width(random, WIDTHS)
+    h, d, d_head = heads_and_width(random, WIDTHS)
     b, n = distinct_sizes(random, 2, (5, 7, 10, 11, 20, 30))
-    while n == d_k:
+    while n == d_head:
         n += 1
-    wrong = {"heads-share-weights": b * n * n, "weights-as-wide-as-heads": b * h * n * d_k}
-    return {"h": h, "d": d, "d_k": d_k, "b": b, "n": n, "square": n * n, "tables": b * h, "answer": b * h * n * n,
+    wrong = {"heads-share-weights": b * n * n, "weights-as-wide-as-heads": b * h * n * d_head}
+    return {"h": h, "d": d, "d_head": d_head, "b": b, "n": n, "square": n * n, "tables": b * h, "answer": b * h * n * n,
             "wrong": wrong}  # fmt: skip
 
 
 def rank(random: Random) -> dict[str, Any]:
-    """The highest rank of a head's T × T table of scores: the least of T and d_k."""
-    h, d, d_k = heads_and_width(random, WIDTHS)
+    """The highest rank of a head's T × T table of scores: the least of T and d_head."""
+    h, d, d_head = heads_and_width(random, WIDTHS)
     if random.random() < 0.3:
-        n = random.randrange(2, d_k)
-        wrong = {"rank-of-the-head": d_k, "rank-of-the-width": d}
+        n = random.randrange(2, d_head)
+        wrong = {"rank-of-the-head": d_head, "rank-of-the-width": d}
     else:
-        n = random.choice([each for each in (40, 50, 70, 90, 110) if each not in (d, d_k) and each > d_k])
+        n = random.choice([each for each in (40, 50, 70, 90, 110) if each not in (d, d_head) and each > d_head])
         wrong = {"rank-of-the-table": n, "rank-of-the-width": d}
-    return {"h": h, "d": d, "d_k": d_k, "n": n, "answer": min(n, d_k), "wrong": wrong}
+    return {"h": h, "d": d, "d_head": d_head, "n": n, "answer": min(n, d_head), "wrong": wrong}
 
 
 def shapes(random: Random) -> dict[str, Any]:
     """The shapes inside multi-head attention."""
-    b, t, h, d_k = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 9))
+    b, t, h, d_head = distinct_sizes(random, 4, (2, 3, 4, 5, 6, 7, 9))
     wrong = [
-        {"tag": "heads-not-moved", "blank": 1, "shape": [b, t, h, d_k]},
+        {"tag": "heads-not-moved", "blank": 1, "shape": [b, t, h, d_head]},
         {"tag": "heads-not-moved", "blank": 2, "shape": [b, t, h, h]},
         {"tag": "heads-share-weights", "blank": 2, "shape": [b, t, t]},
-        {"tag": "scores-over-features", "blank": 2, "shape": [b, h, d_k, d_k]},
-        {"tag": "heads-not-moved", "blank": 3, "shape": [b, t, h, d_k]},
-        {"tag": "heads-averaged", "blank": 4, "shape": [b, t, d_k]},
+        {"tag": "scores-over-features", "blank": 2, "shape": [b, h, d_head, d_head]},
+        {"tag": "heads-not-moved", "blank": 3, "shape": [b, t, h, d_head]},
+        {"tag": "heads-averaged", "blank": 4, "shape": [b, t, d_head]},
     ]
-    return {"b": b, "t": t, "h": h, "d_k": d_k, "d": h * d_k, "wrong": wrong,
-            "answer": [(b, h, t, d_k), (b, h, t, t), (b, h, t, d_k), (b, t, h * d_k)]}  # fmt: skip
+    return {"b": b, "t": t, "h": h, "d_head": d_head, "d": h * d_head, "wrong": wrong,
+            "answer": [(b, h, t, d_head), (b, h, t, t), (b, h, t, d_head), (b, t, h * d_head)]}  # fmt: skip
 
 
 # --- the output projection --------------------------------------------------------------------------------------------

@@ -24,20 +24,20 @@ def attention(random: Random) -> dict[str, Any]:
         "count-biases-wrong": matrices + (0 if biased else 4 * d),
     }
     return {
-        "d": d, "h": h, "d_k": d // h, "biased": biased, "with_or_without": "with" if biased else "without",
+        "d": d, "h": h, "d_head": d // h, "biased": biased, "with_or_without": "with" if biased else "without",
         "matrices": matrices, "answer": matrices + biases, "wrong": wrong,
         "bias_says": f"Each of the four layers adds {d} biases" if biased else "There are no biases to add",
     }  # fmt: skip
 
 
 def shared_keys(random: Random) -> dict[str, Any]:
-    """Attention in which groups of heads share keys and values: 2 D² + 2 D h_kv d_k."""
+    """Attention in which groups of heads share keys and values: 2 D² + 2 D h_kv d_head."""
     h, shared = random.choice([(6, 2), (8, 2), (9, 3), (10, 2), (12, 3), (12, 4)])
-    d_k = random.choice([5, 10, 20])
-    d = h * d_k
-    own, few = d * d, d * shared * d_k
+    d_head = random.choice([5, 10, 20])
+    d = h * d_head
+    own, few = d * d, d * shared * d_head
     return {
-        "d": d, "h": h, "shared": shared, "d_k": d_k, "own": own, "few": few, "narrow": shared * d_k,
+        "d": d, "h": h, "shared": shared, "d_head": d_head, "own": own, "few": few, "narrow": shared * d_head,
         "answer": 2 * own + 2 * few,
         "wrong": {"count-sharing-is-free": 4 * own, "count-all-shared": 4 * few, "count-without-w-o": own + 2 * few},
     }  # fmt: skip

@@ -10,18 +10,18 @@ MIB = 2**20
 
 
 def pairs(random: Random) -> Values:
-    """QKᵀ and AV of all heads: 2 T² H d_k multiply-adds."""
-    n, heads, d_k = random.choice([20, 30, 50]), random.choice([3, 5, 8]), random.choice([8, 12, 16])
-    scores = n * n * heads * d_k
+    """QKᵀ and AV of all heads: 2 T² H d_head multiply-adds."""
+    n, heads, d_head = random.choice([20, 30, 50]), random.choice([3, 5, 8]), random.choice([8, 12, 16])
+    scores = n * n * heads * d_head
     wrong = {
         "one-product-of-two": scores,
-        "one-head-of-all": 2 * n * n * d_k,
+        "one-head-of-all": 2 * n * n * d_head,
         "heads-at-full-width": 2 * scores * heads,
         "pairs-without-their-width": n * n * heads,
-        "linear-in-length": 2 * n * heads * d_k,
+        "linear-in-length": 2 * n * heads * d_head,
     }
-    return {"n": n, "heads": heads, "d_k": d_k, "d": heads * d_k, "square": n * n, "one": scores, "answer": 2 * scores,
-            "wrong": wrong}  # fmt: skip
+    return {"n": n, "heads": heads, "d_head": d_head, "d": heads * d_head, "square": n * n, "one": scores,
+            "answer": 2 * scores, "wrong": wrong}  # fmt: skip
 
 
 def growth(random: Random) -> Values:
@@ -115,7 +115,7 @@ for K_b, V_b in blocks:
     top = new
 out = out / total"""
 SLIPS = {  # what stands there in place of the right line: the line, why it is wrong
-    "    s = K_b @ q / {d}": (3, "The scores are divided by √d_k, as in any attention."),
+    "    s = K_b @ q / {d}": (3, "The scores are divided by the root of their width, as in any attention."),
     "    shrink = torch.exp(new - top)": (
         6, "What was summed up relative to the old maximum has to shrink, by exp(top − new), when the maximum grows."),
     "    total = total + p.sum()": (
@@ -163,19 +163,19 @@ def window(random: Random) -> Values:
 
 
 def kv_cache(random: Random) -> Values:
-    """2·L·T·h_kv·d_k numbers, in MiB."""
+    """2·L·T·h_kv·d_head numbers, in MiB."""
     layers, n = random.choice([4, 6, 8, 12, 24]), random.choice([2048, 4096, 8192])
     heads, group = random.choice([8, 12, 16, 24]), random.choice([2, 4])
-    d_k, size = random.choice([64, 128]), 2
+    d_head, size = random.choice([64, 128]), 2
     shared = heads // group
-    answer = 2 * layers * n * shared * d_k * size // MIB
+    answer = 2 * layers * n * shared * d_head * size // MIB
     wrong = {
         "only-keys-cached": answer / 2,
         "cache-of-the-query-heads": answer * group,
         "cache-of-one-layer": answer / layers,
         "cache-of-scores": layers * heads * n * n * size / MIB,
     }
-    return {"layers": layers, "n": n, "heads": heads, "shared": shared, "d_k": d_k, "size": size, "group": group,
+    return {"layers": layers, "n": n, "heads": heads, "shared": shared, "d_head": d_head, "size": size, "group": group,
             "all_heads": answer * group, "answer": answer, "wrong": wrong}  # fmt: skip
 
 

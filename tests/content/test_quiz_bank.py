@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from functools import cache
 from itertools import combinations
 from types import ModuleType
@@ -19,10 +19,11 @@ from grader.quiz.bank.bank import Bank
 from grader.quiz.bank.lint import audit_bank, find_problems
 from grader.quiz.bank.variants import make_variant
 from grader.quiz.kinds import KINDS
-from grader.quiz.model import Family
+from grader.quiz.model import Family, Topic
 
 BANK = Bank(ROOT / "lessons")
 TOPICS = BANK.names
+ATTENTION_ALONE = ("attention", "attention_formula", "attention_gradient", "gradients", "score_scaling")
 GENERATED = [family for name in TOPICS for family in BANK.topic(name).families if family.generated]
 
 
@@ -107,14 +108,27 @@ def test_powers_of_two_are_named_only_where_they_explain_the_answer(family):
         assert all(number & (number - 1) == 0 for taken in named for number in taken), named
 
 
-def test_one_notation():
-    """D is the model's width and d_head that of a head: no question has a bare d, which was once the one and once the
-    other."""
-    for topic in BANK.topics():
-        for family in topic.families:
-            question = make_variant(BANK, family, "letters", 1)
-            options = " ".join(option.text for option in question.options)
-            shown = (
-                f"{question.text} {question.code} {question.explain} {options} {' '.join(question.feedback.values())}"
-            )
-            assert not re.search(r"(?<![\w'’·-])\d*d(?![\w'’])", shown), family.id
+def shown_texts(topic: Topic) -> Iterator[tuple[str, str]]:
+    """Everything of a topic that learners read, in five variants of each question, with where it stands."""
+    for misconception in topic.misconceptions:
+        yield misconception.id, f"{misconception.says} {misconception.suggests}"
+    if topic.open:
+        points = " ".join(point.says for point in topic.open.key_points)
+        traps = " ".join(f"{trap.claims} {trap.fix}" for trap in topic.open.traps)
+        yield f"{topic.name}.open", f"{topic.open.asks} {topic.open.model_answer} {points} {traps}"
+    for family in topic.families:
+        for attempt in range(1, 6):
+            question = make_variant(BANK, family, "letters", attempt)
+            options = [option.text for option in question.options]
+            told = [question.text, question.code, question.explain, question.prove, *question.feedback.values()]
+            yield family.id, " ".join([*told, *options, *question.parts, str(question.details.get("fix", ""))])
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_one_notation(topic):
+    """D is the model's width and d_head that of a head: no bare d, which was once the one, once the other; d_k is the
+    width of queries and keys where attention stands alone."""
+    for place, text in shown_texts(BANK.topic(topic)):
+        letters = re.search(r"(?<![\w'’·-])\d*d(?![\w'’])", text)
+        assert not letters or place == "induction.where", f"{place}: {letters[0]}"  # there d is a token
+        assert topic in ATTENTION_ALONE or not re.search(r"\bd_k\b", text), place

@@ -56,7 +56,7 @@ def _with_heads(heads, d, n):
     q, k = (each.view(n, heads, d // heads).transpose(0, 1) for each in torch.randn(2, n, d, dtype=torch.float64))
     scores = q @ k.mT
     return {
-        "the width d_k of a head": layer.head_dim,
+        "the width d_head of a head": layer.head_dim,
         "the number of attention weights for a text": weights.numel(),
         "the largest possible rank of one head's QKᵀ": int(torch.linalg.matrix_rank(scores[0])),
         "the number of parameters": sum(each.numel() for each in layer.parameters()),

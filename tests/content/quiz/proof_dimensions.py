@@ -30,13 +30,13 @@ def flow(question: Question) -> list[tuple[int, ...]]:
 
 def shapes_in_order(question: Question) -> list[int]:
     """Records the result of every operation in a classifier, and keeps each shape's first place."""
-    size = {name: question.values[name] for name in ("B", "n", "C", "h", "d", "d_k", "d_ff")}
+    size = {name: question.values[name] for name in ("B", "n", "C", "h", "d", "d_head", "d_ff")}
     seen = [shape for shape in dict.fromkeys(_recorded(**size)) if shape in question.values["steps"]]
     texts = [option.text for option in question.options]
     return [texts.index(shape) for shape in seen]
 
 
-def _recorded(B: int, n: int, C: int, h: int, d: int, d_k: int, d_ff: int) -> list[str]:  # noqa: N803
+def _recorded(B: int, n: int, C: int, h: int, d: int, d_head: int, d_ff: int) -> list[str]:  # noqa: N803
     """The shapes of a forward pass, as text, in their order. Capitals are the letters of the question."""
     shapes: list[str] = []
 
@@ -46,7 +46,7 @@ def _recorded(B: int, n: int, C: int, h: int, d: int, d_k: int, d_ff: int) -> li
 
     ids = keep(torch.zeros(B, n, dtype=torch.long))
     x = keep(nn.Embedding(7, d)(ids))
-    q, k, v = (keep(t.unflatten(-1, (h, d_k)).transpose(1, 2)) for t in nn.Linear(d, 3 * d)(x).chunk(3, dim=-1))
+    q, k, v = (keep(t.unflatten(-1, (h, d_head)).transpose(1, 2)) for t in nn.Linear(d, 3 * d)(x).chunk(3, dim=-1))
     weights = keep((q @ k.transpose(-2, -1)).softmax(dim=-1))
     x = keep(x + nn.Linear(d, d)(keep((weights @ v).transpose(1, 2).flatten(2))))
     x = keep(x + nn.Linear(d_ff, d)(keep(nn.Linear(d, d_ff)(x).relu())))

@@ -66,7 +66,7 @@ def which_heads(question):
         layer.weight.uniform_(0.1, 1.0)
         before = layer(x)
         (x if values["of_token"] else layer.weight)[values["place"]] += 1.0
-        moved = (layer(x) - before).view(values["h"], values["d_k"]).abs().amax(dim=1) > 1e-3
+        moved = (layer(x) - before).view(values["h"], values["d_head"]).abs().amax(dim=1) > 1e-3
     heads = moved.nonzero().flatten().tolist()
     everywhere = "In both heads." if values["h"] == 2 else f"In all {values['h']} heads."
     text = {values["h"]: everywhere, 0: "In none of them.", 1: f"In head {heads[0]} only."}[len(heads)]
@@ -78,7 +78,7 @@ def query_entries(question):
     values = question.values
     w_q = torch.randn(values["d"], values["d"], requires_grad=True)
     x = torch.rand(values["d"]) + 0.1
-    nn.functional.linear(x, w_q).view(values["h"], values["d_k"])[values["head"]].sum().backward()
+    nn.functional.linear(x, w_q).view(values["h"], values["d_head"])[values["head"]].sum().backward()
     return int((w_q.grad != 0).sum())
 
 
@@ -103,8 +103,8 @@ def rank(question):
     """The rank for random tokens and maps, which is the highest there is with probability 1."""
     values = question.values
     torch.manual_seed(question.attempt)
-    n, d, d_k = (values[name] for name in ("n", "d", "d_k"))
-    x, w_q, w_k = (torch.randn(size, dtype=torch.float64) for size in ((n, d), (d, d_k), (d, d_k)))
+    n, d, d_head = (values[name] for name in ("n", "d", "d_head"))
+    x, w_q, w_k = (torch.randn(size, dtype=torch.float64) for size in ((n, d), (d, d_head), (d, d_head)))
     return int(torch.linalg.matrix_rank((x @ w_q) @ (x @ w_k).T))
 
 

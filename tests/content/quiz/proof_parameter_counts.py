@@ -42,11 +42,11 @@ def attention(question: Question) -> int:
 
 def shared_keys(question: Question) -> int:
     """Runs torch's attention with fewer heads of keys and values, and counts what it needed."""
-    d, h, shared, d_k = sizes(question, "d", "h", "shared", "d_k")
-    w_q, w_o = nn.Linear(d, h * d_k, bias=False), nn.Linear(h * d_k, d, bias=False)
-    w_k, w_v = nn.Linear(d, shared * d_k, bias=False), nn.Linear(d, shared * d_k, bias=False)
+    d, h, shared, d_head = sizes(question, "d", "h", "shared", "d_head")
+    w_q, w_o = nn.Linear(d, h * d_head, bias=False), nn.Linear(h * d_head, d, bias=False)
+    w_k, w_v = nn.Linear(d, shared * d_head, bias=False), nn.Linear(d, shared * d_head, bias=False)
     x = torch.zeros(1, 3, d)
-    q, k, v = (w(x).unflatten(-1, (-1, d_k)).transpose(1, 2) for w in (w_q, w_k, w_v))
+    q, k, v = (w(x).unflatten(-1, (-1, d_head)).transpose(1, 2) for w in (w_q, w_k, w_v))
     heads = nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
     assert w_o(heads.transpose(1, 2).flatten(2)).shape == x.shape
     return count(w_q, w_k, w_v, w_o)

@@ -25,9 +25,9 @@ def multiply_adds(compute):
 
 
 @cache
-def products(heads, queries, keys, d_k):
+def products(heads, queries, keys, d_head):
     """Multiply-adds of QKᵀ and AV."""
-    q, k = empty(heads, queries, d_k), empty(heads, keys, d_k)
+    q, k = empty(heads, queries, d_head), empty(heads, keys, d_head)
     return multiply_adds(lambda: torch.softmax(q @ k.transpose(-2, -1), dim=-1) @ k)
 
 
@@ -38,7 +38,7 @@ def linear(tokens, d_in, d_out):
 
 def pairs(question):
     values = question.values
-    return products(values["heads"], values["n"], values["n"], values["d_k"])
+    return products(values["heads"], values["n"], values["n"], values["d_head"])
 
 
 def growth(question):
@@ -157,7 +157,7 @@ def window(question):
 
 def kv_cache(question):
     values = question.values
-    kept = empty(values["layers"], 2, values["shared"], values["n"], values["d_k"], dtype=torch.bfloat16)
+    kept = empty(values["layers"], 2, values["shared"], values["n"], values["d_head"], dtype=torch.bfloat16)
     return kept.numel() * kept.element_size() / MIB
 
 
@@ -172,27 +172,27 @@ def attention_work(question):
     last = "g" if "GQA" in question.values["situation"] else ""
     if last:
         count = _grouped
-    for n, heads, d_k, layers, more in ((5, 4, 3, 2, 2), (9, 6, 2, 3, 3), (12, 8, 4, 5, 4)):
-        sizes = {"T": n, "D": heads * d_k, "L": layers, "w": more, "S": more + 3, "g": 2}
-        wanted = layers * count(n, heads, d_k, sizes)
+    for n, heads, d_head, layers, more in ((5, 4, 3, 2, 2), (9, 6, 2, 3, 3), (12, 8, 4, 5, 4)):
+        sizes = {"T": n, "D": heads * d_head, "L": layers, "w": more, "S": more + 3, "g": 2}
+        wanted = layers * count(n, heads, d_head, sizes)
         if Expression(question.answer, sizes).evaluate(sizes) != wanted:
             return f"{wanted} at {sizes}"
     return question.answer
 
 
-def _grouped(n, heads, d_k, sizes):
-    q, shared = empty(heads, n, d_k), empty(heads // sizes["g"], n, d_k)
+def _grouped(n, heads, d_head, sizes):
+    q, shared = empty(heads, n, d_head), empty(heads // sizes["g"], n, d_head)
     k = shared.repeat_interleave(sizes["g"], dim=0)
     return multiply_adds(lambda: torch.softmax(q @ k.transpose(-2, -1), dim=-1) @ k)
 
 
 COUNTS = {
-    "A text of T tokens is read in one pass": lambda n, heads, d_k, sizes: products(heads, n, n, d_k),
-    "One more token": lambda n, heads, d_k, sizes: products(heads, 1, n, d_k),
-    "A text of T tokens is read with a sliding window": lambda n, heads, d_k, sizes: products(
-        heads * n, 1, sizes["w"], d_k
+    "A text of T tokens is read in one pass": lambda n, heads, d_head, sizes: products(heads, n, n, d_head),
+    "One more token": lambda n, heads, d_head, sizes: products(heads, 1, n, d_head),
+    "A text of T tokens is read with a sliding window": lambda n, heads, d_head, sizes: products(
+        heads * n, 1, sizes["w"], d_head
     ),
-    "Cross-attention": lambda n, heads, d_k, sizes: products(heads, n, sizes["S"], d_k),
+    "Cross-attention": lambda n, heads, d_head, sizes: products(heads, n, sizes["S"], d_head),
 }
 
 
@@ -204,19 +204,19 @@ def cheaper(question):
 @cache
 def _reading_costs():
     """Multiply-adds for a prompt of 64 tokens, 4 heads of width 8, by each technique."""
-    n, heads, d_k = 64, 4, 8
-    half = empty(heads, n, d_k, dtype=torch.bfloat16)
-    state = multiply_adds(lambda: empty(heads, n, d_k) @ (empty(heads, d_k, n) @ empty(heads, n, d_k)))
+    n, heads, d_head = 64, 4, 8
+    half = empty(heads, n, d_head, dtype=torch.bfloat16)
+    state = multiply_adds(lambda: empty(heads, n, d_head) @ (empty(heads, d_head, n) @ empty(heads, n, d_head)))
     return {
-        "a sliding window of fixed width": products(heads * n, 1, 8, d_k),
-        "retrieving the passages that matter and reading only those": products(heads, n // 4, n // 4, d_k),
-        "cutting the prompt off at half its length": products(heads, n // 2, n // 2, d_k),
+        "a sliding window of fixed width": products(heads * n, 1, 8, d_head),
+        "retrieving the passages that matter and reading only those": products(heads, n // 4, n // 4, d_head),
+        "cutting the prompt off at half its length": products(heads, n // 2, n // 2, d_head),
         "linear attention: a feature map in place of the softmax": state,
         "FlashAttention": _blockwise(n)[0] * heads,
-        "grouped-query attention with the same query heads": _grouped(n, heads, d_k, {"g": 2}),
+        "grouped-query attention with the same query heads": _grouped(n, heads, d_head, {"g": 2}),
         "bfloat16 in place of float32": multiply_adds(lambda: torch.softmax(half @ half.mT, dim=-1) @ half),
-        "twice as many heads at the same d_model": products(2 * heads, n, n, d_k // 2),
-        "a KV cache, empty when the prompt comes in": products(heads, n, n, d_k),
+        "twice as many heads at the same d_model": products(2 * heads, n, n, d_head // 2),
+        "a KV cache, empty when the prompt comes in": products(heads, n, n, d_head),
     }
 
 
