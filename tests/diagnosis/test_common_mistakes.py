@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from grader.judge.diagnosis.common_mistakes import COMMON_MISTAKES
 from grader.judge.diagnosis.mistake_set import MistakeSet
 
 
@@ -116,3 +117,13 @@ def test_exchanged_arguments_need_two(tmp_path):
 
     with pytest.raises(ValueError, match="`exchanged` needs two arguments"):
         known.common("on", "exchanged")
+
+
+def test_all_of_them_go_together(tmp_path):
+    """Two ways of making one mistake have labels of their own, in whichever lesson they meet."""
+    (tmp_path / "less.py").write_text("def less(x, y, times=2):\n    return x - times * y\n")
+    known = MistakeSet("less", {"__file__": str(tmp_path / "less_mistakes.py")})
+
+    known.common("le", *dict.fromkeys(row.name.replace("_N", "_3") for row in COMMON_MISTAKES))
+
+    assert len({mistake.label for mistake in known.mistakes}) == len(COMMON_MISTAKES)

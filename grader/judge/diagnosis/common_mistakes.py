@@ -85,7 +85,7 @@ COMMON_MISTAKES = (
                   {"take_x": "x.view(-1).view(x.shape)"}, only=("a slice of a larger tensor",)),
     CommonMistake("no_float16", "half", "It is an error for float16, whose largest number is 65504: a number of yours "
                   "does not fit.", "Write `float('-inf')`, which every float type has, or `torch.finfo(x.dtype).min`.",
-                  {"take_x": "x.masked_fill(x != x, -1e9)"}, only=("float16",)),
+                  {"take_x": "x.masked_fill(x != x, -1e9)"}, "no float16", ("float16",)),
 )
 # fmt: on
 
