@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from grader.errors import CourseError, UsageError
 
@@ -18,6 +19,7 @@ MAX_FILE_BYTES = 16 << 20  # of a course's file, a release's or a workspace's
 SMALL_FILE = 64 << 10  # and what a file holds that does not say how large it is
 MAX_NAME_BYTES = 100  # of the name of a learner's files; file systems take 255
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # of what says how somebody does
+MAX_DOTS = 1000  # in a line of TOML
 MAX_NUMBERED_BYTES = 200  # of such a name with a number, because it was taken
 
 
@@ -43,6 +45,15 @@ def read_whole(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     if len(content) > limit:
         raise OSError(errno.EFBIG, f"it is larger than {limit >> 20} MiB", str(path))
     return content
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """Parse TOML. Raises ValueError, also for a key of very many parts, over which tomllib takes minutes."""
+    import tomllib  # here: the commands start without it
+
+    if any(line.count(".") > MAX_DOTS for line in text.split("\n")):
+        raise ValueError(f"more than {MAX_DOTS} dots in a line")
+    return tomllib.loads(text)
 
 
 def file_name(name: str, limit: int = MAX_NAME_BYTES) -> str:

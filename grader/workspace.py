@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from grader.course.find_course import is_bundled
 from grader.errors import WorkspaceError
-from grader.files import is_file, make_folder, read_file, read_whole, replacing
+from grader.files import is_file, load_toml, make_folder, read_file, read_whole, replacing
 from grader.model import Course, Lesson
 
 WORKSPACE_FORMAT = 1
@@ -146,12 +146,10 @@ def _read_workspace_file(root: Path) -> Workspace | None:
 
     Raises WorkspaceError if a newer version wrote it.
     """
-    import tomllib  # here: `learn --help` does without it
-
     try:
         with (root / STATE_FOLDER / WORKSPACE_FILE).open("rb") as file:
-            data = tomllib.loads(file.read(MAX_MARK_BYTES).decode())
-    except (OSError, ValueError, RecursionError):  # tomllib's and the decoder's errors are ValueErrors
+            data = load_toml(file.read(MAX_MARK_BYTES).decode())
+    except (OSError, ValueError, RecursionError):  # the parser's and the decoder's errors are ValueErrors
         return None
     made, texts = data.get("format"), [data.get(key, "") for key in ("course", "version", "folder", "way")]
     # it may be somebody else's: what is shown of it must not control the terminal

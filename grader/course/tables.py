@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import CourseError
-from grader.files import AUDIT, at, read_file
+from grader.files import AUDIT, at, load_toml, read_file
 
 
 class TomlText:
@@ -24,11 +24,11 @@ class TomlText:
 
     def parse(self) -> Table:
         """Return the root table. Raises CourseError at the line that is not TOML."""
-        import tomllib  # here: `learn` starts without it
+        from tomllib import TOMLDecodeError  # here: `learn` starts without it
 
         try:
-            return Table(tomllib.loads(self.text), self)
-        except tomllib.TOMLDecodeError as error:
+            return Table(load_toml(self.text), self)
+        except TOMLDecodeError as error:
             message, _, place = str(error).partition(" (at ")
             numbered = re.match(r"line (\d+)", place)
             line = int(numbered[1]) if numbered else self.text.count("\n") + 1
