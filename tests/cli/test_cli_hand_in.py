@@ -6,6 +6,7 @@ import json
 import shutil
 import zipfile
 
+import pytest
 from support.command_server import run_command
 from support.learn_command import ROOT, TINY, answer, environment, learn, start_workspace
 
@@ -45,6 +46,21 @@ def test_what_is_written_is_packed_under_the_names_that_are_found(tmp_path):
     assert learn("hand-in", "--out", str(out), "--force", "--lessons", "argmax_2d", cwd=work).returncode == 0
     with zipfile.ZipFile(out) as archive:
         assert archive.namelist() == ["basics/argmax_2d.py"]
+
+
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_what_a_link_brings_from_elsewhere_is_not_handed_in(tmp_path, linked):
+    """In a folder of somebody else's it may lead to any file of the user's."""
+    work = start_workspace(tmp_path / "work")
+    path = answer(work, "argmax_2d")
+    path = path if linked == "file" else path.parent
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    done = learn("hand-in", cwd=work)
+
+    assert done.returncode == 2
+    assert "a link leads from here" in done.stderr
+    assert not (work / "hand-in.zip").exists()
 
 
 def test_weights_are_handed_in_and_graded_beside_their_file(tmp_path):
