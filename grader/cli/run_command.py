@@ -13,6 +13,7 @@ import click
 
 from grader.errors import SelfattendError
 from grader.terminal.console import is_terminal, wrap
+from grader.terminal.text import clean
 
 NOT_YET = 1
 STOPPED = 130
@@ -27,7 +28,8 @@ class ReportedError(click.ClickException):
         self.exit_code = error.exit_code  # type: ignore[misc]  # click declares it for the class, and reads it from the instance
 
     def show(self, file: IO[Any] | None = None) -> None:
-        what, *rest = f"Error: {self.message}".split("\n")
+        # a name in it may be somebody else's, and would control the terminal
+        what, *rest = clean(f"Error: {self.message}").split("\n")
         if is_terminal(sys.stderr):  # in a pipe one line is one error
             what = wrap(what)
         click.echo("\n".join([what, *rest]), file=file or sys.stderr)

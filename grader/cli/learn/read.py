@@ -9,6 +9,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.model import Lesson
 from grader.terminal.console import has_reader, paint, show_paged
+from grader.terminal.text import clean
 
 
 @click.command("read")
@@ -32,7 +33,7 @@ def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) ->
 
     context = find_context(ctx)
     chosen = context.lesson(lesson)
-    pieces = [_name(part.answer) + markdown(part.hidden + part.text) for part in read_parts(chosen)]
+    pieces = [_name(part.answer) + markdown(_clean_lines(part.hidden + part.text)) for part in read_parts(chosen)]
     pieces[-1] += f"\n{_footer(context, chosen, pieces[-1])}"
     if whole or not has_reader():
         pieces = ["\n".join(pieces)]
@@ -42,9 +43,14 @@ def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) ->
         show_paged(piece, pager, is_part=len(pieces) > 1)
 
 
+def _clean_lines(text: str) -> str:
+    """Clean each line, so that a long text is not cut."""
+    return "\n".join(map(clean, text.split("\n")))
+
+
 def _name(answer: str) -> str:
     """Write the line that stands above an answer."""
-    return paint(f"--- {answer} ---", "quiet") + "\n\n" if answer else ""
+    return paint(f"--- {clean(answer)} ---", "quiet") + "\n\n" if answer else ""
 
 
 def _wants_the_answer() -> bool:

@@ -1,0 +1,33 @@
+"""No name and no text of somebody else's controls the terminal: not in an error, not in a lesson."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+from support.learn_command import TINY, learn, start_workspace
+
+HOSTILE = "\x1b]0;title\x07\x1b[2J\u202e\x9b31m\x08"
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def test_an_error_names_what_is_asked_for_without_its_controls(tmp_path):
+    """A name may have been copied from anywhere."""
+    done = learn("check", f"soft{HOSTILE}max", cwd=start_workspace(tmp_path / "work"))
+
+    assert done.returncode == 2
+    assert "soft" in done.stderr
+    assert not CONTROLS.search(done.stderr)
+
+
+def test_a_lesson_is_shown_without_controls(tmp_path):
+    """Its words are there, of a long text too."""
+    course = shutil.copytree(TINY, tmp_path / "course")
+    text = next(course.rglob("lessons/**/argmax_2d.md"))
+    text.write_text(f"{text.read_text()}\n\nhostile {HOSTILE} words\n{'long ' * 9000}\nthe end\n")
+    done = learn("read", "argmax_2d", "--whole", "--no-pager", cwd=tmp_path, course=course)
+
+    assert done.returncode == 0, done.stderr
+    assert "words" in done.stdout
+    assert "the end" in done.stdout
+    assert not CONTROLS.search(done.stdout)
