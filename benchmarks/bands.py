@@ -25,8 +25,12 @@ from grader.judge.course_files import load_file
 from grader.judge.processes.remote_module import LocalModule
 from grader.judge.values.random_inputs import Rand
 
-FOLDER = Path(__file__).parents[1] / "solutions/models"
-KINDS = {"two_bits": {"TwoBits": "class", "fit": "function"}, "sort_numbers": {"Sorter": "class", "fit": "function"}}
+SOLUTIONS = Path(__file__).parents[1] / "solutions"
+KINDS = {
+    "two_bits": {"TwoBits": "class", "fit": "function"},
+    "sort_numbers": {"Sorter": "class", "fit": "function"},
+    "induction": {"AttentionOnly": "class", "fit": "function"},
+}
 _SGD, _ADAMW = "torch.optim.SGD(model.parameters())", "torch.optim.AdamW(model.parameters())"
 _KEPT = 'optimizer.param_groups[0]["lr"] ='
 MORE: dict[
@@ -45,12 +49,16 @@ MORE: dict[
         "rate 0.003 to the end": {"optimizer": _ADAMW, "rate": f"{_KEPT} 3e-3"},
         "rate 0.001 to the end": {"optimizer": _ADAMW, "rate": f"{_KEPT} 1e-3"},
     },
+    "induction": {"rate 0.001": {"optimizer": "torch.optim.AdamW(model.parameters())"}},
 }
 SHOWN = {
     "tb-no-attention", "tb-no-mask", "tb-large-start", "tb-target-is-input", "tb-two-ahead", "tb-softmax-before-loss",
     "tb-no-zero-grad",
     "so-no-positions", "so-positions-always", "so-causal", "so-no-attention", "so-sorts-itself", "so-answer-is-list",
     "so-sorts-ids", "so-softmax-before-loss", "so-no-zero-grad", "so-same-batch",
+    "gp-positions-missing", "gp-not-causal", "at-no-scale", "in-no-residual", "in-layers-read-input",
+    "tr-target-is-input", "tr-double-shift", "tr-roll-within-row", "tr-last-token-only", "tr-softmax-before-ce",
+    "tr-no-zero-grad", "tr-optimizer-recreated", "in-same-batch", "in-plain-sgd",
 }  # fmt: skip
 RIGHT = {
     "without positions", "without a network in the block", "of torch's layers",
@@ -94,13 +102,29 @@ def measure_sort_numbers(checks: ModuleType, subject: LocalModule, rand: Rand) -
     }  # fmt: skip
 
 
-MEASURES = {"two_bits": measure_two_bits, "sort_numbers": measure_sort_numbers}
+def measure_induction(checks: ModuleType, subject: LocalModule, rand: Rand) -> Figures:
+    """Return the losses of a run, how often it is right, and the best scores of the heads that are judged."""
+    reference = LocalModule(
+        dict(vars(load_file(SOLUTIONS / "analysis/induction.py"))), KINDS["induction"] | {"head_report": "function"}
+    )
+    losses, right, report = checks.trained(subject, reference, rand)
+    below, above = report["induction"].amax(-1).tolist()
+    return {
+        "first loss": losses[0], "last loss": losses[-1], "right": right,
+        "previous, layer 0": report["previous"][0].max().item(), "induction, layer 0": below, "layer 1": above,
+    }  # fmt: skip
+
+
+MEASURES = {"two_bits": measure_two_bits, "sort_numbers": measure_sort_numbers, "induction": measure_induction}
 
 
 def is_inside(checks: ModuleType, found: Figures) -> bool:
     """The figures of a run are those of a right version."""
     if "fresh text" in found:
         return bool(checks.BAND[0] <= found["fresh text"] <= checks.BAND[1])
+    if "right" in found:
+        heads = found["previous, layer 0"] >= checks.LOOKS_BACK and found["layer 1"] >= checks.LOOKS_AHEAD
+        return bool(found["right"] >= checks.RIGHT and heads and found["induction, layer 0"] <= checks.NOT_BELOW)
     low, high = checks.BAND_WITHOUT
     is_plain = found["without: sorted"] <= checks.MOST_WITHOUT and found["reordered"] < 1e-5
     return bool(found["sorted"] >= checks.LEAST and is_plain and low <= found["loss"] <= high)
@@ -136,8 +160,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="another number than the judged run has")
     options = parser.parse_args()
     name = options.lesson
-    checks, mistakes = load_file(FOLDER / f"test_{name}.py"), load_file(FOLDER / f"{name}_mistakes.py")
-    reference = dict(vars(load_file(FOLDER / f"{name}.py")))
+    folder = next(SOLUTIONS.glob(f"*/{name}.py")).parent
+    checks, mistakes = load_file(folder / f"test_{name}.py"), load_file(folder / f"{name}_mistakes.py")
+    reference = dict(vars(load_file(folder / f"{name}.py")))
     checks.STEPS = options.steps or checks.STEPS
 
     def measure(namespace: dict[str, Any], seed: int, threads: int) -> Figures:
@@ -151,7 +176,8 @@ def main() -> None:
         _say(f"reference, {threads} thread{'s' * (threads > 1)}", found[-options.seeds :])
     if len(found) > 1:
         print(f"{(time.process_time() - began) / len(found):.1f} s of processor time a run", flush=True)
-        print(f"floor - 3 standard errors: {checks.FLOOR - 3 * floor_error(checks, 50):.4f}")
+        if hasattr(checks, "FLOOR"):
+            print(f"floor - 3 standard errors: {checks.FLOOR - 3 * floor_error(checks, 50):.4f}")
         for figure in found[0]:
             values = [each[figure] for each in found]
             far = 4 * stdev(values)
