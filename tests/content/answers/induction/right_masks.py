@@ -48,6 +48,20 @@ def _on(weights, distance, first):
     return (weights * picked).sum((-2, -1)) / picked.sum()
 
 
+def fit(model, texts, rate, report):
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
+    for step in range(texts.size(0)):
+        ids = texts[step]
+        logs = model(ids)[0].log_softmax(dim=-1)
+        rows, places = torch.arange(ids.size(0))[:, None], torch.arange(ids.size(1) - 1)
+        loss = -logs[rows, places, ids[:, 1:]].mean()
+        model.zero_grad()
+        loss.backward()
+        optimizer.step()
+        report(float(loss))
+
+
 def previous_token_score(weights):
     return _on(weights, 1, 1).to(weights.dtype)
 

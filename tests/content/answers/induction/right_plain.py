@@ -54,6 +54,21 @@ class AttentionOnly(nn.Module):
         return self.out(x), torch.stack(all_weights, dim=0)
 
 
+def fit(model, texts, rate, report):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
+    loss_function = nn.CrossEntropyLoss()
+    model.train()
+    for batch in texts:
+        optimizer.zero_grad()
+        logits, _ = model(batch)
+        predictions = logits[:, :-1, :]
+        targets = batch[:, 1:]
+        loss = loss_function(predictions.reshape(-1, predictions.size(-1)), targets.reshape(-1))
+        loss.backward()
+        optimizer.step()
+        report(loss.item())
+
+
 def previous_token_score(weights):
     T = weights.shape[-1]
     return sum(weights[..., i, i - 1] for i in range(1, T)) / (T - 1)

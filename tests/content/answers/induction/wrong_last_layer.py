@@ -49,6 +49,19 @@ class AttentionOnly(nn.Module):
         return self.out(x), every[-1].unsqueeze(0)
 
 
+def fit(model, texts, rate, report):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
+    model.train()
+    for batch in texts:
+        logits = model(batch)[0]
+        each = [F.cross_entropy(scores[:-1], row[1:]) for scores, row in zip(logits, batch)]
+        loss = sum(each) / len(each)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        report(loss.item())
+
+
 def previous_token_score(weights):
     return weights[..., 1:, :-1].diagonal(dim1=-2, dim2=-1).mean(dim=-1)
 

@@ -32,6 +32,16 @@ class AttentionOnly(nn.Module):
         return self.out(x), torch.stack(seen)
 
 
+def fit(model, texts, rate, report):
+    opt = torch.optim.AdamW(model.train().parameters(), lr=rate)
+    for ids in texts:
+        loss = nn.functional.cross_entropy(model(ids)[0][:, :-1].mT, ids[:, 1:])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        report(loss.detach())
+
+
 def previous_token_score(weights):
     return torch.diagonal(weights, offset=-1, dim1=-2, dim2=-1).mean(-1)
 
