@@ -1,4 +1,4 @@
-"""Heads that can be found: texts, a model, two scores, a report.
+"""Heads that can be found: texts, a model, its training, two scores.
 
 The lesson:          learn read induction
 Your work, checked:  learn check induction
@@ -52,7 +52,8 @@ class AttentionOnly(nn.Module):
             layers.i.wo.weight, each (D, D), for i = 0 … num_layers − 1
             out.weight (V, D)
         and each is a parameter, laid out (out, in) as nn.Linear has it.
-        How they start is yours; the checks load their own.
+        How they start is yours; the checks load their own,
+            before training as well.
 
     forward(ids): ids (B, T) int64 with 1 <= T <= max_len, to the tuple
         (logits, weights): logits (B, T, V), no softmax; weights
@@ -76,6 +77,41 @@ class AttentionOnly(nn.Module):
     def forward(self, ids):
         """Give the logits of the next token, and all weights."""
         raise NotImplementedError("AttentionOnly: not written yet")
+
+
+def fit(model, texts, rate, report):
+    """Train a model to say which token comes next: one step a batch.
+
+    With torch.optim.AdamW(model.parameters(), lr=rate), all else as torch
+    has it, for each i = 0 … steps − 1, in this order:
+        logits, _ = model(texts[i]), in train mode
+        take the mean cross-entropy, in nats, of logits[b, t] against the
+            token texts[i, b, t + 1], over t = 0 … T − 2 of all B texts: the
+            last place has no next token
+        take one step of the optimizer down the gradient of that alone
+        report it: report(loss), a float or a tensor of shape (), with the
+            loss as it was before the step
+
+    Arguments
+        model: called as AttentionOnly is, it gives (logits, weights). The
+            judge calls this with models of its own as well.
+        texts: (steps, B, T) int64, T >= 2, steps >= 1. Not changed.
+        rate: a float.
+        report: takes one number, once for each batch.
+
+    Returns
+        nothing that is looked at: the model is trained in place.
+
+    The last checks train your AttentionOnly with it, in 400 steps on texts
+    that the judge draws, and measure what its heads have become.
+
+    >>> model, losses = AttentionOnly(4, 3, 6, 2, 1), []
+    >>> _ = nn.init.zeros_(model.out.weight)
+    >>> _ = fit(model, torch.tensor([[[2, 0, 3]]]), 0.1, losses.append)
+    >>> [round(float(loss), 4) for loss in losses]
+    [1.3863]
+    """
+    raise NotImplementedError("fit: not written yet")
 
 
 def previous_token_score(weights):

@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from torch.nn import functional as F  # noqa: N812  the field's name
 
 
 def repeat_runs(tokens, periods):
@@ -59,6 +60,21 @@ class AttentionOnly(nn.Module):
         # (B, T, H, d_head)
         parts = x.unflatten(-1, (self.num_heads, -1))  # step: split
         return parts.transpose(1, 2)  # step: forward
+
+
+def fit(model, texts, rate, report):
+    """Train a model to say which token comes next: one step a batch."""
+    model.train()  # step: enter
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)  # step: optimizer
+    for ids in texts:  # step: batches
+        logits, _ = model(ids)  # (B, T, V)  # step: guess
+        # each place but the last, and the token that comes next
+        flat, right = logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()  # step: shift
+        loss = F.cross_entropy(flat, right)  # ()  # step: loss
+        optimizer.zero_grad()  # step: clear
+        loss.backward()  # step: pull
+        optimizer.step()  # step: move
+        report(loss.item())  # step: tell
 
 
 def previous_token_score(weights):

@@ -8,10 +8,11 @@ from grader.api.checks import LearnerError, MistakeSet
 
 runs = MistakeSet("repeat_runs", globals())
 model = MistakeSet("AttentionOnly", globals(), without=("names", "parameters"))
+loop = MistakeSet("fit", globals(), from_checks=False)
 previous = MistakeSet("previous_token_score", globals())
 induction = MistakeSet("induction_score", globals())
 report = MistakeSet("head_report", globals(), without=("reading",))
-MISTAKE_SETS = [runs, model, previous, induction, report]
+MISTAKE_SETS = [runs, model, loop, previous, induction, report]
 
 TOKENS = torch.tensor([[5, 6, 7, 8, 9], [1, 2, 3, 4, 5]])
 MAP = torch.tensor([[0.7, 0.1, 0.1, 0.1], [0.4, 0.3, 0.2, 0.1], [0.1, 0.6, 0.2, 0.1], [0.2, 0.0, 0.5, 0.3]])
@@ -34,6 +35,39 @@ def _(subject, rand):
             raise
         return error.type_name
     return [sorted(name.split(".")[0] + name[-5:] for name in names) for names in (state, trained)]
+
+
+def what_it_trains(*shape, middle=(), **more):
+    """What `fit` reports for a small model, and what becomes of that and of the texts."""
+
+    def run(subject, rand):
+        layers = [["embedding", 12, 4], *middle, ["linear", 4, 12]]
+        names = "layers.0.weight", f"layers.{1 + len(middle)}.weight", f"layers.{1 + len(middle)}.bias"
+        state = dict(zip(names, (rand(12, 4), rand(12, 4), rand(12)), strict=True))
+        texts, made = rand.integers(0, 12, *shape), subject.make_model(layers, state, heads=(2, 3), **more)
+        subject.events()
+        try:
+            after = subject.fit.observe(made, texts, 0.05, subject.make_report(len(texts))).args[1]
+        except LearnerError as error:
+            if error.kind != "raised":
+                raise
+            return error.type_name
+        losses = [event[1] for event in subject.events() if event[0] == "report"]
+        left = made.state()
+        parameters = [part.tolist() for part in left["state"].values()]
+        if all(torch.equal(part, state[name]) for name, part in left["state"].items()):
+            parameters = "no gradient" if all(grad is None for grad in left["grads"].values()) else "no step"
+        return {"losses": losses, "parameters": parameters, "texts": torch.equal(after, texts)}
+
+    return run
+
+
+for title, asked in {
+    "one batch": what_it_trains(1, 3, 5),
+    "batches": what_it_trains(4, 3, 5),
+    "a model in eval mode": what_it_trains(2, 3, 5, middle=[["dropout", 1.0]], training=False),
+}.items():
+    loop.probe(title)(asked)
 
 
 class Kept(nn.Embedding):
@@ -141,6 +175,63 @@ right("large negative scores", hide="scores.masked_fill(later, -1e9)")
 right("torch's table for the places", embed="self.tok(ids) + self.pos(torch.arange(ids.size(1), device=ids.device))")
 right("by einsum", score="torch.einsum('bhid,bhjd->bhij', q, k) / q.size(-1) ** 0.5",
       read="torch.einsum('bhij,bhjd->bhid', weights, v)")
+
+# --- the loop
+mistake, right = loop.mistake, loop.alternative
+NEXT = "The logits at place t say what comes at t + 1: `logits[:, :-1]` go with `ids[:, 1:]`."
+ORDER = "Clear, backward, step: in this order, once for each batch."
+EACH = "Take one step on each batch, in order."
+for id, says, suggests, changes in (
+    ("tr-target-is-input", "The logits are compared with the tokens that were just read: the model learns to repeat "
+     "them, and no head has to look back.", NEXT, {"shift": "logits.flatten(0, 1), ids.flatten()"}),
+    ("tr-double-shift", "The targets are two places ahead.", NEXT,
+     {"shift": "logits[:, :-2].flatten(0, 1), ids[:, 2:].flatten()"}),
+    ("tr-target-previous", "The shift goes the wrong way: the targets are the tokens before.", NEXT,
+     {"shift": "logits[:, 1:].flatten(0, 1), ids[:, :-1].flatten()"}),
+    ("tr-roll-within-row", "The last place of each text is asked for the text's first token.",
+     "Leave out the last place: it has no next token.", {"shift": "logits.flatten(0, 1), ids.roll(-1, 1).flatten()"}),
+    ("tr-last-token-only", "Only the last token of each text is in the loss.", "Take the mean over all places.",
+     {"shift": "logits[:, -2], ids[:, -1]"}),
+    ("tr-bad-reshape", "`reshape` to (B, V, T − 1) does not swap axes: each number lands in another place.",
+     "Flatten both alike, or `transpose(1, 2)`.",
+     {"loss": "F.cross_entropy(logits[:, :-1].reshape(len(ids), -1, ids.size(1) - 1), ids[:, 1:])"}),
+    ("tr-softmax-before-ce", "cross_entropy gets probabilities: the softmax is taken twice.", "Give it the logits.",
+     {"loss": "F.cross_entropy(flat.softmax(-1), right)"}),
+    ("tr-reduction-sum", "The loss is a sum, and grows with the batch.", "Take the mean.",
+     {"loss": "F.cross_entropy(flat, right, reduction='sum')"}),
+    ("tr-no-zero-grad", "Gradients pile up: nobody clears those of earlier steps.", ORDER, {"clear": "pass"}),
+    ("tr-zero-before-step", "The gradient is cleared between backward and step: nothing is left to step along.", ORDER,
+     {"clear": "pass", "pull": "loss.backward(); optimizer.zero_grad()"}),
+    ("tr-no-step", "No parameter moves.", "Call `optimizer.step()` after `backward`.", {"move": "pass"}),
+    ("tr-step-twice", "Each gradient is used for two steps.", ORDER, {"move": "optimizer.step(); optimizer.step()"}),
+    ("tr-ascent", "The step goes uphill.", "Call `backward` on the loss itself.", {"pull": "(-loss).backward()"}),
+    ("tr-optimizer-recreated", "Each step has an optimizer of its own: AdamW forgets its means.",
+     "Make it once, before the loop.", {"move": "torch.optim.AdamW(model.parameters(), lr=rate).step()"}),
+    ("in-rate-ignored", "The rate is torch's own, 0.001, whatever `rate` is.", "`lr=rate`.",
+     {"optimizer": "torch.optim.AdamW(model.parameters())"}),
+    ("in-plain-sgd", "The steps are those of SGD.", "`torch.optim.AdamW(model.parameters(), lr=rate)`.",
+     {"optimizer": "torch.optim.SGD(model.parameters(), lr=rate)"}),
+    ("tr-eval-mode", "The model is trained in eval mode: dropout is off.", "Call `model.train()` first.",
+     {"enter": "model.eval()"}),
+    ("tr-first-batch-only", "Only the first batch is used.", EACH, {"batches": "texts[:1]"}),
+    ("in-same-batch", "Every step is taken on the first batch: those texts are learned by heart.", EACH,
+     {"batches": "[texts[0]] * len(texts)"}),
+    ("tr-shuffled", "The batches are taken from the last to the first.", EACH, {"batches": "texts.flip(0)"}),
+    ("tr-loss-after-step", "The loss that you report is measured after the step.", "Report the one before it.",
+     {"tell": "report(F.cross_entropy(model(ids)[0][:, :-1].flatten(0, 1), right).item())"}),
+    ("in-texts-changed", "The caller's texts are changed.", "Make a new tensor.",
+     {"tell": "report(loss.item()); ids.zero_()"}),
+):
+    mistake(id, says, suggests, alone=True, **changes)
+
+for coding, kept in (("all but the last", ":-1"), ("all but the first", "1:")):
+    mistake("tr-target-is-input", coding=coding, alone=True,
+            shift=f"logits[:, {kept}].flatten(0, 1), ids[:, {kept}].flatten()")
+
+right("the classes second", loss="F.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:])")
+right("by hand", loss="-flat.log_softmax(-1).gather(-1, right[:, None]).mean()")
+right("by numbers", batches="[texts[i] for i in range(len(texts))]")
+right("cleared behind the step", clear="optimizer.zero_grad()", tell="optimizer.zero_grad(); report(loss.detach())")
 
 # --- the score of the previous token
 mistake, right = previous.mistake, previous.alternative

@@ -1,6 +1,7 @@
-"""The hidden checks of `induction`: texts, the model, two scores, and a report on a trained model too."""
+"""The hidden checks of `induction`: texts, the model, its training, two scores, a report on heads; and a run."""
 
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
 import torch
@@ -199,6 +200,79 @@ def test_model_manners(submission, rand):
     assert_unchanged(model.observe(ids), ids)
     assert_repeatable(model, ids)
     assert_portable(model, ids)
+
+
+# --- the loop, on models of the judge ---------------------------------------------------------------------------------
+
+WIDE = 12  # ids of these models, and features: those of 2 layers of 3 heads
+HIDES = ["dropout", 1.0]  # everything in train mode and nothing in eval mode, so that no luck is in it
+
+
+def fitted(subject, state, texts, rate=0.05, middle=(), **more):
+    """The losses that are reported for a model with these numbers, and its parameters at the end."""
+    names = "layers.0.weight", f"layers.{1 + len(middle)}.weight", f"layers.{1 + len(middle)}.bias"
+    layers = [["embedding", WIDE, 4], *middle, ["linear", 4, WIDE]]
+    model = subject.make_model(layers, dict(zip(names, state, strict=True)), heads=(2, 3), **more)
+    subject.events()
+    subject.fit(model, texts, rate, subject.make_report(len(texts)))
+    losses = [event[1] for event in subject.events() if event[0] == "report"]
+    if len(losses) != len(texts):
+        fail(f"It reported {len(losses)} losses; expected {len(texts)}: one for each batch.")
+    return losses, model.state()["state"]
+
+
+def compare_fits(submission, reference, rand, *shape, part=None, **how):
+    """Both report the same losses (0), and leave the same parameters (1)."""
+    state, texts = (rand(WIDE, 4), rand(WIDE, 4), rand(WIDE)), rand.integers(0, WIDE, *shape)
+    mine, theirs = (fitted(subject, state, texts, **how) for subject in (submission, reference))
+    for place, what in enumerate(("losses, batch by batch", "parameters after the last step")):
+        if part in (None, place):
+            assert_matches(mine[place], theirs[place], hint=f"These are the {what}.")
+
+
+@pytest.mark.check(skill="shape", points=0.5, public=True, function="fit", stage="in what it reports")
+def test_fit_reports(submission, rand):
+    """Reports one loss for each batch."""
+    fitted(submission, (rand(WIDE, 4), rand(WIDE, 4), rand(WIDE)), rand.integers(0, WIDE, 4, 3, 5))
+
+
+@pytest.mark.check(skill="values", points=0.5, needs="test_fit_reports", public=True, function="fit",
+                   stage="in its loss")  # fmt: skip
+@pytest.mark.parametrize("shape", [(3, 5), (1, 4), (4, 2)], ids=["texts", "one text", "two tokens"])
+def test_fit_loss(submission, reference, rand, shape):
+    """Reports the mean cross-entropy of the next token, as it is before the step."""
+    compare_fits(submission, reference, rand, 1, *shape, part=0)
+
+
+FIT_IS_RIGHT = ("test_fit_loss[texts]", "test_fit_step")
+
+
+@pytest.mark.check(skill="gradients", points=1, needs="test_fit_reports", function="fit", stage="in its step")
+def test_fit_step(submission, reference, rand):
+    """Moves every parameter one step of AdamW, at the rate that is given."""
+    compare_fits(submission, reference, rand, 1, 3, 5, part=1)
+
+
+@pytest.mark.check(skill="training", points=1, needs=FIT_IS_RIGHT, function="fit", stage="over several batches")
+@pytest.mark.parametrize("rate", [0.05, 0.01])
+def test_fit_steps(submission, reference, rand, rate):
+    """Takes each batch once, in order, by its own gradient alone, in any sizes."""
+    compare_fits(submission, reference, rand, 4, *rand.sizes(2), rate=rate)
+
+
+@pytest.mark.check(skill="training", points=0.5, needs=FIT_IS_RIGHT, function="fit", stage="in train mode")
+def test_fit_train_mode(submission, reference, rand):
+    """Trains in train mode a model that arrives in eval mode."""
+    compare_fits(submission, reference, rand, 2, 3, 5, middle=[HIDES], training=False)
+
+
+@pytest.mark.check(skill="hygiene", points=0.3, needs="test_fit_reports", function="fit")
+def test_fit_manners(submission, rand):
+    """Leaves the texts alone."""
+    texts = rand.integers(0, WIDE, 4, 3, 5)
+    model = submission.make_model([["embedding", WIDE, WIDE]], {"layers.0.weight": rand(WIDE, WIDE)}, heads=(2, 3))
+    after = submission.fit.observe(model, texts, 0.05, submission.make_report(4)).args[1]
+    assert_matches(after, texts, hint="These are the texts after the call.")
 
 
 # --- the two scores ---------------------------------------------------------------------------------------------------
@@ -413,3 +487,67 @@ def test_reading(submission, reference, rand):
     compare_reports(found, expected)
     heads = f"the previous-token head is {in_words('previous', expected)}"
     submission.tell(f"In the trained model {heads}, the best induction head {in_words('induction', expected)}.")
+
+
+# --- the run, and what became of the heads ----------------------------------------------------------------------------
+
+ROWS, STEPS, RATE, FRESH = 64, 400, 5e-3, 500
+RIGHT, LOOKS_AHEAD, NOT_BELOW, LOOKS_BACK = 0.7, 0.5, 0.3, 0.4  # benchmarks/bands.py
+START = 0.56  # of the numbers above: as torch starts a linear layer
+_runs = WeakKeyDictionary()
+
+
+def draw_texts(rand, rows):
+    """Texts that repeat with periods from 10 to 15, and those periods."""
+    periods = rand.integers(10, 16, rows)
+    tokens = rand.integers(0, TRAINED[0], rows, TRAINED[1])
+    return tokens.gather(1, torch.arange(TRAINED[1]) % periods[:, None]), periods
+
+
+def trained(submission, reference, rand):
+    """The losses of a run, how often its model is right where it can be, and the report on its heads.
+
+    The numbers that were trained are measured in the reference's model, with the reference's instruments.
+    """
+    if submission not in _runs:
+        start = numbers(rand, TRAINED)
+        start |= {name: START * held for name, held in start.items() if name[:3] not in ("tok", "pos")}
+        model, report = submission.AttentionOnly(*TRAINED, state=start), submission.make_report(STEPS)
+        texts = draw_texts(rand, STEPS * ROWS)[0].view(STEPS, ROWS, -1)
+        submission.events()
+        submission.fit(model, texts, RATE, report)
+        losses = [event[1] for event in submission.events() if event[0] == "report"]
+        ours, (ids, periods) = built(reference, model.state()["state"], TRAINED), draw_texts(rand, FRESH)
+        known = torch.arange(TRAINED[1] - 1) >= periods[:, None]
+        right = (ours(ids)[0][:, :-1].argmax(-1) == ids[:, 1:])[known].float().mean().item()
+        _runs[submission] = losses, right, reference.head_report(ours, ids)
+    return _runs[submission]
+
+
+CHEAP = ("test_parameters", "test_two_layers", "test_model_gradient", "test_fit_steps[0.05]", "test_fit_steps[0.01]",
+         "test_fit_train_mode")  # fmt: skip
+
+
+@pytest.mark.check(skill="training", points=4, needs=CHEAP, run=True, function="fit", stage="in a run of 400 steps")
+def test_run(submission, reference, rand):
+    """Trains your model in 400 steps until 70% of the tokens that can be known are right."""
+    losses, right, _ = trained(submission, reference, rand)
+    if not right >= RIGHT:
+        own = f" Your own losses went from {losses[0]:.2f} to {losses[-1]:.2f}." if losses else ""
+        fail(
+            f"Where the answer has been seen it is right in {right:.0%} of {FRESH} fresh texts; {RIGHT:.0%} are asked "
+            f"for.{own} About a quarter is what looking at all six distances gives: no head looks for a token."
+        )
+    submission.tell(f"Your model, after {STEPS} steps: {right:.0%} are right where the answer has been seen.")
+
+
+@pytest.mark.check(skill="values", points=4, needs="test_run", run=True, function="fit", stage="in its heads, trained")
+def test_run_heads(submission, reference, rand):
+    """Has then a head in layer 0 that looks one back, and one in layer 1, not below, that looks for what came next."""
+    report = trained(submission, reference, rand)[2]
+    back, (below, above) = report["previous"][0].max().item(), report["induction"].amax(-1).tolist()
+    said = (f"the best previous-token score of layer 0 is {back:.2f}, the best induction score {below:.2f} in layer 0 "
+            f"and {above:.2f} in layer 1")  # fmt: skip
+    if not (back >= LOOKS_BACK and above >= LOOKS_AHEAD and below <= NOT_BELOW):
+        fail(f"In your model {said}; asked for are {LOOKS_BACK}, at most {NOT_BELOW}, and {LOOKS_AHEAD}.")
+    submission.tell(f"Nobody told it to: {said}.")
