@@ -168,3 +168,17 @@ def test_the_assessment_is_begun_as_an_exam_with_what_is_expected(sitting: Sitti
     assert (first.mode, first.predicted) == ("exam", 7.0)
     [begun, *_] = sitting.workspace.events("quiz", "every_kind", "--exam", stdin="?\n")
     assert begun["resumed"] and begun["mode"] == "exam"
+
+
+def test_one_topic_is_begun_as_an_exam(sitting: Sitting) -> None:
+    """As `learn quiz TOPIC --exam` begins it: the box stands in the form of the topics, and no mark follows."""
+    forms = re.findall("<form.*?</form>", sitting.visitor.read("/quiz"), re.DOTALL)
+    [form] = [each for each in forms if 'value="every_kind"' in each]
+    assert 'name="mode" value="exam"' in form
+
+    address = sitting.begin(topic="every_kind", mode="exam")
+    answer = sitting.post(address, **sitting.asked(address), certainty="?")
+
+    assert (answer.status, answer.headers["location"]) == (303, address)
+    [begun, *_] = sitting.workspace.events("quiz", "every_kind", "--exam", stdin="?\n")
+    assert begun["id"] == address.rpartition("/")[2]
