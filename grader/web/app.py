@@ -27,6 +27,7 @@ from grader.web.questions.open_pages import OpenPages
 from grader.web.questions.quiz_pages import QuizPages
 from grader.web.report_page import report_view
 from grader.web.site import Site
+from grader.workspace import create
 
 HERE = Path(__file__).parent
 TASK = "<h2>\nYour task</h2>"  # which the questions on the text stand above
@@ -37,6 +38,7 @@ def make_app(site: Site) -> Starlette:
     pages = _Pages(site)
     routes = [
         Route("/", pages.home),
+        Route("/way", pages.follow_way, methods=["POST"]),
         Route("/lesson/{name}", pages.lesson),
         Route("/lesson/{name}/hint", pages.show_hint, methods=["POST"]),
         Route("/events/{name}", pages.events),
@@ -63,13 +65,21 @@ class _Pages:
         self._site.shown.set()
         return page
 
+    async def follow_way(self, request: Request) -> Response:
+        """Follow another way through the course, as `learn start --way` does."""
+        name = (await read_form(request)).get("way", "")
+        if name not in self._site.course.ways:
+            raise HTTPException(404, "There is no such way.")
+        await run_in_threadpool(create, self._site.workspace.root, self._site.course, name)
+        return RedirectResponse("/", 303)
+
     def report(self, request: Request) -> Response:
         return show_page("report", report_view(self._site))
 
     def lesson(self, request: Request) -> Response:
         lesson = self._lesson(request)
         known = self._site.read_progress()
-        lessons = self._site.course.lessons_along(self._site.course.way(self._site.workspace.way))
+        lessons = self._site.course.lessons_along(self._site.read_way())
         number = lessons.index(lesson)
         self._site.on_open(lesson)
         text, heading, task = map(Markup, str(lesson_html(lesson)).partition(TASK))

@@ -24,7 +24,7 @@ def home_view(site: Site) -> dict[str, Any]:
     """Return what the page shows."""
     progress = site.read_progress()
     drawn = _rows(site.course, _read_diagram(site.course))
-    way = site.course.way(site.workspace.way)
+    way = site.read_way()
     along = site.course.lessons_along(way)
     capstones = [lesson.name for lesson in along if lesson.kind == "capstone"]
     named = {*_names(drawn), *capstones}
@@ -40,6 +40,7 @@ def home_view(site: Site) -> dict[str, Any]:
         "boxes": {name: _box(known) for name, known in progress.items()},
         "words": passed_words(site.course),
         "solved": len(progress) - len(unsolved),
+        "ways": [each for each in site.course.ways.values() if each != way],
         "way": None if way.name == FULL_WAY else way,
         "gone": sum(progress[name].solved for name in way.lessons),
         "next": next(iter(unsolved), None),

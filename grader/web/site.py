@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from grader.model import Course, Lesson, LessonProgress
+from grader.model import Course, Lesson, LessonProgress, Way
 from grader.store import Store
 from grader.web.feed import Feed
-from grader.workspace import Workspace
+from grader.workspace import Workspace, find
 
 
 @dataclass(frozen=True)
@@ -24,3 +24,7 @@ class Site:
     on_open: Callable[[Lesson], None]
     feed: Feed = field(default_factory=Feed)
     shown: threading.Event = field(default_factory=threading.Event)  # a first page was made
+
+    def read_way(self) -> Way:
+        """Return the way that the learner follows now: pages and terminal may change it while these pages are open."""
+        return self.course.way(find(self.workspace.root).way)

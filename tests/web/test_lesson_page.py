@@ -16,6 +16,7 @@ from grader.course import load
 from grader.reports.html_document import prose
 from grader.web.home import DIAGRAM, home_view
 from grader.web.lesson_text import lesson_html, text_html
+from grader.workspace import find
 
 TEXT = """
 **Predict before you read on.** Which?
@@ -179,6 +180,25 @@ def test_the_pages_follow_the_way_of_the_terminal(tmp_path: Path) -> None:
             first, page = visitor.read("/"), visitor.read("/lesson/language_batches")
         assert ('class="box new aside" href="/lesson/layer_norm"' in first) is (way == "shortest")
         assert f'<li><a href="/lesson/{after}">' in page
+
+
+def test_the_pages_change_the_way_for_the_terminal_too(tmp_path: Path) -> None:
+    """As `learn start --way` does, at once and for good; another site cannot, nor is there a way of any name."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    with make_server(work, ROOT) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        assert 'name="way" value="full"' in visitor.read("/")
+        assert visitor.ask("POST", "/way", "way=full", headers={"Origin": "http://evil.example"}).status == 403
+        assert visitor.ask("POST", "/way", "way=quickest").status == 404
+        assert find(work).way == ""
+
+        answer = visitor.ask("POST", "/way", "way=full")
+        page = visitor.read("/")
+
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert find(work).way == "full"
+    assert 'name="way" value="shortest"' in page and "aside" not in page
 
 
 def test_a_trap_names_mistakes_that_are_known() -> None:

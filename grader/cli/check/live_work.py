@@ -17,6 +17,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
+from grader.workspace import find
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
@@ -78,6 +79,8 @@ class LiveWork:
         run.progress = run.context.progress()
         self.troubles.pop(lesson.name, None)
         try:
+            # another way may be followed since
+            run.context = replace(run.context, workspace=find(run.context.require_workspace().root))
             submission = submission or self._read(lesson)
             submission = replace(submission, passing=find_passing(run, submission))
             with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
