@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections import Counter, defaultdict
 from functools import cache
@@ -13,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save
 from support.course_files import ROOT, load
 from support.factories import course, run_judge
+from torch.nn import functional
 
 from grader.judge.errors import CheckFailed
 from grader.judge.processes.remote_module import LocalModule
@@ -22,6 +24,7 @@ from grader.model import Submission
 from grader.submission import read_artefact
 
 TEXT = ROOT / "lessons/models/tiny_gpt.txt"
+QUESTIONS = ROOT / "lessons/models/tiny_gpt.quiz.toml"
 SHA = "8fb885ec99159f0a4a2d0ccd750d278dcc0002ee4ccbdeb8a3c3b960b267ab86"
 REFERENCE = ROOT / "solutions/models/tiny_gpt.py"
 KINDS = {"TinyGPT": "class"}
@@ -118,6 +121,19 @@ def test_the_reference_has_learned_what_it_says():
     words = checks().sample(weights(), Rand(1), 120).split()
     known = set(TEXT.read_text().split())
     assert sum(word in known for word in words) / len(words) > 0.6
+
+
+def test_windows_longer_than_those_of_the_training_cost_what_is_said():
+    """The question on windows of 128 tells what the kept weights have there, which is more than in those of 64."""
+    held_out = checks().corpus()[2]
+    (said,) = re.findall(r"it has ([\d.]+) nats in windows of 64, and ([\d.]+) in windows", QUESTIONS.read_text())
+    for length, loss in zip((64, 128), map(float, said), strict=True):
+        count = (len(held_out) - 1) // length
+        ids, targets = (held_out[begin:][: count * length].view(count, length) for begin in (0, 1))
+        logits = torch.cat([checks().scores(weights(), each) for each in ids.split(64)])
+        assert functional.cross_entropy(logits.transpose(1, 2), targets).item() == pytest.approx(loss, abs=0.006), (
+            length
+        )
 
 
 def test_the_reference_passes_and_its_level_is_told(launcher):
