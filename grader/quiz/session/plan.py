@@ -99,7 +99,7 @@ def facets_wanted(pool: Mapping[str, Sequence[Outline]], common_each: int) -> di
 
     With equally many of each a report could say nothing of any: only facets with MIN_ANSWERS are compared, and from
     five answers of each nobody can tell strong from weak (`benchmarks/facets.py`). The more facets are compared, the
-    more chance there is among them: equally many of each, ten in a long assessment, were told apart less often.
+    more chance there is among them: in a long assessment twelve of these two and eight of the others found less.
     """
     counts = Counter(family.facet for families in pool.values() for family in families if family.facet)
     common = [facet for facet, _ in counts.most_common()]
