@@ -13,12 +13,15 @@ import signal
 import sys
 import threading
 import warnings
+from itertools import repeat
+from operator import is_
 from typing import Any
 
 WATCHED_MODULES = ("builtins", "math", "random", "numpy", "torch", "torch.nn", "torch.nn.functional", "torch.nn.init")
 WATCHED_CLASSES = ("torch.Tensor", "torch.nn.Parameter", "torch.nn.Module", "torch.nn.Linear", "torch.nn.LayerNorm")
 
 ProcessState = dict[str, Any]
+_MISSING = object()
 
 
 def read_process_state() -> ProcessState:
@@ -33,11 +36,10 @@ def read_process_state() -> ProcessState:
     }
     for name in WATCHED_MODULES:
         if name in sys.modules:
-            members = vars(sys.modules[name])
-            state[name] = dict(zip(members, map(id, members.values()), strict=True))
+            state[name] = dict(vars(sys.modules[name]))
     for module, _, name in (path.rpartition(".") for path in WATCHED_CLASSES):
         if module in sys.modules:
-            state[f"class {name}"] = {key: id(value) for key, value in vars(vars(sys.modules[module])[name]).items()}
+            state[f"class {name}"] = dict(vars(vars(sys.modules[module])[name]))
     if "numpy" in sys.modules:
         state["numpy errors"] = sys.modules["numpy"].geterr()
     return state | _read_torch_state()
@@ -60,6 +62,11 @@ def _read_torch_state() -> ProcessState:
 def is_unchanged(before: ProcessState, now: ProcessState) -> bool:
     """Return True if everything in *before* is in *now*. Names that imports have added to a module do not count."""
     for key, value in before.items():
-        if now[key] != value and not (key in WATCHED_MODULES and value.items() <= now[key].items()):
+        if key in WATCHED_MODULES or key.startswith("class "):
+            grown = key not in WATCHED_MODULES and len(now[key]) != len(value)
+            # never by `==`, which a learner's object may define
+            if grown or not all(map(is_, value.values(), map(now[key].get, value, repeat(_MISSING)))):
+                return False
+        elif now[key] != value:
             return False
     return True

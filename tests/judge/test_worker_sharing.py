@@ -124,13 +124,16 @@ def test_what_one_lesson_prints_does_not_count_for_the_next(launcher_with):
 
 LITTER["a new attribute of tensors"] = "torch.Tensor.grad = None\n"
 LITTER["another device"] = "torch.set_default_device('meta')\n"
+LITTER["a function that says it equals torch's"] = (
+    "torch.nn.functional.relu = type('Same', (), {'__eq__': lambda *_: True})()\n"
+)
 
 
 def test_the_worker_sees_what_code_changes_by_accident():
     """The list of what a lesson may leave behind has what the interpreter and torch hold for all."""
     seen = (
         "another default dtype", "gradients switched off", "warnings as errors", "a new attribute of tensors",
-        "another device",
+        "another device", "a function that says it equals torch's",
     )  # fmt: skip
     script = (
         "import os, random, sys, numpy, torch, torch.nn.functional\n"
