@@ -457,11 +457,13 @@ def secret_course(tmp_path_factory):
     return tiny_with(SECRET_CHECKS, tmp_path_factory.mktemp("course") / "tiny")
 
 
-@pytest.fixture(scope="module")
-def carrier_records(secret_course, tiny_launcher):
-    """The records of a submission for each carrier, with four secrets."""
+@pytest.fixture(
+    scope="module", params=[(1, 2), pytest.param((3, 4, 5, 6), marks=pytest.mark.soak)], ids=["two", "more"]
+)
+def carrier_records(secret_course, tiny_launcher, request):
+    """The records of a submission for each carrier, by seeds: each seed makes four secrets."""
     bodies = {name: f"    n = int(x[0])\n{body}" for name, body in CARRIERS.items()}
-    return records_of(tiny_launcher, secret_course, bodies, (1, 2, 3, 4))
+    return records_of(tiny_launcher, secret_course, bodies, request.param)
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
