@@ -79,8 +79,8 @@ class LiveWork:
         run.progress = run.context.progress()
         self.troubles.pop(lesson.name, None)
         try:
-            # another way may be followed since
-            run.context = replace(run.context, workspace=find(run.context.require_workspace().root))
+            if run.context.workspace is not None:  # another way may be followed since
+                run.context = replace(run.context, workspace=find(run.context.workspace.root))
             submission = submission or self._read(lesson)
             submission = replace(submission, passing=find_passing(run, submission))
             with end_after(run.context.course.limits_for(lesson).judging_seconds, f"Checking {lesson.name}"):
