@@ -65,13 +65,13 @@ def signs() -> Signs:
     return signs_for(getattr(sys.stdout, "encoding", None))
 
 
-def make_layout(verbose: bool = False) -> Layout:
-    """Return the layout for standard output. Imports rich."""
+def make_layout(verbose: bool = False, more: str = "-v") -> Layout:
+    """Return the layout for standard output; `more` is what asks for the verbose one. Imports rich."""
     from grader.terminal.layout import Layout
 
     colour = has_colour()
     links = colour and is_terminal(sys.stdout)
-    return Layout(width(), colour, links=links, signs=signs(), everything=verbose, palette=palette())
+    return Layout(width(), colour, links=links, signs=signs(), everything=verbose, more=more, palette=palette())
 
 
 def palette() -> Literal["standard", "256", "truecolor"]:

@@ -30,7 +30,8 @@ GOOD, BAD, TROUBLE, QUIET, STRONG, COMMAND = "green", "red", "magenta", "dim", "
 class Layout:
     """How to render: the width in columns, whether with colours and links, the signs, and whether at full length.
 
-    `palette` is what rich calls the terminal's colours: "standard", "256" or "truecolor".
+    `more` is what asks for the full length, a key or an option. `palette` is what rich calls the terminal's colours:
+    "standard", "256" or "truecolor".
     """
 
     width: int = 80
@@ -38,6 +39,7 @@ class Layout:
     links: bool = False
     signs: Signs = field(default_factory=Signs)
     everything: bool = False
+    more: str = "-v"
     palette: Literal["standard", "256", "truecolor"] = "standard"
 
     @property

@@ -103,7 +103,7 @@ def watching(workspace: Path) -> Iterator[Watching]:
     answer(workspace, "argmax_2d", WRONG)
     running = Watching(workspace)
     try:
-        running.wait_for(r"checks failed[\s\S]*q quit")
+        assert " -v" not in running.wait_for(r"checks failed[\s\S]*: c lists them[\s\S]*q quit")
         yield running
     finally:
         running.close()
@@ -176,7 +176,7 @@ def test_without_a_screen_each_verdict_is_a_text(workspace: Path) -> None:
     answer(workspace, "argmax_2d", WRONG)
     running = Watching(workspace, "argmax_2d", terminal="dumb")
     try:
-        running.wait_for("checks failed")
+        running.wait_for(r"checks failed[\s\S]*: learn check\s+argmax_2d -v\s+lists them")
         answer(workspace, "argmax_2d")
         assert "\x1b[" not in running.wait_for(RIGHT)
     finally:

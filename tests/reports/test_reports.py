@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -141,6 +142,17 @@ def test_the_most_important_findings_fit_a_screen():
     assert "✗ Wrong 2.\n  ... and 2 more: -v shows them\n" in text
     assert "  It uses your softmax.py: see whether that passes by itself.\n" in text
     assert text.endswith("Next  learn check softmax\n")
+
+
+def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
+    """A screen has a key in place of an option: no `-v` is left in what it says."""
+    wrong = replace(FAILED, weaknesses=tuple(f"Wrong {i}." for i in range(5)), output="print\n" * 9)
+    wrong = replace(wrong, checks=tuple(replace(each, output="") for each in wrong.checks))
+    text = assessment(wrong, Layout(more="c"))
+
+    assert text.count(": c shows") == 2
+    assert "1 passed: c lists them." in text
+    assert "-v" not in text
 
 
 def test_there_is_a_next_step_where_each_suggestion_is_about_a_mistake():

@@ -77,7 +77,7 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
     verdict, before = work.verdicts[lesson.name], work.before[lesson.name]
     event = verdict_event(lesson, verdict, before, "")
     html = f"<style>{STYLE.read_text()}</style><div class='selfattend'>{event['html']}</div>"
-    text = assessment(verdict, make_layout(), title=lesson.title, before=before)
+    text = assessment(verdict, make_layout(more="learn check FILE.ipynb -v"), title=lesson.title, before=before)
     return {"html": html, "text": text, "passed": verdict.passed}
 
 

@@ -132,7 +132,8 @@ class _Watch:
         if trouble or verdict is None:
             return f"{self.lesson.title}\n{trouble}\n"
         before = self.work.before[self.lesson.name]
-        return assessment(verdict, make_layout(verbose), title=self.lesson.title, before=before)
+        look = make_layout(verbose, more="c" if self.screen else f"learn check {verdict.lesson} -v")
+        return assessment(verdict, look, title=self.lesson.title, before=before)
 
     def _score(self) -> str:
         verdict = self.work.verdicts.get(self.lesson.name)

@@ -129,7 +129,7 @@ def _findings(result: LessonResult, layout: Layout) -> list[Text]:
         if action := actions.get(text):
             lines += layout.item(f"  {layout.signs.arrow} ", COMMAND, prose(action))
     more = len(result.weaknesses) - MAX_FINDINGS
-    lines += [Text(f"  ... and {more} more: -v shows them", QUIET)] if more > 0 else []
+    lines += [Text(f"  ... and {more} more: {layout.more} shows them", QUIET)] if more > 0 else []
     return [Text(), *lines] if lines else []
 
 
@@ -147,7 +147,7 @@ def _counted(result: LessonResult, layout: Layout) -> list[Text]:
     parts = [f"{plural(failed, 'check')} failed"]
     parts += [f"{waiting} wait{'s' if waiting == 1 else ''} for {'it' if failed == 1 else 'them'}"] if waiting else []
     parts += [f"{passed} passed"] if passed else []
-    return [Text(), *layout.paragraph(0, Text(f"{', '.join(parts)}: -v lists them.", QUIET))]
+    return [Text(), *layout.paragraph(0, Text(f"{', '.join(parts)}: {layout.more} lists them.", QUIET))]
 
 
 def _commands(result: LessonResult, layout: Layout) -> list[Text]:
@@ -179,7 +179,7 @@ def _prints(result: LessonResult, layout: Layout) -> list[Text]:
     most = len(lines) if layout.everything else MAX_PRINT_LINES
     texts = [Text(line if layout.everything else line[:MAX_PRINT_COLUMNS]) for line in lines[:most]]
     if len(lines) > most:
-        texts.append(Text(f"... {plural(len(lines) - most, 'more line')}: -v shows all", QUIET))
+        texts.append(Text(f"... {plural(len(lines) - most, 'more line')}: {layout.more} shows all", QUIET))
     return [*heading("Your prints"), *(part for line in texts for part in layout.paragraph(2, line))]
 
 
