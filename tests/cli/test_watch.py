@@ -110,9 +110,9 @@ def watching(workspace: Path) -> Iterator[Watching]:
 
 
 def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path, watching: Watching) -> None:
-    """Saved right it passes, with the score before; another lesson is followed when it is saved; q gives all back."""
+    """Saved right it passes, with the score before and marks; another is followed when saved; q gives all back."""
     answer(workspace, "argmax_2d")
-    assert "before: " in watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    assert "before: " in watching.wait_for(RIGHT + r"[\s\S]*?passed[^\n]*\n\S*✓[\s\S]*?q quit")
     answer(workspace, "moving_average")
     assert "basics/moving_average.py" in watching.wait_for(RIGHT + r"[\s\S]*?q quit")
     watching.type("q")

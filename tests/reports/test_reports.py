@@ -155,6 +155,17 @@ def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
     assert "-v" not in text
 
 
+def test_checks_are_a_row_of_marks_below_the_score():
+    """In the course's order, wrapped, in ASCII where there is no UTF-8; none where none ran."""
+    assert assessment(FAILED, Layout(), with_marks=True).splitlines()[2] == "✓ ✗ ✗ ·"
+    assert assessment(FAILED, Layout(signs=PLAIN_SIGNS), with_marks=True).splitlines()[2] == "+ x x -"
+    many = [check(f"c{i}", "failed" if i == 30 else "passed") for i in range(31)]
+    lines = assessment(result(*many), Layout(60), with_marks=True).splitlines()
+    assert [" ".join("✓" * 30), "✗"] in (lines[2:4], lines[3:5])
+    none = assessment(result(*many, state="would-not-import"), Layout(), with_marks=True)
+    assert "✓ ✓" not in none
+
+
 def test_there_is_a_next_step_where_each_suggestion_is_about_a_mistake():
     """Their command is the one that was just run: the lesson is what is left to read."""
     again = tuple(Suggestion(f"Mend {i}.", "learn check attention") for i in range(3))

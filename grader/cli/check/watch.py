@@ -133,7 +133,7 @@ class _Watch:
             return f"{self.lesson.title}\n{trouble}\n"
         before = self.work.before[self.lesson.name]
         look = make_layout(verbose, more="c" if self.screen else f"learn check {verdict.lesson} -v")
-        return assessment(verdict, look, title=self.lesson.title, before=before)
+        return assessment(verdict, look, title=self.lesson.title, before=before, with_marks=not verbose)
 
     def _score(self) -> str:
         verdict = self.work.verdicts.get(self.lesson.name)

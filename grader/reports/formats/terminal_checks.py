@@ -10,11 +10,9 @@ from rich.text import Text
 from grader.model import CheckResult, Named
 from grader.reports.record_view import CheckLine, check_lines
 from grader.terminal.layout import BAD, GOOD, QUIET, STRONG, TROUBLE, Layout, prose
-from grader.terminal.text import clean
+from grader.terminal.text import Signs, clean
 
 MIN_OUTCOME_COLUMN = 8
-OUTCOME_STYLES = {"passed": GOOD, "skipped": QUIET, "grader-error": TROUBLE}
-
 _LOCATION = re.compile(r"^\s*(?P<path>\S.*?\.py):(?P<line>\d+)(?= in |$)")
 
 
@@ -41,15 +39,14 @@ class CheckList:
         return lines
 
     def _check_line(self, check: CheckLine) -> list[Text]:
-        signs = self._layout.signs
-        outcomes = {"passed": signs.passed, "skipped": signs.skipped, "grader-error": signs.trouble}
+        sign, style = outcome_mark(check.outcome, self._layout.signs)
         says = prose(check.says)
         if check.inputs_text:
             says.append(f" ({check.inputs_text})", QUIET)
         if check.outcome == "skipped":
             says.stylize(QUIET)
-        head = f"  {outcomes.get(check.outcome, signs.failed)} {check.outcome_text:<{self._column}} "
-        return self._layout.item(head, OUTCOME_STYLES.get(check.outcome, BAD), says)
+        head = f"  {sign} {check.outcome_text:<{self._column}} "
+        return self._layout.item(head, style, says)
 
     def _message(self, check: CheckLine) -> list[Text]:
         lines = clean(check.message).strip().split("\n")
@@ -69,6 +66,16 @@ class CheckList:
             if line.strip() not in self._shown:
                 made.append("\n").append_text(message_line(line, self._layout))
         return made
+
+
+def outcome_mark(outcome: str, signs: Signs) -> tuple[str, str]:
+    """Return the sign of a check's outcome, and its style."""
+    marks = {
+        "passed": (signs.passed, GOOD),
+        "skipped": (signs.skipped, QUIET),
+        "grader-error": (signs.trouble, TROUBLE),
+    }
+    return marks.get(outcome, (signs.failed, BAD))
 
 
 def message_line(line: str, layout: Layout, *, quiet: bool = False) -> Text:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from grader.model import CheckResult, Counterexample, LessonResult
-from grader.reports.formats.terminal_checks import CheckList, message_line
+from grader.reports.formats.terminal_checks import CheckList, message_line, outcome_mark
 from grader.reports.record_view import TERMINAL_STATES, check_lines
 from grader.terminal.layout import BAD, COMMAND, GOOD, QUIET, STRONG, Layout, heading, prose
 from grader.terminal.text import clean, plural, score_bar, score_text
@@ -24,9 +24,16 @@ MAX_PRINT_LINES = 5
 MAX_PRINT_COLUMNS = 400
 
 
-def assessment(result: LessonResult, layout: Layout, *, title: str = "", before: float | None = None) -> str:
-    """Render the assessment of one lesson; `before` is the score of the attempt before this one."""
-    lines = [*_head(result, layout, title), *_score(result, layout, before), *_notes(result, layout)]
+def assessment(
+    result: LessonResult, layout: Layout, *, title: str = "", before: float | None = None, with_marks: bool = False
+) -> str:
+    """Render the assessment of one lesson; `before` is the score of the attempt before this one.
+
+    `with_marks`: below the score each check is a sign, in their order.
+    """
+    lines = [*_head(result, layout, title), *_score(result, layout, before)]
+    lines += _marks(result, layout) if with_marks else []
+    lines += _notes(result, layout)
     return layout.render(lines + (_everything if layout.everything else _in_short)(result, layout))
 
 
@@ -91,6 +98,14 @@ def _score(result: LessonResult, layout: Layout, before: float | None) -> list[T
     if result.hints_used:
         facts.append(f"{plural(result.hints_used, 'hint')} used")
     return _side_by_side(line, Text(", ".join(facts)), layout)
+
+
+def _marks(result: LessonResult, layout: Layout) -> list[Text]:
+    """Render the outcome of each check as a sign; nothing where none could be run."""
+    if not result.checks or result.state == "would-not-import":
+        return []
+    marks = (outcome_mark(line.outcome, layout.signs) for line in check_lines(result.checks))
+    return layout.paragraph(0, Text(" ").join(Text(*mark) for mark in marks))
 
 
 def _side_by_side(left: Text, right: Text, layout: Layout) -> list[Text]:
