@@ -371,6 +371,20 @@ def test_nothing_heavy_is_imported(workspace, command):
 # ---- in a terminal ---------------------------------------------------------------------------------------------------
 
 
+def test_q_leaves_where_a_score_is_predicted(every_kind):
+    """At this prompt, too: nothing is begun, and what is no number is told in the place where it was typed."""
+    with in_terminal(every_kind, "every") as terminal:
+        terminal.until("(Enter skips) ")
+        terminal.type("eleven\r")
+        terminal.until("Type a number from 0 to 10")
+        assert "\x1b[A\x1b[2K" in terminal.text
+        terminal.until("(Enter skips) ")
+        terminal.type("q\r")
+        terminal.until("Stopped before the first question.")
+    with Store.open(every_kind.progress) as store:
+        assert QuizLog(store.database).sessions() == []
+
+
 def test_prediction_answer_certainty_mark(every_kind):
     """In this order: the prediction, the question, the certainty, the mark; the answer is kept before the mark."""
     with in_terminal(every_kind, "every", "--length", "full") as terminal:

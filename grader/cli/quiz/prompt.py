@@ -77,6 +77,11 @@ class Prompter:
         put(line)
         return line
 
+    def forget_answer(self) -> None:
+        """Clear the row where an answer was typed, so that what is printed next stands in its place."""
+        if self._can_move_cursor:
+            click.echo(CLEAR_ROW_ABOVE, nl=False, color=True)
+
     def choose(self, prompt: str, answers: dict[str, str], default: str = "", *, can_stop: bool = False) -> str:
         """Ask until one of `answers` (what may be typed, in lower case) is typed, and return its meaning.
 
@@ -105,8 +110,7 @@ class Prompter:
 
     def _pause(self) -> None:
         input(MORE)
-        if self._can_move_cursor:
-            click.echo(CLEAR_ROW_ABOVE, nl=False, color=True)
+        self.forget_answer()
         self._rows = 0
 
 

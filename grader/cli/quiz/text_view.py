@@ -138,12 +138,15 @@ class TextView:
 
 
 def ask_prediction(prompter: Prompter, prompt: str) -> float | None:
-    """Ask for a score from 0 to 10; None for Enter alone. Raises EOFError."""
+    """Ask for a score from 0 to 10; None for Enter alone. Raises EOFError, for q at a terminal too."""
     while True:
         typed = prompter.ask(prompt)
+        if prompter.interactive and typed.strip().lower() in (STOP_KEY, "quit"):
+            raise EOFError
         if not typed.strip():
             return None
         try:
             return parse_prediction(typed)
         except Unreadable as error:
+            prompter.forget_answer()
             prompter.show([paint(f"{str(error).capitalize()}, or Enter alone.", "quiet")])
