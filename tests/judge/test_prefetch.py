@@ -11,6 +11,7 @@ from support.factories import ROOT, course, run_judge
 from support.repeat import SOAK, rarely
 
 from grader.judge.checks.check_runner import CheckRunner
+from grader.judge.checks.loaded_submission import LoadedSubmission
 from grader.judge.processes.connection import Worker
 from grader.judge.transcript.prefetch import PrefetchedModule, may_be_asked_ahead
 from grader.judge.transcript.transcript import Exchange, Recorder, Transcript
@@ -133,6 +134,17 @@ def test_a_check_is_not_run_again_for_replies_with_which_it_passed(launcher, mon
 
     assert first > 10 and second == (0, True)
     assert third and not passed
+
+
+def test_what_a_check_tells_is_told_each_time(launcher, monkeypatch):
+    """A check's note on right work is the same asked one by one, ahead, and where the replies are known already."""
+    monkeypatch.setattr(LoadedSubmission, "takes_runs", False)
+    right = submission_of(course().lessons["induction"].solution_path)
+
+    verdicts = both_ways(launcher, "induction", [right, right])
+
+    assert any("previous-token head is layer" in note for note in verdicts[0][0].notes)
+    assert all(ahead == alone for alone, ahead in verdicts)
 
 
 @pytest.mark.parametrize(

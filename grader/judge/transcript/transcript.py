@@ -8,7 +8,7 @@ another machine, they may differ in the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -46,13 +46,13 @@ class Transcript:
         draws: What was asked of `rand`, in words, and what it returned.
         reference: What the reference was asked.
         submission: What the submission was asked.
-        passing: Digests of replies with which the check passed.
+        passing: Digests of replies with which the check passed, and what it told the learner then.
     """
 
     draws: list[tuple[str, Any]] = field(default_factory=list)
     reference: list[Exchange] = field(default_factory=list)
     submission: list[Exchange] = field(default_factory=list)
-    passing: set[bytes] = field(default_factory=set)
+    passing: dict[bytes, Sequence[str]] = field(default_factory=dict)
 
     def is_answered_as(self, other: Transcript) -> bool:
         """Return True if the submission gave the same answers here as there; an error is like any other."""
