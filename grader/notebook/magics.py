@@ -54,7 +54,8 @@ class CourseMagics(Magics):
         """Draw what your code answers, beside what is expected."""
         answer = self._ask(lesson or self.lesson, do="show")
         for picture in answer.get("pictures", ()):
-            display({VEGA_LITE: picture["spec"], "text/plain": picture["text"]}, raw=True)
+            shown = {VEGA_LITE: picture["spec"], "image/svg+xml": picture["svg"], "text/plain": picture["text"]}
+            display(shown, raw=True)  # a front end takes the richest that it knows
 
     def quiz(self, count: int = 3, topic: str = "") -> None:
         """Ask some questions on the last lesson, or on a topic."""

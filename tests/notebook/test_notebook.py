@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from support.learn_command import ROOT, TINY, environment, learn, start_workspace
@@ -110,7 +111,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 def test_the_judge_gives_page_text_and_pictures(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """HTML with its twin in text, without colours; Vega-Lite with the same; its end is told, and it begins anew."""
+    """HTML with its twin in text, without colours; Vega-Lite with SVG, too; its end is told, and it begins anew."""
     monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
     monkeypatch.chdir(inside.parent)
     for name in ("click", "grader", "torch"):  # no module of the notebook's folder is loaded
@@ -123,6 +124,7 @@ def test_the_judge_gives_page_text_and_pictures(inside: Path, monkeypatch: pytes
         assert "checks passed" in answer["text"] and "\x1b" not in answer["text"]
         (picture, *_) = judge.ask(do="show", lesson="softmax", cells=cells)["pictures"]
         assert "vega-lite" in picture["spec"]["$schema"] and "expected" in picture["text"]
+        assert ElementTree.fromstring(picture["svg"]).tag.endswith("svg")
         broken = judge.ask(do="show", lesson="softmax", cells=["def softmax(x, dim):\n    return y +"])
         assert "SyntaxError: code cell 1" in broken["pictures"][0]["text"]
         judge.start().kill()

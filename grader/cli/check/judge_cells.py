@@ -2,7 +2,7 @@
 
 Requests:
     {"do": "check", "lesson", "cells": [...], "function": NAME or ""}    answer {"html", "text", "passed"}
-    {"do": "show", "lesson", "cells": [...]}                             answer {"pictures": [{"spec", "text"}]}
+    {"do": "show", "lesson", "cells": [...]}                             answer {"pictures": [{"spec", "svg", "text"}]}
 
 `function` is what the notebook calls the lesson's function. In place of each answer may come {"trouble": TEXT}. Where
 the input ends, so does the process: a kernel that is killed leaves none behind.
@@ -82,6 +82,7 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
 
 
 def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:
+    from grader.reports.formats.to_picture_file import to_file
     from grader.terminal.picture import draw
 
     if not is_file(lesson.pictures_path):
@@ -90,7 +91,11 @@ def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, A
     drawn = work.draw_pictures(lesson, submission)
     if not drawn:
         raise SubmissionError("nothing could be drawn", next_step=f"%check {lesson.name} (it says why)")
-    return {"pictures": [{"spec": each.vega_lite, "text": draw(each, layout, False)} for each in drawn]}
+    pictures = [
+        {"spec": each.vega_lite, "svg": to_file([each], ".svg").decode(), "text": draw(each, layout, False)}
+        for each in drawn
+    ]
+    return {"pictures": pictures}
 
 
 if __name__ == "__main__":
