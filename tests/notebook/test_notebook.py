@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -37,26 +38,35 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def kernel(inside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Runs a cell in a real kernel and returns what it shows."""
+def make_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes what runs a notebook in a real kernel."""
     nbclient = pytest.importorskip("nbclient", reason="no nbclient: pip install -e '.[dev]'")
-    nbformat = pytest.importorskip("nbformat")
     spec = tmp_path / "jupyter/kernels/ours"
     spec.mkdir(parents=True)
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     (spec / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "ours", "language": "python"}))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    return partial(nbclient.NotebookClient, timeout=SECONDS, kernel_name="ours", allow_errors=True)
+
+
+def shown_by(cell: Any) -> str:
+    """The text that a cell shows."""
+    return "".join(each.get("text", "") + str(each.get("data", {}).get("text/plain", "")) for each in cell["outputs"])
+
+
+@pytest.fixture
+def kernel(inside: Path, make_client: Any) -> Iterator[Any]:
+    """Runs a cell in a real kernel and returns what it shows."""
+    nbformat = pytest.importorskip("nbformat")
     notebook = nbformat.v4.new_notebook()
-    client = nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="ours", allow_errors=True)
+    client = make_client(notebook)
 
     def run(code: str) -> str:
         cell = nbformat.v4.new_code_cell(code)
         notebook.cells.append(cell)
         client.execute_cell(cell, len(notebook.cells) - 1)
-        return "".join(
-            each.get("text", "") + str(each.get("data", {}).get("text/plain", "")) for each in cell["outputs"]
-        )
+        return shown_by(cell)
 
     with client.setup_kernel():
         run.client = client  # type: ignore[attr-defined]
@@ -86,6 +96,29 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     quiz = Workspace(inside.parent / "quiz")
     kernel(f"import os; os.environ.update({environment(quiz.course)!r}); os.chdir({str(quiz.folder)!r})")
     assert "No answer can be typed here" in kernel("quiz(1, 'topic0')")
+
+
+def test_a_written_lesson_runs_from_its_first_cell_to_its_last(
+    tmp_path: Path, make_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the solution in its cell it says 10.0, draws, and asks its questions where an answer can be typed."""
+    nbformat = pytest.importorskip("nbformat")
+    for name, value in environment(ROOT).items():
+        monkeypatch.setenv(name, value)
+    work = start_workspace(tmp_path / "work", ROOT)
+    monkeypatch.chdir(work)
+    assert learn("start", "--notebook", cwd=work, course=ROOT).returncode == 0
+    written = nbformat.read(work / "core/softmax.ipynb", 4)
+    _, load_it, check, hint, show, quiz = written.cells
+    check["source"] = f"%%check softmax\n{(ROOT / 'solutions/core/softmax.py').read_text()}"
+
+    make_client(written).execute()
+
+    assert not [each for cell in written.cells[1:] for each in cell["outputs"] if each["output_type"] == "error"]
+    assert shown_by(load_it) == "" and "10.0 / 10" in shown_by(check) and "hint 1 of" in shown_by(hint)
+    assert set(show["outputs"][0]["data"]) == {"application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"}
+    assert "1 of 3" in shown_by(quiz) and "No answer can be typed here" in shown_by(quiz)
+    assert "10.0" in learn("progress", cwd=work, course=ROOT).stdout
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc, which Linux has")
