@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 from support.browser import Answer, Visitor, make_server
+from support.course_files import ROOT
+from support.learn_command import learn, start_workspace
 from support.quiz_workspace import Workspace
 
 from grader.quiz.kinds import KINDS
@@ -127,6 +129,23 @@ def test_the_report_shows_what_was_missed_and_asks_it_again(sitting: Sitting) ->
     assert sitting.asked(again)["family"] == asked["family"]
     assert sitting.asked(again)["attempt"] != asked["attempt"]
     assert sitting.post("/quiz", family="every_kind.nope").status == 404
+
+
+def test_the_report_shows_the_scores_that_were_seen(tmp_path: Path) -> None:
+    """An exercise has the score there that `learn check` told, and that `learn list` and the first page show."""
+    workspace = start_workspace(tmp_path / "work", ROOT)
+    (workspace / "core/softmax.py").write_text(
+        "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(-1, keepdim=True)\n"
+    )
+    told = re.search(r"\d+\.\d", learn("check", "softmax", cwd=workspace, course=ROOT).stdout)[0]
+    assert 1.0 < float(told) < 9.0
+    with make_server(workspace, ROOT) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        report, first = visitor.read("/report"), visitor.read("/")
+    assert f'<th scope="row">softmax</th><td class="r">{told}</td>' in report
+    assert re.search(rf'href="/lesson/softmax".{{0,200}}\b{re.escape(told)}\b', first, re.DOTALL)
+    assert f"best {told}" in learn("list", cwd=workspace, course=ROOT).stdout
 
 
 def test_an_exam_shows_no_mark_before_its_end(sitting: Sitting) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from grader.model import LessonProgress
 from grader.model.progress import MIN_SCORE
 
-MAX_SCORE = 10.0  # of an exercise, where nothing is MIN_SCORE
+MAX_SCORE = 10.0
 
 
 def built(progress: Mapping[str, LessonProgress], public: bool = False) -> dict[str, Any]:
@@ -16,8 +16,8 @@ def built(progress: Mapping[str, LessonProgress], public: bool = False) -> dict[
 
     Returns:
         {"score": 0 to 10, "public", "solved", "of", "tries", "hints", "exercises": {"lesson", "score", "solved",
-        "seen", "tries", "hints"} for each that was begun}. An exercise's score is the best one, from 0 to 10 as in the
-        quiz. What is `public` was solved as far as public checks can tell.
+        "seen", "tries", "hints"} for each that was begun}. An exercise's score is the best one, from 1 to 10 as
+        `learn check` told it. What is `public` was solved as far as public checks can tell.
     """
     begun = [known for known in progress.values() if known.attempts and not known.is_untouched]
     solved = sum(_is_built(known) for known in begun)
@@ -37,10 +37,9 @@ def _is_built(known: LessonProgress) -> bool:
 
 
 def _exercise(known: LessonProgress) -> dict[str, Any]:
-    best = MIN_SCORE if known.best_score is None else known.best_score
     return {
         "lesson": known.lesson,
-        "score": round(MAX_SCORE * (best - MIN_SCORE) / (MAX_SCORE - MIN_SCORE), 1),
+        "score": MIN_SCORE if known.best_score is None else known.best_score,
         "solved": _is_built(known),
         "seen": known.gave_up,
         "tries": known.attempts,
