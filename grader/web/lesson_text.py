@@ -21,6 +21,8 @@ from grader.reports.highlight import highlight_lines
 from grader.reports.html_document import harmless
 from grader.web.formula import formula_html
 
+SHELLS = ("sh", "bash", "console")
+COMMANDS = ("$ ", "learn ", "grader ", "pip ")  # how each line of a block begins that names no language
 TRAPS = "Common mistakes"  # the beginning of the heading above a list of them
 Entries = Mapping[str, Sequence[str]]  # of the front matter, by how a part of the text begins
 NONE: Entries = MappingProxyType({})
@@ -87,6 +89,8 @@ def _block(code: str, language: str, before: str) -> str:
         joined = "\n".join(lines)
         return f'<div class="block python"><pre tabindex="0" class="code"><code>{joined}</code></pre></div>'
     name, label = ("output", '<p class="label">prints</p>') if (before, language) == ("python", "text") else ("", "")
+    if language in SHELLS or (not language and all(line.startswith(COMMANDS) for line in code.split("\n") if line)):
+        name = "commands"
     return f'<div class="block {name}">{label}<pre tabindex="0"><code>{escape(code.rstrip())}</code></pre></div>'
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.browser import launch, make_server
 from support.course_files import ROOT
+from support.course_maker import front, make_course
 from support.learn_command import START, environment, start_workspace
 from support.process_tree import all_end, descendants
 
@@ -197,6 +198,44 @@ def test_three_questions_are_answered_beside_the_text(at: Any) -> None:
         page.keyboard.press("Enter")
     part.get_by_text("Again: ").wait_for()
     assert page.url.endswith("/lesson/attention")
+
+
+SHELL = """
+```console
+$ learn check mean
+1.0 of 10
+$ learn quiz mean
+```
+
+```
+learn hint mean
+```
+
+```
+mean = sum / n
+```
+"""
+
+
+def test_commands_are_copied_as_they_are_typed(page: Any, tmp_path: Path) -> None:
+    """Without the sign before them and without what they printed; what is no code has no button."""
+    course = make_course(tmp_path / "course", {"lessons/core/mean.md": front("mean") + SHELL})
+    with make_server(start_workspace(tmp_path / "work", course), course) as server:
+        page.goto(server.make_link("/lesson/mean"))
+        copies = page.locator(".block .copy")
+        for each, typed in enumerate(("learn check mean\nlearn quiz mean\n", "learn hint mean\n")):
+            copies.nth(each).click()
+            page.locator(".copy", has_text="Copied").nth(each).wait_for()
+            assert page.evaluate("navigator.clipboard.readText()") == typed
+        assert copies.count() == 2 and faults(page) == []
+
+
+def test_every_lesson_has_commands_to_copy(at: Any) -> None:
+    """Below the text of a lesson of the course stand the two that come next."""
+    page = at("/lesson/attention")
+    page.locator(".commands .copy").click()
+    page.locator(".commands .copy", has_text="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "learn check attention\nlearn quiz attention\n"
 
 
 def test_a_hint_is_shown_in_place(at: Any) -> None:

@@ -36,13 +36,19 @@ function unfoldTraps(mistakes) {
   }
 }
 
-for (const block of document.querySelectorAll(".block.python")) {
+function copyable(block) { // a shell is given what stands behind its sign, and not what it answered
+  const code = block.querySelector("code").textContent;
+  const typed = block.matches(".commands") ? code.match(/(?<=^\$ ).*/gm) : null;
+  return (typed?.join("\n") ?? code) + "\n";
+}
+
+for (const block of document.querySelectorAll(".block.python, .block.commands")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(block.querySelector("code").textContent + "\n");
+    await navigator.clipboard.writeText(copyable(block));
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
