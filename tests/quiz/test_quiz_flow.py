@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
@@ -21,7 +22,8 @@ from support.repeat import repeat
 from support.terminal import Terminal, plain
 
 from grader.cli.quiz.render import _last_sentence, cut
-from grader.model import QuizSession
+from grader.course import load
+from grader.model import LessonResult, QuizSession
 from grader.quiz.bank.variants import make_variant
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
@@ -366,6 +368,21 @@ def test_nothing_heavy_is_imported(workspace, command):
     modules = set(done.stderr.split())
     assert "grader" in modules, done.stderr
     assert not modules & {"torch", "numpy", "rich", "jinja2", "pytest", "fsrs"}
+
+
+def test_after_the_last_lesson_comes_the_assessment_then_the_report(every_kind):
+    """Bare `learn` names it once no lesson is left; when it was taken to its end, the report."""
+    with Store.open(every_kind.progress) as store:
+        for lesson in load(every_kind.course).lessons:
+            store.record_attempt(LessonResult(lesson, "graded", 10.0, True, "cpu", 1, 0.1), "", datetime.now(UTC))
+    assert re.search(r"      learn quiz$", every_kind.learn().stdout, re.MULTILINE)
+
+    with Store.open(every_kind.progress) as store:
+        log = QuizLog(store.database)
+        taken = log.begin_session("exam", every_kind.bank.assessed or every_kind.bank.names, [])
+        assert "      learn quiz\n" in every_kind.learn().stdout
+        log.finish(taken.session.id, datetime.now(UTC))
+    assert "      learn report\n" in every_kind.learn().stdout
 
 
 # ---- in a terminal ---------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import CourseContext
-from grader.cli.learn.next_step import show_worth, step_without_hints
+from grader.cli.learn.next_step import show_worth, step_at_end, step_without_hints
 from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
@@ -42,12 +42,11 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
         return result
     solved = {name for name, known in run.progress.items() if known.solved}
     solved |= {other.lesson for other in run.results if other.passed}
-    along = run.context.course.lessons_along(run.context.way)
-    name = next((lesson.name for lesson in along if lesson.name not in solved), None)
-    passed = "pass the public checks" if result.public else "are solved"
-    first = Suggestion(f"All lessons {passed}. See where you stand.", "learn progress")
-    if name is not None:
-        first = Suggestion(f"Go on with {name}.", f"learn read {name}")
+    along = [lesson.name for lesson in run.context.course.lessons_along(run.context.way) if lesson.name not in solved]
+    if step := step_at_end(run.context, along):
+        first = Suggestion(f"{capitalize(step[0])}.", step[1])
+    else:
+        first = Suggestion(f"Go on with {along[0]}.", f"learn read {along[0]}")
     asked = Suggestion("A few questions on it: two minutes.", f"learn quiz {result.lesson}")
     is_new = not run.progress[result.lesson].solved and has_questions(run.context.course.lessons[result.lesson])
     return replace(result, suggestions=(first, *([asked] if is_new else []), *result.suggestions[1:]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.standing.progress_quiz import waiting_lines
+from grader.cli.standing.progress_quiz import quiz_standing, waiting_lines
 from grader.course.learner_copy import passed_words, release_of
+from grader.course.questions import topics_in
 from grader.files import is_file
 from grader.model import FULL_WAY, Course, Lesson, LessonProgress, Track, Way
 from grader.terminal.console import paint, put, signs, wrap
@@ -107,16 +108,39 @@ def next_step(context: CourseContext, progress: dict[str, LessonProgress]) -> tu
     if context.workspace is None:
         return "make a workspace, here or in a new folder", "learn start my-transformer"
     lesson = context.current_lesson(progress)
-    if lesson is None:
-        is_release = release_of(context.course) is not None
-        says = "all lessons pass the public checks" if is_release else "you have solved every lesson"
-        return f"{says}; see all of it at a glance", "learn progress"
+    is_begun = lesson is not None and context.edited_at(lesson)
+    along = context.course.lessons_along(context.way)
+    step = step_at_end(context, [each.name for each in along if not progress[each.name].solved])
+    if step and not is_begun:
+        return step
+    assert lesson is not None  # while none is left, there is a step
     known = progress[lesson.name]
     if not context.workspace.exercise_path(lesson).is_file():
         return f"{lesson.track}/{lesson.name}.py is missing; add it again", "learn start"
     if not context.edited_at(lesson):
         return _begin_lesson(context.course, lesson)
     return _continue_lesson(context, lesson, known)
+
+
+def step_at_end(context: CourseContext, unsolved: Sequence[str]) -> tuple[str, str] | None:
+    """Return what comes after the lessons, and the command for it: the assessment, then reviews, then the report.
+
+    None while an exercise is left, and after the assessment while a capstone is.
+    """
+    if any(context.course.lessons[name].kind != "capstone" for name in unsolved):
+        return None
+    passed = "all lessons pass the public checks" if release_of(context.course) else "you have solved every lesson"
+    says = "what is left is put together of your own pieces" if unsolved else passed
+    if not topics_in(context.course.root / "lessons"):
+        return None if unsolved else (f"{says}; see all of it at a glance", "learn progress")
+    is_assessed, due = quiz_standing(context)
+    if not is_assessed:
+        return f"{says}; the assessment shows how much of it you know", "learn quiz"
+    if unsolved:
+        return None
+    if due:
+        return f"{says}; {plural(due, 'question')} due for review", "learn review"
+    return f"{says}; see how much you know, and how surely", "learn report"
 
 
 def step_without_hints(lesson: Lesson, known: LessonProgress) -> tuple[str, str] | None:

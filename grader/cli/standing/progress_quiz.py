@@ -59,6 +59,22 @@ def waiting_lines(context: CourseContext) -> Iterator[str]:
             yield from _render_waiting({**waiting, "next_due": None})
 
 
+def quiz_standing(context: CourseContext) -> tuple[bool, int]:
+    """Return whether the assessment was taken to its end, and how many questions are due."""
+    from grader.store.quiz_log import QuizLog
+
+    with context.store() as store:
+        log = QuizLog(store.database)
+        finished = [session for session in log.sessions() if session.finished and session.mode in ("quiz", "exam")]
+        if not finished:
+            return False, 0
+        from grader.quiz.bank.bank import Bank
+
+        bank = Bank(context.course.root / "lessons")
+        whole = {*(bank.assessed or bank.names)}
+        return any(whole <= {*session.topics} for session in finished), _waiting(bank, log, log.answers())["due"]
+
+
 def _waiting(bank: Bank, log: QuizLog, answers: Sequence[Answered]) -> dict[str, Any]:
     from grader.quiz.session.schedule import due, missed, next_due, to_review
 
