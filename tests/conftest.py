@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from support import repeat
 from support.factories import course
 from support.forked_processes import CAN_FORK, FOLDER, ForkServers, start_by_fork
 
@@ -65,7 +66,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the longest tests where several processes share them."""
+    """Begin with the longest tests where several processes share them; of long tests only a share may be asked for."""
+    repeat.keep_share(config, items)
     if hasattr(config, "workerinput"):
         from support.schedule import sort_longest_first
 

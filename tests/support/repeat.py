@@ -1,6 +1,7 @@
 """How often a test repeats: a few times and for a few lessons in every run, more often and for all with `-m soak`.
 
 `SOAK=10 pytest -m soak` repeats ten times as often as that. All tests of a lesson: `pytest -m "" -k LESSON`.
+`SHARE=2/6 pytest -m soak` runs one test in six, and those of 0/6 to 5/6 together are all of them.
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from typing import Any
+from zlib import crc32
 
 import pytest
 
+from support.course_files import ROOT
+
 SOAK = int(os.environ.get("SOAK", "1"))
+SHARE, SHARES = map(int, os.environ.get("SHARE", "0/1").split("/"))
 FEW_LESSONS = ("softmax", "attention", "feed_forward", "char_tokenizer")  # with a mask, a class, no arrays
 
 
@@ -24,3 +29,20 @@ def rarely(values: Iterable[Any], usual: Collection[Any] = FEW_LESSONS) -> list[
     """Return parameters of a test of which only the usual ones are in every run."""
     rows = (value if isinstance(value, tuple) else (value,) for value in values)
     return [pytest.param(*row, marks=[] if row in usual or row[0] in usual else pytest.mark.soak) for row in rows]
+
+
+def keep_share(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the long tests that are not in this run's share of them."""
+    left_out = {
+        item for item in items if item.get_closest_marker("soak") and crc32(item.nodeid.encode()) % SHARES != SHARE
+    }
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
+def lessons_in_share() -> str:
+    """Return the names of this share's lessons, separated by commas; empty where the share is all of them."""
+    from grader.course import load
+
+    return "" if SHARES == 1 else ",".join(list(load(ROOT).lessons)[SHARE::SHARES])
