@@ -1,7 +1,7 @@
 """The course in a notebook: `%load_ext grader.notebook`.
 
-%%check LESSON, %check FUNCTION LESSON and %hint are magics; show("LESSON") and quiz(3) are functions. What is judged is
-the source of the cells that were run, in a process beside the kernel, which ends with it.
+%%check LESSON, %check FUNCTION LESSON, %trace and %hint are magics; show("LESSON") and quiz(3) are functions. What is
+judged is the source of the cells that were run, in a process beside the kernel, which ends with it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,12 @@ def make_notebook(lesson: Lesson) -> str:
     """Return the notebook. Raises CourseError."""
     text = "".join(_fold(part.answer, part.hidden) + part.text for part in read_parts(lesson))
     stub = read_file(lesson.exercise_path).strip("\n")
-    codes = ["%load_ext grader.notebook", f"%%check {lesson.name}\n{stub}", f"%hint {lesson.name}"]
+    codes = [
+        "%load_ext grader.notebook",
+        f"%%check {lesson.name}\n{stub}",
+        f"%trace {lesson.name}",
+        f"%hint {lesson.name}",
+    ]
     codes += [f'show("{lesson.name}")'] if lesson.pictures_path.is_file() else []
     cells = [_cell("markdown", text.strip("\n")), *(_cell("code", code) for code in [*codes, "quiz(3)"])]
     for number, cell in enumerate(cells, 1):

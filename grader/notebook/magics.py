@@ -38,9 +38,12 @@ class CourseMagics(Magics):
         if cell is not None and self._shell.run_cell(cell).error_before_exec:
             print("Nothing was checked: Python cannot read this cell.")  # an earlier one would be judged in its place
             return
-        answer = self._ask(lesson, do="check", function=" ".join(function))
-        if answer:
-            display({"text/html": answer["html"], "text/plain": answer["text"]}, raw=True)
+        self._display(self._ask(lesson, do="check", function=" ".join(function)))
+
+    @line_magic
+    def trace(self, line: str) -> None:
+        """Show beside each line of your code the shapes that it makes: `%trace [LESSON]`."""
+        self._display(self._ask(line.strip() or self.lesson, do="trace"))
 
     @line_magic
     def hint(self, line: str) -> None:
@@ -63,6 +66,10 @@ class CourseMagics(Magics):
             ask_questions(topic or self.lesson, count, print, input)
         except StdinNotImplementedError:
             print("No answer can be typed here. In a terminal: learn quiz")
+
+    def _display(self, answer: dict[str, Any]) -> None:
+        if answer:
+            display({"text/html": answer["html"], "text/plain": answer["text"]}, raw=True)
 
     def _ask(self, lesson: str, **request: Any) -> dict[str, Any]:
         if not lesson:

@@ -109,13 +109,14 @@ def test_a_written_lesson_runs_from_its_first_cell_to_its_last(
     monkeypatch.chdir(work)
     assert learn("start", "--notebook", cwd=work, course=ROOT).returncode == 0
     written = nbformat.read(work / "core/softmax.ipynb", 4)
-    _, load_it, check, hint, show, quiz = written.cells
+    _, load_it, check, trace, hint, show, quiz = written.cells
     check["source"] = f"%%check softmax\n{(ROOT / 'solutions/core/softmax.py').read_text()}"
 
     make_client(written).execute()
 
     assert not [each for cell in written.cells[1:] for each in cell["outputs"] if each["output_type"] == "error"]
     assert shown_by(load_it) == "" and "10.0 / 10" in shown_by(check) and "hint 1 of" in shown_by(hint)
+    assert set(trace["outputs"][0]["data"]) == {"text/html", "text/plain"} and "the answer is right" in shown_by(trace)
     assert set(show["outputs"][0]["data"]) == {"application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"}
     assert "1 of 3" in shown_by(quiz) and "No answer can be typed here" in shown_by(quiz)
     assert "10.0" in learn("progress", cwd=work, course=ROOT).stdout
@@ -163,6 +164,34 @@ def test_the_judge_gives_page_text_and_pictures(inside: Path, monkeypatch: pytes
         judge.start().kill()
         assert "has ended" in judge.ask(do="check", lesson="softmax", cells=cells, function="")["trouble"]
         assert "softmax" in judge.ask(do="check", lesson="sofmax", cells=cells, function="")["trouble"]
+    finally:
+        judge.close()
+
+
+def test_shapes_stand_beside_the_lines_of_cells(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are numbered as in their cells; HTML and its twin say the same; what raises is left to the check."""
+    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
+    monkeypatch.chdir(inside.parent)
+    helper = "import torch\ndef power(x):\n    return torch.exp(x)"
+    cells = [helper, "%%check softmax\ndef softmax(x, dim=-1):\n    e = power(x)\n    return e / e.sum() < 2"]
+    judge = CellJudge()
+    try:
+        answer = judge.ask(do="trace", lesson="softmax", cells=cells)
+        lines = [line.split() for line in answer["text"].split("\n")]
+        assert (
+            ["cell", "1"] in lines
+            and ["cell", "2"] in lines
+            and "softmax: on this call the answer is wrong" in answer["text"]
+        )
+        made = {line[0]: line for line in lines[lines.index(["cell", "2"]) :] if line}
+        assert made["3"][1:4] == ["e", "=", "power(x)"] and "e (" in " ".join(made["3"])
+        assert made["4"][1:7] == ["return", "e", "/", "e.sum()", "<", "2"] and "bool" in made["4"]
+        text = "".join(
+            ElementTree.fromstring(f"<p>{answer['html'].partition('</style>')[2]}</p>".replace("<br>", "")).itertext()
+        )
+        assert "cell 2" in text and "e / e.sum() < 2" in text and "<script" not in answer["html"]
+        broken = judge.ask(do="trace", lesson="softmax", cells=["def other(): pass"])
+        assert "Nothing was made before that" in broken["text"] and "Nothing was made before that" in broken["html"]
     finally:
         judge.close()
 

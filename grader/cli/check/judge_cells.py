@@ -2,6 +2,7 @@
 
 Requests:
     {"do": "check", "lesson", "cells": [...], "function": NAME or ""}    answer {"html", "text", "passed"}
+    {"do": "trace", "lesson", "cells": [...]}                            answer {"html", "text"}
     {"do": "show", "lesson", "cells": [...]}                             answer {"pictures": [{"spec", "svg", "text"}]}
 
 `function` is what the notebook calls the lesson's function. In place of each answer may come {"trouble": TEXT}. Where
@@ -13,14 +14,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from grader.cli.check.live_work import LiveWork, make_live_work
 from grader.cli.check.notebook_file import read_cells
+from grader.cli.check.trace import find_lines, tell_calls
 from grader.cli.context import find_context
 from grader.cli.options import course_option
 from grader.cli.run_command import run
@@ -28,6 +31,9 @@ from grader.errors import SelfattendError, SubmissionError, UsageError
 from grader.files import is_file
 from grader.model import Lesson, Submission
 from grader.terminal.console import make_layout
+
+if TYPE_CHECKING:
+    from grader.judge.tracing.shapes import TracedCall
 
 STYLE = Path(__file__).with_name("judge_cells.css")
 
@@ -56,7 +62,7 @@ def _serve(work: LiveWork, answers: TextIO) -> None:
 def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
     lesson = work.run.context.lesson(request["lesson"])
     submission = _read(lesson, request["cells"], request.get("function", ""))
-    return _check(work, lesson, submission) if request["do"] == "check" else _show(work, lesson, submission)
+    return {"check": _check, "trace": _trace, "show": _show}[request["do"]](work, lesson, submission)
 
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
@@ -76,9 +82,37 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
         return {"trouble": trouble}
     verdict, before = work.verdicts[lesson.name], work.before[lesson.name]
     event = verdict_event(lesson, verdict, before, "")
-    html = f"<style>{STYLE.read_text()}</style><div class='selfattend'>{event['html']}</div>"
     text = assessment(verdict, make_layout(more="learn check FILE.ipynb -v"), title=lesson.title, before=before)
-    return {"html": html, "text": text, "passed": verdict.passed}
+    return {"html": _frame(event["html"]), "text": text, "passed": verdict.passed}
+
+
+def _frame(html: str) -> str:
+    return f"<style>{STYLE.read_text()}</style><div class='selfattend'>{html}</div>"
+
+
+def _trace(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:
+    from grader.reports.html_document import render
+    from grader.web.page import TEMPLATES
+
+    calls = work.trace(lesson, submission)
+    views = [
+        _view_call(call, submission.source, {other.function for other in calls} - {call.function}) for call in calls
+    ]
+    html = render("traced", {"calls": views}, TEMPLATES)
+    return {"html": _frame(html), "text": "\n".join(tell_calls(calls, submission.source))}
+
+
+def _view_call(call: TracedCall, source: str, others: Set[str]) -> dict[str, Any]:
+    """Return what a page shows of a call: the cells that ran with their lines, and beside each what it made."""
+    from grader.intake.notebook.cell_places import CellPlaces
+    from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_values
+
+    places, cells = CellPlaces(source), dict[int, list[dict[str, Any]]]()
+    for number, text in find_lines(call, source, others).items():
+        cell, line = places.find(number) or (0, number)
+        notes = describe_values((value for value in call.values if value.line == number), call)
+        cells.setdefault(cell, []).append({"number": line, "text": text, "notes": notes})
+    return {"ending": describe_ending(call), "letters": describe_letters(call), "cells": cells}
 
 
 def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from grader.workspace import find
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
+    from grader.judge.tracing.shapes import TracedCall
     from grader.live.live_judge import LiveJudge
     from grader.model.picture import Picture
 
@@ -97,6 +98,12 @@ class LiveWork:
         """Draw what a submission, or the lesson's file, answers; empty where nothing can be drawn."""
         with self._within_limits(lesson, "Drawing"):
             return self._live.draw_pictures(lesson, submission or self._read(lesson)) or []
+        return []
+
+    def trace(self, lesson: Lesson, submission: Submission) -> list[TracedCall]:
+        """Return what each function of a submission made; empty where nothing can be watched."""
+        with self._within_limits(lesson, "Tracing"), suppress(SyntaxError, RecursionError):
+            return self._live.trace(lesson, submission) or []
         return []
 
     def describe_shapes(self, lesson: Lesson) -> dict[str, Any] | None:

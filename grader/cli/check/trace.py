@@ -54,39 +54,55 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
             json.dumps({"schema": 1, "lesson": chosen.name, "calls": [asdict(call) for call in calls]}, indent=2)
         )
         return
-    if not calls:
-        put("Nothing could be watched; the check says why.\n")
-    for call in calls:
-        _show(call, submission.source, {other.function for other in calls} - {call.function})
+    for line in tell_calls(calls, submission.source):
+        put(line)
     put(f"Next  {paint(f'learn check {chosen.name}', 'command')}")
 
 
-def _show(call: TracedCall, source: str, others: Set[str]) -> None:
-    """Print the lines that ran, with what they made; functions that have a call of their own are shown there."""
+def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
+    """Yield lines of text: those of the source that ran, with what they made."""
     from grader.judge.tracing.shape_words import describe_ending, describe_letters
 
-    put(paint(wrap(describe_ending(call)), "strong"))
-    if call.letters:
-        put(wrap(describe_letters(call), 2))
-    if not (call.values or call.has_returned):
-        put(wrap("Nothing was made before that; the check says what it is.", 2))
-        put()
-        return
-    put()
-    lines = {number: text for number, text in _lines_to_show(source, others, {value.line for value in call.values})}
+    if not calls:
+        yield "Nothing could be watched; the check says why.\n"
+    for call in calls:
+        yield paint(wrap(describe_ending(call)), "strong")
+        if call.letters:
+            yield wrap(describe_letters(call), 2)
+        if call.values or call.has_returned:
+            yield from _tell_lines(call, source, {other.function for other in calls} - {call.function})
+        else:
+            yield wrap("Nothing was made before that; the check says what it is.", 2)
+        yield ""
+
+
+def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str]:
+    """Yield the lines that ran; functions that have a call of their own are shown there."""
+    from grader.intake.notebook.cell_places import CellPlaces
+
+    lines = find_lines(call, source, others)
     firsts = {number for number, text in lines.items() if text.lstrip().startswith("def ")}
     column = min(max(map(len, lines.values()), default=0), max(width() - MARGIN - 7, 20)) + 2
+    places, cell = CellPlaces(source), 0
+    yield ""
     for number, text in lines.items():
         beside = _margin((value for value in call.values if value.line == number), call, width() - column - 5)
         if number in firsts and number > min(lines):
-            put()
-        numbered = f"{number:>3}  {text}"
+            yield ""
+        before, (cell, shown) = cell, places.find(number) or (0, number)
+        if cell != before:
+            yield paint(f"     cell {cell}", "quiet")
+        numbered = f"{shown:>3}  {text}"
         if beside and len(text) <= column - 2:
             numbered = f"{numbered:<{column + 5}}{beside.pop(0)}"
-        put(numbered)
+        yield numbered
         for each in beside:
-            put(" " * (column + 5) + each)
-    put()
+            yield " " * (column + 5) + each
+
+
+def find_lines(call: TracedCall, source: str, others: Set[str]) -> dict[int, str]:
+    """Return the lines to show of a call by their numbers, but none of what `others` have a call of their own for."""
+    return dict(_lines_to_show(source, others, {value.line for value in call.values}))
 
 
 def _lines_to_show(source: str, others: Set[str], wanted: Set[int]) -> Iterator[tuple[int, str]]:

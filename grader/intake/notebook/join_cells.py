@@ -18,6 +18,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Sequence
 
+from grader.intake.notebook.cell_places import HEADER
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 
@@ -60,7 +61,7 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
         note(f"Its lines are numbered by code cell: line {stride + 2} is line 2 of cell 1.")
     for cell, text in zip(cells, written, strict=True):
         lines += [""] * (cell.number * stride - 1 - len(lines))
-        lines += [f"# --- code cell {cell.number} ---", *text]
+        lines += [HEADER.format(cell.number), *text]
     return "\n".join(lines) + "\n"
 
 
