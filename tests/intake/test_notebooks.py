@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from support.hand_ins import make_notebook
 
 from grader.intake.notebook import notebook_to_module
+from grader.intake.notebook.cell_places import CellPlaces
 from grader.submission import MAX_BYTES
 
 
@@ -158,7 +159,7 @@ def test_a_cell_that_is_no_python_says_so_when_its_function_is_called():
 
     assert names["good"]() == 1 and names["twice"]() == 2 and names["end"]() == 3
     for name in ("bad", "Worse"):
-        with pytest.raises(SyntaxError, match="code cell 2 of the notebook, line 2"):
+        with pytest.raises(SyntaxError, match="line 2 of cell 2: "):
             names[name](1, dim=2)
     notes = converted(*cells)[1]
     assert [note.split(" was")[0] for note in notes[:3]] == ["Code cell 2", "Code cell 3", "Code cell 4"]
@@ -176,6 +177,24 @@ def test_lines_tell_the_cell_and_the_line():
             assert traceback.extract_tb(error.__traceback__)[-1].lineno == line
         assert f"line {line - 200 if not blank else 1002} is line 2 of cell 1" in notes[-1]
     linecache.clearcache()
+
+
+def test_texts_name_the_cell_in_place_of_the_module():
+    """However a line is named; but no line of another file, of another text, or above all cells."""
+    source, _ = converted("import math", "def g():\n    pass", "def f(x):\n    return 1 / 0\n")
+    told = (
+        "ZeroDivisionError on line 302 of work.ipynb.\n    return 1 / 0",
+        "`f`: Line 201 is right: your `x`. Line 302 is where it goes wrong (in pass 2 of 3)",
+        "ValueError: line 302 is too long\n  work.ipynb:302 in f\n  other-work.ipynb:302 in f\n  work.ipynb:1",
+        "line 302 of work.ipynbs, sketches/work.ipynb:302",
+    )
+    assert CellPlaces(source).tell_in(told, "work.ipynb") == (
+        "ZeroDivisionError on line 2 of cell 3.\n    return 1 / 0",
+        "`f`: Line 1 of cell 2 is right: your `x`. Line 2 of cell 3 is where it goes wrong (in pass 2 of 3)",
+        "ValueError: line 302 is too long\n  line 2 of cell 3, in f\n  other-work.ipynb:302 in f\n  work.ipynb:1",
+        told[3],
+    )
+    assert CellPlaces("def f(): pass").tell_in(told, "work.ipynb") == told
 
 
 def test_too_much_code_is_too_large_a_source():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -160,7 +161,7 @@ def test_the_judge_gives_page_text_and_pictures(inside: Path, monkeypatch: pytes
         assert "vega-lite" in picture["spec"]["$schema"] and "expected" in picture["text"]
         assert ElementTree.fromstring(picture["svg"]).tag.endswith("svg")
         broken = judge.ask(do="show", lesson="softmax", cells=["def softmax(x, dim):\n    return y +"])
-        assert "SyntaxError: code cell 1" in broken["pictures"][0]["text"]
+        assert "SyntaxError: line 2 of cell 1: " in broken["pictures"][0]["text"]
         judge.start().kill()
         assert "has ended" in judge.ask(do="check", lesson="softmax", cells=cells, function="")["trouble"]
         assert "softmax" in judge.ask(do="check", lesson="sofmax", cells=cells, function="")["trouble"]
@@ -192,6 +193,27 @@ def test_shapes_stand_beside_the_lines_of_cells(inside: Path, monkeypatch: pytes
         assert "cell 2" in text and "e / e.sum() < 2" in text and "<script" not in answer["html"]
         broken = judge.ask(do="trace", lesson="softmax", cells=["def other(): pass"])
         assert "Nothing was made before that" in broken["text"] and "Nothing was made before that" in broken["html"]
+    finally:
+        judge.close()
+
+
+def test_a_verdict_names_lines_by_their_cells(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where right ends, where an error is raised, and what is no Python: no line of the joined module is told."""
+    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
+    monkeypatch.chdir(inside.parent)
+    above = "import torch\ndef power(x):\n    return torch.exp(x)"
+    begin = "%%check softmax\ndef softmax(x, dim=-1):\n    e = power(x)\n"
+    judge = CellJudge()
+    try:
+        for end, place in (
+            ("    return e / e.sum() < 2", "Line 4 of cell 2 is where it goes wrong"),
+            ("    return e / undefined", "line 4 of cell 2, in softmax"),
+            ("    return e /", "SyntaxError: line 4 of cell 2: invalid syntax"),
+        ):
+            answer = judge.ask(do="check", lesson="softmax", cells=[above, begin + end], function="")
+            assert place in " ".join(answer["html"].split())
+            for told in (answer["text"], answer["html"]):
+                assert not re.search(r"(line|Line) 20\d|:20\d|numbered by code cell", told), told
     finally:
         judge.close()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook
+from grader.cli.check.notebook_file import SUFFIX, lessons_in, read_notebook, tell_cells
 from grader.cli.check.show_results import CheckRun, show_results
 from grader.cli.context import CourseContext, current_folder, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
@@ -211,7 +211,8 @@ def _check(run: CheckRun, several: bool) -> None:
                 require_unchanged(run.context.course, before)
                 if number == len(run.jobs):
                     judge.launcher.hang_up()  # the processes end while the verdict is shown
-                run.results.append(result)
+                is_told = submission.path.endswith(SUFFIX) and not run.as_json
+                run.results.append(tell_cells(result, submission) if is_told else result)
                 store_attempt(run, submission, result)
                 if not several:
                     working.stop()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from grader.cli.check.live_work import LiveWork, make_live_work
-from grader.cli.check.notebook_file import read_cells
+from grader.cli.check.notebook_file import read_cells, tell_cells
 from grader.cli.check.trace import find_lines, tell_calls
 from grader.cli.context import find_context
 from grader.cli.options import course_option
@@ -80,7 +80,7 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
     work.examine(lesson, submission)
     if trouble := work.troubles.get(lesson.name):
         return {"trouble": trouble}
-    verdict, before = work.verdicts[lesson.name], work.before[lesson.name]
+    verdict, before = tell_cells(work.verdicts[lesson.name], submission), work.before[lesson.name]
     event = verdict_event(lesson, verdict, before, "")
     text = assessment(verdict, make_layout(more="learn check FILE.ipynb -v"), title=lesson.title, before=before)
     return {"html": _frame(event["html"]), "text": text, "passed": verdict.passed}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
 from grader.files import read_whole
-from grader.model import Course, Lesson, Submission
+from grader.model import Course, Lesson, LessonResult, Submission
 
 SUFFIX = ".ipynb"
 
@@ -42,6 +43,14 @@ def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:
     except NotebookError as error:
         raise SubmissionError(str(error), where=path, next_step="save it as .ipynb, in Python") from None
     return Submission(lesson, path, source, {}, tuple(notes))
+
+
+def tell_cells(result: LessonResult, submission: Submission) -> LessonResult:
+    """Return a result that names the lines of a notebook by their cells, for people: numbers are still the module's."""
+    from grader.intake.notebook.cell_places import NUMBERED, CellPlaces
+
+    told: LessonResult = CellPlaces(submission.source).tell_in(result, submission.path)
+    return replace(told, notes=tuple(note for note in told.notes if not note.startswith(NUMBERED)))
 
 
 def lessons_in(path: Path, course: Course) -> list[Lesson]:

@@ -1,13 +1,24 @@
-"""Where a line of a notebook's module stands: in which code cell, and there in which line."""
+"""Where a line of a notebook's module stands: in which code cell, and there in which line.
+
+Whoever has the notebook open never sees the module: for them line 204 of it is line 4 of cell 2.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
+NUMBERED = "Its lines are numbered by code cell: "
 HEADER = "# --- code cell {} ---"
 _HEADER = re.compile(HEADER.format(r"(\d+)"))
+# as tracebacks name a line, as explanations do, and as it is said where right ends
+_NAMED = (
+    r"(?<![-\w/.])(?:{0}:(?P<at>\d{{1,9}})(?P<inside>(?= in ))?"
+    r"|(?P<word>line|Line) (?P<line>\d{{1,9}})(?: of {0}(?!\w)|(?= is (?:right|where) )|(?= is right:)))"
+)
 
 
 class CellPlaces:
@@ -21,3 +32,18 @@ class CellPlaces:
         """Return the number of the cell and the line in it."""
         at = bisect_right(self._cells, (line - 1, 1 << 31)) - 1  # the header's own line is in no cell
         return (self._cells[at][1], line - self._cells[at][0]) if at >= 0 else None
+
+    def tell_in(self, told: Any, path: str) -> Any:
+        """Return a text, or what has texts within, with "line 4 of cell 2" where it names a line of the module."""
+        if isinstance(told, str):
+            return re.sub(_NAMED.format(re.escape(path)), self._tell, told)
+        if isinstance(told, tuple):
+            return tuple([self.tell_in(each, path) for each in told])
+        if is_dataclass(told) and not isinstance(told, type):
+            return replace(told, **{each.name: self.tell_in(getattr(told, each.name), path) for each in fields(told)})
+        return told
+
+    def _tell(self, named: re.Match[str]) -> str:
+        place = self.find(int(named["line"] or named["at"]))
+        said = "{2} {1} of cell {0}".format(*place, named["word"] or "line") if place else named[0]
+        return said + ("," if place and named["inside"] is not None else "")

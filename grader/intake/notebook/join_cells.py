@@ -18,7 +18,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Sequence
 
-from grader.intake.notebook.cell_places import HEADER
+from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 
@@ -58,7 +58,7 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
     lines = [*PREAMBLE.split("\n"), *imports]
     stride = _stride([lines, *written])
     if stride:
-        note(f"Its lines are numbered by code cell: line {stride + 2} is line 2 of cell 1.")
+        note(f"{NUMBERED}line {stride + 2} is line 2 of cell 1.")
     for cell, text in zip(cells, written, strict=True):
         lines += [""] * (cell.number * stride - 1 - len(lines))
         lines += [HEADER.format(cell.number), *text]
@@ -76,7 +76,8 @@ def _stride(written: Sequence[Sequence[str]]) -> int:
 
 def _failing_stubs(cell: Cell, defined: Iterable[str]) -> list[str]:
     """Return definitions that fail with the reason, for what only a cell that is no Python defines."""
-    why = repr(f"code cell {cell.number} of the notebook, {cell.error}")
+    where, colon, what = cell.error.partition(": ") if cell.error.startswith("line ") else ("", "", cell.error)
+    why = repr(f"{where}{' of ' if colon else ''}cell {cell.number}: {what}")
     lines = []
     for kind, name in dict.fromkeys(DEFINITION.findall("\n".join(cell.lines))):
         if name in defined or keyword.iskeyword(name) or not name.isidentifier():
