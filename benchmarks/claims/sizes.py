@@ -34,6 +34,7 @@ def a_narrow_head_asks_simple_questions():
 def queries_are_as_large_as_the_initialisation_makes_them():
     """attention.md: behind a norm `nn.Linear` gives them the variance ⅓
     attention.md: random weights of size 0.02 at D = 64 one of 0.026
+    attention_formula.quiz.toml: How large they really are is up to the initialisation, which may hide this.
     """
     x = functional.layer_norm(torch.randn(20_000, 64), (64,))
     with torch.no_grad():
