@@ -53,14 +53,22 @@ class NotAnExpression(ValueError):
 
 def parse_number(text: str) -> float:
     """Return the value of what was typed as a number. Raises NotAnExpression."""
+    return read_number(text).evaluate({})
+
+
+def read_number(text: str) -> Expression:
+    """Parse what was typed as a number. Raises NotAnExpression."""
     text = text.strip()
     if len(text) <= MAX_CHARACTERS and _THOUSANDS.fullmatch(text):
         text = text.replace(",", "")
-    return Expression(text, ()).evaluate({})
+    return Expression(text, ())
 
 
 class Expression:
-    """A formula in given symbols. `4d^2` and `nd` are products where they can mean nothing else."""
+    """A formula in given symbols. `4d^2` and `nd` are products where they can mean nothing else.
+
+    Its `tree` is of Python's grammar, and of arithmetic alone.
+    """
 
     def __init__(self, text: str, symbols: Collection[str]) -> None:
         """Parse a formula. Raises NotAnExpression."""
@@ -71,10 +79,10 @@ class Expression:
             raise NotAnExpression("there is nothing to read")
         written = self._to_python(text)
         try:
-            tree = ast.parse(written, mode="eval").body
+            self.tree = ast.parse(written, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise NotAnExpression("it is no formula: look at its signs and parentheses") from None
-        self._compute = self._compile(tree)
+        self._compute = self._compile(self.tree)
 
     def evaluate(self, values: Mapping[str, float]) -> float:
         """Return the value for these values of the symbols. Raises NotAnExpression where it has none."""

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.quiz.expressions import Expression, NotAnExpression, parse_number
+from grader.quiz.formula_latex import to_latex
+from grader.web.formula import formula_html
 
 POINT = {"n": 3.0, "d": 5.0, "d_k": 2.0, "h": 4.0}
 
@@ -73,3 +75,25 @@ def test_no_length_takes_time():
         with pytest.raises(NotAnExpression, match="longer than"):
             read(typed)
     assert time.process_time() - before < 0.5
+
+
+@pytest.mark.parametrize("typed, latex", [
+    ("4d^2 + nd", r"4 \cdot {d}^{2} + n \cdot d"), ("4(d+n)/2d", r"\frac{4 \cdot \left( d + n \right)}{2} \cdot d"),
+    ("-d^2", "-{d}^{2}"), ("(-d)^2", r"{\left( -d \right)}^{2}"), ("2^3^2", "{2}^{{3}^{2}}"),
+    ("(n+d)h", r"\left( n + d \right) \cdot h"), ("n" * 199, r" \cdot ".join("n" * 199)),
+    ("n-(d-h)", r"n - \left( d - h \right)"), ("n-d-h", "n - d - h"), ("-2n", r"-2 \cdot n"),
+    ("n - (-2d)", r"n - \left( -2 \cdot d \right)"), ("d*-n", r"d \cdot \left( -n \right)"),
+    ("√d_k", r"\sqrt{{d}_{k}}"), ("max(log2(n), pi)", r"\max \left( \log_{2} \left( n \right), \pi \right)"),
+    ("1e-9 n", r"1 \cdot 10^{-9} \cdot n"),
+])  # fmt: skip
+def test_an_expression_is_written_as_it_is_read(typed, latex):
+    """Every product is shown, and brackets only where they are needed; what is written can be set."""
+    assert to_latex(Expression(typed, POINT).tree) == latex
+    assert formula_html([latex]).startswith("<math")
+
+
+@given(st.text("nd+-*/^()2√ ", max_size=40))
+def test_whatever_is_read_can_be_set(typed):
+    """No formula is read that has no preview."""
+    with contextlib.suppress(NotAnExpression):
+        assert formula_html([to_latex(Expression(typed, POINT).tree)]).startswith("<math")

@@ -132,6 +132,29 @@ def test_a_quiz_is_taken_by_keys_alone(at: Any) -> None:
     assert "right" in page.locator("h1").text_content() and "of 10 known" in page.locator(".lead").text_content()
 
 
+def test_a_formula_is_shown_while_it_is_typed(at: Any, workspace: Path) -> None:
+    """As it is read, by keys alone, for everybody, narrow; the script that does it is one of our own."""
+    with Store.open(find(workspace).store_path) as store:
+        planned = QuizLog(store.database).begin_session("redo", ["heads"], [("quadratic_cost.attention_work", 1)])
+    page = at(f"/quiz/{planned.session.id}")
+    refused = list[str]()
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.locator(".typed input:focus").wait_for()
+    page.keyboard.type("4D^2 / (L + 1)")
+    page.locator("#reading mfrac msup").wait_for()
+    assert page.locator("#reading").text_content().replace(" ", "") == "4·D2L+1"
+    assert faults(page) == []
+    page.keyboard.type(" +")
+    page.get_by_text("Not read yet: ").wait_for()
+    page.keyboard.type(" ".join(["D"] * 60))
+    page.locator("#reading math").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.locator(".typed input").fill("")
+    page.locator("#reading:empty").wait_for(state="attached")
+    assert refused == []
+
+
 def test_an_exam_ends_with_its_marks(at: Any, workspace: Path) -> None:
     """What is expected is asked before them; by keys, for everybody, narrow."""
     with Store.open(find(workspace).store_path) as store:

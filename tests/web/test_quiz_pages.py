@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -92,6 +93,23 @@ def test_certainty_and_several_letters_are_kept(sitting: Sitting) -> None:
     assert (last.typed, last.certainty) == ("a b", "guess")
 
 
+@pytest.mark.parametrize("kind, typed, shown", [
+    ("formula", "2n^2d", "<mn>2</mn><mo>·</mo><msup>"),
+    ("formula", "<b>", "Not read yet: &quot;&lt;&quot; has no place in a formula."),
+    ("formula", " ", ""), ("numeric", "3/4", "<mfrac>"), ("numeric", "1,024", "<mn>1024</mn>"), ("multi", "a", ""),
+])  # fmt: skip
+def test_a_formula_is_shown_as_it_is_read(sitting: Sitting, kind: str, typed: str, shown: str) -> None:
+    """While it is typed, and nothing is answered by that; only where a formula or a number is asked for."""
+    with Store.open(sitting.workspace.progress) as store:
+        planned = QuizLog(store.database).begin_session("quiz", ["every_kind"], [(f"every_kind.{kind}", 1)])
+    address = f"/quiz/{planned.session.id}"
+    read = sitting.visitor.read(f"{address}/reading?{urlencode({'typed': typed})}")
+
+    assert shown in unescape(read) if shown.startswith("<") else read == shown
+    assert ('id="reading"' in sitting.visitor.read(address)) == (kind != "multi")
+    assert sitting.workspace.log() == []
+
+
 def test_what_was_missed_is_asked_again(sitting: Sitting) -> None:
     """The first page offers it; nothing else begins by looking at a page."""
     assert "Ask again" not in sitting.visitor.read("/quiz")
@@ -106,7 +124,7 @@ def test_what_was_missed_is_asked_again(sitting: Sitting) -> None:
     assert sitting.asked(review)["family"] == sitting.workspace.log()[0].family
 
 
-@pytest.mark.parametrize("path", ["/quiz/nope", "/quiz/nope/mark", "/quiz/..%2fx"])
+@pytest.mark.parametrize("path", ["/quiz/nope", "/quiz/nope/mark", "/quiz/nope/reading", "/quiz/..%2fx"])
 def test_there_is_no_other_sitting(sitting: Sitting, path: str) -> None:
     """Nor a topic of another name."""
     assert sitting.visitor.ask("GET", path).status == 404

@@ -34,9 +34,12 @@ class Formula(WholeKind):
 
     def parse(self, question: Question, typed: str) -> Expression:
         try:
-            return Expression(typed, question.details["symbols"])
+            return self.read(question, typed)
         except NotAnExpression as error:
             raise Unreadable(f"this cannot be read: {error}") from None
+
+    def read(self, question: Question, typed: str) -> Expression:
+        return Expression(typed, question.details["symbols"])
 
     def find_problems(self, question: Question) -> list[str]:
         found = []

@@ -7,9 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.quiz.model import Family, Mark, Option, Question, Unreadable, Wrong
+
+if TYPE_CHECKING:
+    from grader.quiz.expressions import Expression
 
 TYPED_GUESS = 0.02  # the credit that a random typed answer earns on average
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -71,6 +74,10 @@ class Kind(ABC):
     @abstractmethod
     def mark(self, question: Question, typed: str) -> Mark:
         """Mark an answer. Raises Unreadable."""
+
+    def read(self, question: Question, typed: str) -> Expression | None:
+        """Return the expression that is read in what was typed; None if none is asked for. Raises NotAnExpression."""
+        return None
 
     def find_problems(self, question: Question) -> list[str]:
         """Return what makes the question ambiguous or unfair: two equal options, wrong ones without a misconception."""

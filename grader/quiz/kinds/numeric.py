@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from grader.quiz.kinds.kind import TYPED_GUESS, Draft, WholeKind
 from grader.quiz.model import Question, Unreadable
 from grader.quiz.placeholders import format_value
+
+if TYPE_CHECKING:
+    from grader.quiz.expressions import Expression
 
 RTOL = 0.01  # for answers that are not whole numbers
 
@@ -51,16 +55,21 @@ class Numeric(WholeKind):
         return found
 
     def parse(self, question: Question, typed: str) -> float:
-        from grader.quiz.expressions import NotAnExpression, parse_number  # here, because a quiz starts without it
+        from grader.quiz.expressions import NotAnExpression  # here, because a quiz starts without it
+
+        try:
+            return self.read(question, typed).evaluate({})
+        except NotAnExpression as error:
+            raise Unreadable(f"this is no number: {error}") from None
+
+    def read(self, question: Question, typed: str) -> Expression:
+        from grader.quiz.expressions import read_number
 
         unit = question.details["unit"]
         typed = typed.strip()
         if unit and typed.lower().endswith(unit.lower()):
             typed = typed[: -len(unit)]
-        try:
-            return parse_number(typed)
-        except NotAnExpression as error:
-            raise Unreadable(f"this is no number: {error}") from None
+        return read_number(typed)
 
     def is_equal(self, question: Question, given: float, target: float) -> bool:
         return bool(abs(given - target) <= question.details["atol"] + question.details["rtol"] * abs(target))

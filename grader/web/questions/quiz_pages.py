@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from html import escape
 from random import Random
 from time import monotonic
 from typing import Any
@@ -13,12 +14,14 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from grader.model import CERTAINTIES, DONT_KNOW, Answered
 from grader.quiz.assessment.calibration import SCALE_SAYS, meaning, parse_prediction
 from grader.quiz.bank.bank import Bank
+from grader.quiz.expressions import NotAnExpression
+from grader.quiz.formula_latex import to_latex
 from grader.quiz.kinds import KINDS
 from grader.quiz.kinds.kind import letter_options
 from grader.quiz.model import Question, Unreadable
@@ -29,6 +32,7 @@ from grader.quiz.session.session import Session, Turn, is_sure_but_wrong, mark_a
 from grader.quiz.session.summary import summarize
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import unwrap
+from grader.web.formula import formula_html
 from grader.web.page import read_form, show_page
 from grader.web.questions.open_pages import audit_view, list_open
 from grader.web.questions.open_quiz import Quiz, open_quiz
@@ -53,6 +57,7 @@ class QuizPages:
             Route("/quiz/{id}", self.question),
             Route("/quiz/{id}", self.answer, methods=["POST"]),
             Route("/quiz/{id}/mark", self.mark),
+            Route("/quiz/{id}/reading", self.show_reading),
         ]
 
     # --- which sitting ------------------------------------------------------------------------------------------------
@@ -136,11 +141,22 @@ class QuizPages:
             "typed": typed,
             "reason": reason,
             "how": KINDS[question.kind].instructions(question),
+            "is_read": question.kind in ("formula", "numeric"),
             "picks": question.kind if question.kind in LETTERED else "",
             "certainties": [(word, meaning(word, question.kind)) for word in CERTAINTIES],
             "id": session.data.id,
         }
         return show_page("question", view, 422 if reason else 200)
+
+    def show_reading(self, request: Request) -> Response:
+        """Show how a formula or number is read that is being typed; nothing of any other answer."""
+        with self._sitting(request) as (_, session):
+            turn, typed = session.next_turn(), request.query_params.get("typed", "").strip()
+            try:
+                read = KINDS[turn.question.kind].read(turn.question, typed) if turn and typed else None
+            except NotAnExpression as error:
+                return HTMLResponse(escape(f"Not read yet: {error}."))
+            return HTMLResponse(formula_html([to_latex(read.tree)]) if read else "")
 
     async def answer(self, request: Request) -> Response:
         form = await read_form(request, "typed")

@@ -1,4 +1,15 @@
 // Keys of the quiz: letters pick, u takes back, 1 to 3 say how sure, ? is "I do not know", Enter goes on.
+// A formula is shown as the server reads it, while it is typed.
+const PAUSE_MS = 150;
+
+async function showReading(reading, typed) {
+  const address = `${reading.dataset.at}?${new URLSearchParams({ typed })}`;
+  reading.dataset.typed = typed;
+  const answer = await fetch(address).catch(() => null);
+  const page = new DOMParser().parseFromString(answer?.ok ? await answer.text() : "", "text/html"); // made by the server
+  if (reading.dataset.typed === typed) reading.replaceChildren(...page.body.childNodes);
+}
+
 export function takeQuizKeys(root) {
   const find = (selector) => root.querySelector(selector);
   const findField = () => find("#answer input[name=typed]:not([type=radio]):not([type=checkbox])");
@@ -12,6 +23,13 @@ export function takeQuizKeys(root) {
     event.preventDefault();
     event.stopImmediatePropagation();
     (field ?? find("#answer input[name=typed]")).focus();
+  });
+  let pause = 0;
+  root.addEventListener("input", (event) => {
+    const reading = find("#reading");
+    if (!reading || event.target !== findField()) return;
+    clearTimeout(pause);
+    pause = setTimeout(showReading, PAUSE_MS, reading, event.target.value);
   });
   root.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
