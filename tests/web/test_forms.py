@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.exceptions import HTTPException
@@ -17,7 +18,9 @@ def read(body: bytes) -> dict[str, str]:
     async def receive() -> dict[str, object]:
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return asyncio.run(read_form(Request({"type": "http", "method": "POST", "headers": []}, receive)))
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with ThreadPoolExecutor(1) as apart:  # in this thread runs the browser's loop, where one was started before
+        return apart.submit(lambda: asyncio.run(read_form(request))).result()
 
 
 @pytest.mark.parametrize("body", [b"&" * 299_000, b"a=1&" * (MAX_FIELDS + 1), b"&".join([b"%00=\xff"] * 60)])
