@@ -49,7 +49,7 @@ def _weak_topic(topic: Mapping[str, Any]) -> dict[str, Any]:
         "says": f"know little yet of “{topic['title']}”: {topic['right']} of {topic['items']} right",
         "sure": 0,
         "families": [mark["family"] for mark in topic["marks"] if mark["credit"] < 1],
-        "suggests": f"read the lesson {topic['lesson']} again, then answer new questions on “{topic['title']}”",
+        "suggests": f"read the lesson {topic['lesson']}, then answer new questions on “{topic['title']}”",
         "command": f"learn quiz {topic['name']}",
     }
 
