@@ -186,6 +186,9 @@ def test_a_table_of_scores_is_kept_whole_or_not_at_all(out):
         table.write_text(f"id,lesson,score,say\nbob,moving_average,2,why\n{line}\n")
         shown = refused(out, "override", "{out}", "--csv", str(table))
         assert says in shown and "said.csv:3" in shown
+    for line in (f"ann,argmax_2d,{'9' * 5000},why", f"{'9' * 5000},argmax_2d,1,why"):
+        table.write_text(f"id,lesson,score,say\n{line}\n")
+        assert len(refused(out, "override", "{out}", "--csv", str(table))) < 1000
     table.write_text("id,score\n")
     assert "no column say" in refused(out, "override", "{out}", "--csv", str(table))
     assert "0 scores" in call(out, "override", "{out}", "--list")

@@ -14,6 +14,7 @@ from grader.cli.options import json_option
 from grader.cli.output import put_json
 from grader.errors import UsageError
 from grader.files import at
+from grader.intake.learner import shorten
 from grader.model import SCHEMA
 from grader.terminal.console import put, wrap
 from grader.terminal.text import clean, plural
@@ -86,7 +87,8 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
     hand_in, says, by = row["id"], *(" ".join(clean(row[key]).split()) for key in ("say", "by"))
     state = opened.states.get(hand_in)
     if state is None or not state.listed:
-        raise UsageError(f'there is no hand-in "{hand_in}"{_guess(opened, hand_in)}', where=where, next_step=HOW)
+        what = f'there is no hand-in "{shorten(hand_in)}"{_guess(opened, hand_in)}'
+        raise UsageError(what, where=where, next_step=HOW)
     lesson = graded_lesson(row["lesson"] or None, opened.settings["lessons"], where)
     if not lesson:
         names = ", ".join(opened.settings["lessons"])
@@ -98,7 +100,8 @@ def _override(opened: Results, where: str, row: dict[str, str], *, undo: bool = 
         return hand_in, lesson, Override(None, "", by, utc_now(), state.digest)
     score = parse_number((row["score"] or "").strip())
     if score is None or not 0 <= score <= 10:
-        raise UsageError(f"{row['score'] or 'nothing'} is no score", where=where, next_step="a number from 0 to 10")
+        what = f"{shorten(row['score'] or 'nothing')} is no score"
+        raise UsageError(what, where=where, next_step="a number from 0 to 10")
     if not says or max(len(says), len(by)) > MAX_SAID_CHARS:
         what = f"a reason of at most {MAX_SAID_CHARS} characters is needed"
         raise UsageError(what, where=where, next_step='--say "why", or the column say')
