@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 
@@ -48,9 +49,9 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[None]:
     """Return a context in which calling one of *forbids* raises ForbiddenCall and is appended to *seen*."""
 
-    def refuse(name: str) -> None:
+    def refuse(name: str, frame: FrameType) -> None:
         entry = matches(name, forbids)
-        if entry is not None:
+        if entry is not None and not _is_imported(frame):
             seen.append(entry)
             raise ForbiddenCall(entry)
 
@@ -58,14 +59,14 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[N
 
 
 @contextmanager
-def _profile(refuse: Callable[[str], None]) -> Iterator[None]:
+def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
     installed = _packages_folder()
 
-    def profile(frame: Any, event: str, called: Any) -> None:
+    def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
-            refuse(called.__name__)
+            refuse(called.__name__, frame)
         elif event == "call" and frame.f_code.co_filename.startswith(installed):
-            refuse(frame.f_code.co_qualname)
+            refuse(frame.f_code.co_qualname, frame)
 
     before = sys.getprofile()
     sys.setprofile(profile)
@@ -75,6 +76,16 @@ def _profile(refuse: Callable[[str], None]) -> Iterator[None]:
     finally:
         sys.setprofile(before)
         threading.setprofile(None)
+
+
+def _is_imported(frame: FrameType | None) -> bool:
+    """Return True within the import of a library's module: that of `torch.func.grad` has classes named attention."""
+    while frame is not None:
+        code, spec = frame.f_code, frame.f_globals.get("__spec__")
+        if code.co_name == "<module>" and code.co_filename.startswith(_packages_folder()):
+            return bool(getattr(spec, "_initializing", False))
+        frame = frame.f_back
+    return False
 
 
 class CallRecord:

@@ -246,6 +246,7 @@ IN_A_VERDICT = {
     "syntax": (SOFTMAX.format("e / (e.sum()"), "return e / (e.sum()", "close it"),
     "a package": ("from einops import reduce\n" + SOFTMAX.format("e"), "from einops import", "Only torch, numpy and"),
     "a compiler": (SOFTMAX.format("e / e.sum()").replace("def", "@torch.compile\ndef"), "@torch.compile", "Take out"),
+    "an import in torch": (SOFTMAX.format("torch.func.grad(torch.sum)(e)"), "torch.func.grad", "torch.autograd.grad"),
 }  # fmt: skip
 
 
