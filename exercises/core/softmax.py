@@ -29,7 +29,7 @@ def softmax(x, dim=-1):
         entry between 0 and 1, every slice along `dim` sums to 1. `x` is not
         changed, and gradients flow through the result.
 
-    Allowed: any tensor arithmetic, exp, max, sum, logsumexp.
+    Allowed: any tensor arithmetic, exp, max, amax, sum, logsumexp.
     Not allowed: a call that does it whole (torch.softmax, log_softmax,
     softmin, or their forms in torch.nn.functional and torch.special).
 

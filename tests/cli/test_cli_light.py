@@ -81,6 +81,8 @@ def test_the_way_is_chosen_at_the_start_and_kept(tmp_path):
     home = learn(cwd=work, course=ROOT).stdout
     assert "shortest" not in home and "learn read layer_norm" in home
 
+    started = learn("start", "other", cwd=tmp_path, course=ROOT).stdout
+    assert "The shortest way to a GPT that writes takes 15 of them.\n" in started
     wrong = learn("start", "--way", "long", cwd=work, course=ROOT)
     assert wrong.returncode == 2 and "name one of: shortest, full" in wrong.stderr
 
@@ -108,7 +110,7 @@ def test_the_list_says_what_comes_before_each_lesson(tmp_path, columns):
     assert "* · 18 gpt GPT (45 min) after block, learned_positions " in said
     assert " · 24 encoder The encoder (40 min) after padding_mask, block, learned_positions " in said
     assert " · 22 kv_cache The key-value cache (30 min) · 23 tiny_gpt " in said
-    assert "A GPT that writes (60 min) after rope, language_batches · 24" in said
+    assert "A GPT that writes English (60 min) after rope, language_batches · 24" in said
     assert "* is on the shortest way to a GPT that writes." in said
 
 

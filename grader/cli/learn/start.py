@@ -13,9 +13,9 @@ from grader.cli.options import course_option
 from grader.course import trust
 from grader.errors import UsageError, WorkspaceError
 from grader.files import write_whole
-from grader.model import Course
+from grader.model import FULL_WAY, Course
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import plural
+from grader.terminal.text import capitalize, plural
 from grader.workspace import Workspace, create, find, is_workspace
 
 
@@ -52,6 +52,9 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         as_is = "it is" if number == 1 else "they are"
         kept = f", {plural(number, 'file')} of yours kept as {as_is}" if number else ""
         put(f"{paint(signs().passed, 'good')} {plural(len(changes.written), 'exercise')} written to {where}{kept}.")
+        along = course.way(changes.workspace.way)
+        if along.name != FULL_WAY:
+            put(f"{capitalize(along.title)} takes {len(along.lessons)} of them.")
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
     if in_use and changes.written:
