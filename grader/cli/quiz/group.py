@@ -152,7 +152,7 @@ def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], cou
     minutes = max(5, 5 * round(count * SECONDS_PER_QUESTION / 60 / 5))
     marks = "The marks come at the end." if mode == "exam" else "You see each mark at once."
     text = (
-        f"{plural(count, 'question')}{on}, about {minutes} minutes. {marks} Every answer is kept: stop with Ctrl-C "
+        f"{plural(count, 'question')}{on}, about {minutes} minutes. {marks} Every answer is kept: stop with q "
         f"whenever you like, and `{session_command(topics)}` goes on."
     )
     terminal.clear()
