@@ -90,9 +90,10 @@ def test_what_was_sure_and_wrong_is_shown(workspace, course):
 
 
 def test_the_arithmetic_can_be_followed(workspace, course):
-    """`--explain` shows each mark, and sums from which score and interval follow to the last digit."""
+    """`--explain` begins in words; each mark follows, and sums that give score and interval to the last digit."""
     keep(workspace)
     shown = learn("report", "--explain", cwd=workspace, course=course).stdout
+    assert shown.startswith("In short: your score is the share of what you were asked that you know")
     weights = re.findall(r"^  [01]\.00  guess 0\.02  weight (\S+)  topic\d\.n\d #1", shown, re.MULTILINE)
     assert len(weights) == 40 and len(set(weights)) == 1 and 0 < float(weights[0]) < 1
     shares = [float(share) for share in re.findall(r"^  t = .* = (\S+)$", shown, re.MULTILINE)]

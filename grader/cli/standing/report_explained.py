@@ -16,6 +16,11 @@ from grader.terminal.text import plural
 
 Topic = Mapping[str, Any]
 
+IN_SHORT = (
+    "In short: your score is the share of what you were asked that you know, from 0 to 10, after what guessing alone "
+    "would have earned is taken off. The range beside it is where your score would lie nine times in ten if you were "
+    "asked other questions. Below stands every answer that counts, and each sum, so that you can do it again."
+)
 WHAT_COUNTS = (
     "Every answer that a program checked counts if it was the first try in its session, unless a question that asks "
     f"the same was answered less than {PRACTICE.total_seconds() / 3600:.0f} hours before: that is practice. Of several "
@@ -35,6 +40,8 @@ SYMBOLS = (
 
 def explain_lines(assessment: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the explanation. Sums done by hand give the same numbers."""
+    yield wrap(IN_SHORT)
+    yield ""
     yield paint("What counts", "strong")
     yield wrap(WHAT_COUNTS, 2)
     yield wrap(FADING, 2)
