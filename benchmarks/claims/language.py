@@ -76,7 +76,7 @@ def a_leak_is_not_seen_at_first():
     """causal_mask.md: next word can be foretold to a loss of 1.39 and no better.
     causal_mask.md: For fifty steps the honest one and the one that leaks could not be told apart.
     causal_mask.md: After 120 the leak had brought it down to less than 0.3
-    training.md: it falls as it should, then far below what the text allows
+    training.md: It falls as it should, then far below what the text allows
     """
     honest, leaking = _train(50), _train(120, causal=False)
     assert f"{ENTROPY:.2f}" == "1.39" < f"{_mean(honest, 50):.2f}"
@@ -85,9 +85,9 @@ def a_leak_is_not_seen_at_first():
 
 
 def each_bug_leaves_its_mark():
-    """training.md: it goes to 0 quickly
-    training.md: it falls a little, crawls, and stays above
-    training.md: it falls, then rises or swings wildly
+    """training.md: It goes to 0 quickly
+    training.md: It falls a little, crawls, and stays above
+    training.md: It falls, then rises or swings wildly
     """
     copied, twice, uncleared = _train(25, ahead=0), _train(25, twice=True), _train(40, clear=False)
     floor = math.log(1 + (VOCABULARY - 1) / math.e)

@@ -206,6 +206,9 @@ def test_a_trap_names_mistakes_that_are_known() -> None:
     known = "".join(path.read_text() for path in (ROOT / "solutions").rglob("*_mistakes.py"))
     for lesson in load(ROOT).lessons.values():
         html = lesson_html(lesson)
+        assert lesson.traps or "Common mistakes" not in lesson.text_path.read_text(), (
+            f"{lesson.name}: no trap has a name"
+        )
         for begins, ids in lesson.traps.items():
             assert f'data-mistakes="{" ".join(ids)}"' in html, f"{lesson.name}: {begins}"
             assert all(f'"{each}' in known for each in ids), f"{lesson.name}: {ids}"
