@@ -114,9 +114,7 @@ def test_a_screen_says_what_is_wrong_and_what_to_do():
         "  attention(torch.tensor([1.0]))",
         "  yours     torch.tensor([2.0])",
         "  expected  [1.0]",
-        "",
         "2 checks failed, 1 waits for them, 1 passed: -v lists them.",
-        "",
         "Next  learn hint attention",
     ]
 
@@ -139,7 +137,7 @@ def test_the_most_important_findings_fit_a_screen():
     wrong = result(check("a", "failed", "No."), weaknesses=tuple(f"Wrong {i}." for i in range(5)), suggestions=(other,))
     text = assessment(wrong, Layout())
 
-    assert "✗ Wrong 2.\n  ... and 2 more: -v shows them\n" in text
+    assert "✗ Wrong 2.\n\n... and 2 more. 1 check failed: -v lists them.\n" in text
     assert "  It uses your softmax.py: see whether that passes by itself.\n" in text
     assert text.endswith("Next  learn check softmax\n")
 
@@ -150,7 +148,7 @@ def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
     wrong = replace(wrong, checks=tuple(replace(each, output="") for each in wrong.checks))
     text = assessment(wrong, Layout(more="c"))
 
-    assert text.count(": c shows") == 2
+    assert ": c shows" in text and ": c lists" in text
     assert "1 passed: c lists them." in text
     assert "-v" not in text
 

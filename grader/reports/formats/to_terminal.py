@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 
 from rich.text import Text
 
@@ -19,6 +20,7 @@ from grader.terminal.text import clean, plural, score_bar, score_text
 
 BAR_CELLS = 20
 MAX_FINDINGS = 3  # of what is wrong, unless the layout is for everything
+MAX_LINES = 20  # in short
 MAX_MESSAGE_LINES = 4  # of one finding
 MAX_PRINT_LINES = 5
 MAX_PRINT_COLUMNS = 400
@@ -34,7 +36,8 @@ def assessment(
     lines = [*_head(result, layout, title), *_score(result, layout, before)]
     lines += _marks(result, layout) if with_marks else []
     lines += _notes(result, layout)
-    return layout.render(lines + (_everything if layout.everything else _in_short)(result, layout))
+    rest = _everything(result, layout) if layout.everything else _in_short(result, layout, MAX_LINES - len(lines))
+    return layout.render(lines + rest)
 
 
 def _everything(result: LessonResult, layout: Layout) -> list[Text]:
@@ -48,11 +51,18 @@ def _everything(result: LessonResult, layout: Layout) -> list[Text]:
     return lines + _next(result, layout)
 
 
-def _in_short(result: LessonResult, layout: Layout) -> list[Text]:
-    lines = _findings(result, layout)
-    lines += _prints(result, layout)
-    lines += _counterexamples(result.counterexamples[:1], layout)
-    return lines + _counted(result, layout) + _commands(result, layout)
+def _in_short(result: LessonResult, layout: Layout, rows: int) -> list[Text]:
+    """Render what is wrong within so many rows: empty lines are left out first, then findings; one is always shown."""
+    below = _prints(result, layout) + _counterexamples(result.counterexamples[:1], layout)
+    count, most = len(result.weaknesses), 1 if _is_unwritten(result) else 3
+    first = min(count, MAX_FINDINGS)
+    for shown, spaces in product(range(first, min(first, 1) - 1, -1), range(most, -1, -1)):
+        parts = _findings(result, layout, shown), _counted(result, layout, count - shown), _commands(result, layout)
+        found, counted, last = ([Text()] * (place < spaces and part != []) + part for place, part in enumerate(parts))
+        lines = [*found, *below, *counted, *last]
+        if len(lines) <= rows:
+            break
+    return lines
 
 
 def summary(results: Sequence[LessonResult], layout: Layout) -> str:
@@ -127,15 +137,15 @@ def _notes(result: LessonResult, layout: Layout) -> list[Text]:
 # --- in short ---------------------------------------------------------------------------------------------------------
 
 
-def _findings(result: LessonResult, layout: Layout) -> list[Text]:
-    """Render what is wrong, each with what to do about it."""
+def _findings(result: LessonResult, layout: Layout, shown: int) -> list[Text]:
+    """Render what is wrong, as many findings as are shown, each with what to do about it."""
     if _is_unwritten(result):
         *names, last = [f"`{mistake.function}`" for mistake in result.mistakes]
         says = f"{', '.join(names)} and {last} are not written yet." if names else f"{last} is not written yet."
-        return [Text(), *layout.item(f"{layout.signs.failed} ", BAD, prose(says))]
+        return layout.item(f"{layout.signs.failed} ", BAD, prose(says))
     lines: list[Text] = []
     actions = {mistake.says: mistake.suggests for mistake in result.mistakes}
-    for text in result.weaknesses[:MAX_FINDINGS]:
+    for text in result.weaknesses[:shown]:
         first, *rest = [line for line in clean(text).strip().split("\n") if not line.startswith("Asked: ")]
         body = prose(first)
         for line in rest[:MAX_MESSAGE_LINES]:
@@ -143,26 +153,27 @@ def _findings(result: LessonResult, layout: Layout) -> list[Text]:
         lines += layout.item(f"{layout.signs.failed} ", BAD, body)
         if action := actions.get(text):
             lines += layout.item(f"  {layout.signs.arrow} ", COMMAND, prose(action))
-    more = len(result.weaknesses) - MAX_FINDINGS
-    lines += [Text(f"  ... and {more} more: {layout.more} shows them", QUIET)] if more > 0 else []
-    return [Text(), *lines] if lines else []
+    return lines
 
 
 def _is_unwritten(result: LessonResult) -> bool:
     return {mistake.id for mistake in result.mistakes} == {"stub"}
 
 
-def _counted(result: LessonResult, layout: Layout) -> list[Text]:
-    """Say how many checks ended how, and how to see them; nothing where all passed or none ran."""
+def _counted(result: LessonResult, layout: Layout, more: int) -> list[Text]:
+    """Say how many findings are not shown, how many checks ended how, and how to see them."""
     counts = Counter(line.outcome for line in check_lines(result.checks))
     passed, waiting = counts.pop("passed", 0), counts.pop("skipped", 0)
     failed = counts.total()
-    if not failed or result.state == "would-not-import" or _is_unwritten(result):
+    if _is_unwritten(result):
         return []
+    if not failed or result.state == "would-not-import":
+        return [Text(f"... and {more} more: {layout.more} shows them.", QUIET)] if more else []
     parts = [f"{plural(failed, 'check')} failed"]
     parts += [f"{waiting} wait{'s' if waiting == 1 else ''} for {'it' if failed == 1 else 'them'}"] if waiting else []
     parts += [f"{passed} passed"] if passed else []
-    return [Text(), *layout.paragraph(0, Text(f"{', '.join(parts)}: {layout.more} lists them.", QUIET))]
+    says = f"... and {more} more. " if more else ""
+    return layout.paragraph(0, Text(f"{says}{', '.join(parts)}: {layout.more} lists them.", QUIET))
 
 
 def _commands(result: LessonResult, layout: Layout) -> list[Text]:
@@ -173,12 +184,14 @@ def _commands(result: LessonResult, layout: Layout) -> list[Text]:
     own = {f"learn {name} {result.lesson}" for name in ("check", "hint", "read", "solution")}
     told = [each for each in result.suggestions if each.command.startswith("learn check ") and each.command not in own]
     lines = [line for each in told if "--" not in each.command for line in layout.item("  ", "", prose(each.says))]
-    commands = dict.fromkeys(each.command for each in result.suggestions)
+    asked = [each for each in result.suggestions if each.command.startswith("learn quiz ")]
+    commands = dict.fromkeys(each.command for each in result.suggestions if each not in asked)
     if commands.pop(f"learn check {result.lesson}", "") is None and not commands:
         commands = {f"learn read {result.lesson}": None}
     body = Text(" · " if layout.signs.arrow == "→" else ", ").join(Text(each, COMMAND) for each in commands)
-    space = [] if _is_unwritten(result) else [Text()]
-    return [*lines, *space, *layout.item("Next  ", STRONG, body)] if commands else lines
+    for each in asked:
+        body.append(f"\n{each.says.rstrip('.')}: ").append(each.command, COMMAND)
+    return [*lines, *layout.item("Next  ", STRONG, body)] if commands else lines
 
 
 # --- below the checks -------------------------------------------------------------------------------------------------
