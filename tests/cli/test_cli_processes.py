@@ -204,7 +204,10 @@ def test_softmax_from_start_to_solution(tmp_path):
     file.write_text((ROOT / "solutions/core/softmax.py").read_text())
     right = learn("check", cwd=tmp_path, course=None)
     assert right.returncode == 0
-    assert "Next  learn read attention · learn quiz softmax · learn solution softmax" in right.stdout
+    assert (
+        "Next  learn read attention · learn solution softmax\n      3 questions on it (2 min): learn quiz"
+        in right.stdout
+    )
     assert right.stderr == ""
 
 

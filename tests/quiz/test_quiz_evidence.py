@@ -123,7 +123,7 @@ def test_a_collection_can_be_asked():
     """`learn quiz pytorch` asks what counts for PyTorch craft, whatever its file."""
     name = find_topic(BANK, "pytorch")
     chosen = choose_families(BANK, [name], "short", {}, Random(1))
-    assert len(chosen) == 5 and {FAMILIES[each.id].counts_for for each in chosen} == {"pytorch_craft"}
+    assert len(chosen) == 3 and {FAMILIES[each.id].counts_for for each in chosen} == {"pytorch_craft"}
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path):

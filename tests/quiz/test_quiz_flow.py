@@ -32,6 +32,7 @@ from grader.terminal.text import unwrap
 SURE = "How sure?"
 ON = "Enter goes on"
 SEED = 11
+ALL = ("--length", "full")  # five questions of a topic, in place of three
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_the_help_reads_as_one_command(workspace):
     """`learn quiz --help` has the topic, the options and the commands of its own; a command's help is found too."""
     text = workspace.learn("quiz", "--help").stdout
     assert "Usage: learn quiz [OPTIONS] [TOPIC] | COMMAND" in text
-    for word in ("--exam", "--length", "Commands:", "list ", "open ", "redo ", "Example:"):
+    for word in ("--exam", "--length", "Commands:", "open ", "redo ", "Example:"):
         assert word in text
     assert max(map(len, text.splitlines())) <= 80
     assert "learn quiz open 1" in workspace.learn("quiz", "open", "--help").stdout
@@ -159,7 +160,7 @@ def test_the_shell_completes_topics(workspace):
 
 def test_events_tell_everything_in_order(workspace):
     """session, then question and mark in turn, then what was missed again, then end; a mark names the misconception."""
-    events = workspace.events("quiz", "topic0", "--predict", "7.5", stdin="?\n" * 10, code=0)
+    events = workspace.events("quiz", "topic0", *ALL, "--predict", "7.5", stdin="?\n" * 10, code=0)
     assert kinds(events) == ["session", *["question", "mark"] * 10, "end"]
     assert events[0] | {"id": 0} == {
         "event": "session", "schema": 1, "id": 0, "mode": "quiz", "topics": ["topic0"], "resumed": False,
@@ -221,10 +222,12 @@ def test_every_kind_can_be_answered_through_a_pipe(every_kind):
 
 def test_an_exam_tells_no_mark_before_the_end(workspace):
     """All questions first, then the second prediction, then every mark; nothing comes again."""
-    events = workspace.events("quiz", "topic0", "--exam", "--predict", "3", stdin="?\n" * 5 + "many\n4,5\n", code=0)
+    events = workspace.events(
+        "quiz", "topic0", *ALL, "--exam", "--predict", "3", stdin="?\n" * 5 + "many\n4,5\n", code=0
+    )
     assert kinds(events) == ["session", *["question"] * 5, "predict", "unreadable", *["mark"] * 5, "end"]
     assert (events[-1]["predicted"], events[-1]["predicted_after"]) == (3.0, 4.5)
-    events = workspace.events("quiz", "topic1", "--exam", stdin="?\n" * 5, code=0)
+    events = workspace.events("quiz", "topic1", *ALL, "--exam", stdin="?\n" * 5, code=0)
     assert len(of(events, "mark")) == 5 and events[-1]["predicted_after"] is None
 
 
@@ -239,13 +242,13 @@ def test_the_assessment_covers_every_topic(workspace):
 def test_a_sitting_that_was_broken_off_goes_on(workspace):
     """The same command goes on with the same variants; --new ends the old one and begins another, and the old answers
     stay; another topic is another sitting."""
-    first = workspace.events("quiz", "topic0", stdin="?\n?\n", code=1)
+    first = workspace.events("quiz", "topic0", *ALL, stdin="?\n?\n", code=1)
     assert first[-1] == {"event": "stopped", "answered": 2, "questions": 5, "next": "learn quiz topic0"}
-    other = workspace.events("quiz", "topic1")
-    second = workspace.events("quiz", "topic0")
+    other = workspace.events("quiz", "topic1", *ALL)
+    second = workspace.events("quiz", "topic0", *ALL)
     assert second[0] | {"resumed": False, "answered": 0} == first[0] and second[0]["answered"] == 2
     assert second[1] == of(first, "question")[-1]
-    third = workspace.events("quiz", "topic0", "--new")
+    third = workspace.events("quiz", "topic0", *ALL, "--new")
     assert third[0]["id"] not in (first[0]["id"], other[0]["id"]) and not third[0]["resumed"]
     assert len(workspace.log()) == 2
     assert workspace.events("quiz")[0]["questions"] == 30  # a topic's sitting is not the assessment
@@ -286,7 +289,7 @@ def test_an_answer_that_cannot_be_kept_is_not_marked(workspace):
 
 def test_plain_lines_through_a_pipe(workspace):
     """Answers one a line: no prediction, no certainty, no Enter is asked for, and what was read is shown."""
-    done = workspace.learn("quiz", "topic0", stdin="?\n" * 4 + "? | sure\n" + "?\n" * 5)
+    done = workspace.learn("quiz", "topic0", *ALL, stdin="?\n" * 4 + "? | sure\n" + "?\n" * 5)
     assert done.returncode == 0 and "\x1b" not in done.stdout
     for word in ("What will you score", SURE, ON):
         assert word not in done.stdout
@@ -336,10 +339,10 @@ def test_a_question_is_named_by_its_last_sentence():
 
 def test_a_pipe_that_ends_says_how_to_go_on(workspace):
     """The end of the input is no error: what is kept, and the command that goes on; exit code 1."""
-    done = workspace.learn("quiz", "topic0", stdin="?\n")
+    done = workspace.learn("quiz", "topic0", *ALL, stdin="?\n")
     assert done.returncode == 1 and done.stderr == ""
     assert "Stopped. 1 of 5 questions answered and kept." in done.stdout and "learn quiz topic0" in done.stdout
-    assert "1 answered before" in workspace.learn("quiz", "topic0").stdout
+    assert "1 answered before" in workspace.learn("quiz", "topic0", *ALL).stdout
 
 
 def test_prove_shows_the_lines_of_torch(every_kind):
@@ -353,7 +356,7 @@ def test_a_terminal_that_knows_no_signs(every_kind):
     """Where the encoding has no bars, letters do their work; with NO_COLOR there is no colour; nothing breaks."""
     done = every_kind.learn("quiz", "every", stdin="?\n" * 10, PYTHONIOENCODING="ascii", PYTHONUTF8="0", NO_COLOR="1")
     assert done.returncode == 0 and "\x1b" not in done.stdout
-    assert "░" not in done.stdout and "....  2 of 5" in done.stdout
+    assert "░" not in done.stdout and "....  2 of 3" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["quiz topic0", "quiz", "review", "quiz redo", "quiz list", "quiz open"])
@@ -461,8 +464,8 @@ def test_an_answer_can_be_taken_back_before_its_certainty(workspace):
 def test_a_sign_behind_the_answer_says_how_sure_and_q_leaves(workspace):
     """`48!` is sure and `48?` a guess, without a question for it; q at the answer stops; what is no answer is told
     with the question still above it."""
-    question = of(workspace.events("quiz", "topic0"), "question")[0]
-    with in_terminal(workspace, "topic0") as terminal:
+    question = of(workspace.events("quiz", "topic0", *ALL), "question")[0]
+    with in_terminal(workspace, "topic0", *ALL) as terminal:
         terminal.until("Go on with it?")
         terminal.type("\r")
         shown = terminal.until("> ")
@@ -484,7 +487,7 @@ def test_a_sign_behind_the_answer_says_how_sure_and_q_leaves(workspace):
 def test_ctrl_c_says_how_to_go_on(workspace):
     """Ctrl-C keeps what was answered, names the next command and leaves no traceback; bare `learn quiz` offers to go
     on, Enter does."""
-    with in_terminal(workspace, "topic0", "--predict", "5") as terminal:
+    with in_terminal(workspace, "topic0", *ALL, "--predict", "5") as terminal:
         dont_know(terminal)
         terminal.until("2 of 5")
         shown = terminal.until("\n> ")
@@ -516,8 +519,8 @@ def test_no_begins_another(workspace):
 
 def test_several_unfinished_sittings_are_listed(workspace):
     """Bare `learn quiz` lists them all, of any kind; a number goes on with one, e ends one, n leaves the rest."""
-    workspace.learn("quiz", "topic0", stdin="?\n")
-    workspace.learn("quiz", "topic1", stdin="?\n?\n")
+    workspace.learn("quiz", "topic0", *ALL, stdin="?\n")
+    workspace.learn("quiz", "topic1", *ALL, stdin="?\n?\n")
     workspace.learn("quiz", "open", "1", stdin="a line\n")
     with in_terminal(workspace) as terminal:
         screen = terminal.until("n begins another")
@@ -558,7 +561,7 @@ def test_ctrl_d_and_q_stop_too(workspace):
 
 def test_a_closed_window_loses_no_answer(workspace):
     """SIGHUP ends the command; what was answered is there, and the sitting goes on."""
-    with in_terminal(workspace, "topic0", "--predict", "5") as terminal:
+    with in_terminal(workspace, "topic0", *ALL, "--predict", "5") as terminal:
         dont_know(terminal)
         dont_know(terminal)
         terminal.until("3 of 5")
@@ -566,12 +569,12 @@ def test_a_closed_window_loses_no_answer(workspace):
         terminal.hang_up()
         assert terminal.process.wait(60) in (-signal.SIGHUP, 1)
     assert len(workspace.log()) == 2
-    assert workspace.events("quiz", "topic0")[0]["answered"] == 2
+    assert workspace.events("quiz", "topic0", *ALL)[0]["answered"] == 2
 
 
 def test_the_end_of_a_sitting(workspace):
     """Misses come again; then the score beside the prediction, and the next commands."""
-    with in_terminal(workspace, "topic0", "--predict", "6") as terminal:
+    with in_terminal(workspace, "topic0", *ALL, "--predict", "6") as terminal:
         for _ in range(10):
             dont_know(terminal)
         rest, code = terminal.end()
@@ -596,7 +599,7 @@ def test_sure_but_wrong_is_told_first(every_kind):
 
 def test_an_exam_in_a_terminal(workspace):
     """No mark before the end; a second prediction; then each question with its mark; q skips the rest."""
-    with in_terminal(workspace, "topic0", "--exam", "--predict", "2") as terminal:
+    with in_terminal(workspace, "topic0", *ALL, "--exam", "--predict", "2") as terminal:
         for _ in range(5):
             terminal.until("\n> ")
             terminal.type("?\r")
@@ -612,15 +615,15 @@ def test_an_exam_in_a_terminal(workspace):
 
 def test_an_exam_that_is_broken_off_at_its_marks_shows_them(workspace):
     """Killed after the last answer, it goes on with the prediction and the marks: no question is asked again."""
-    workspace.events("quiz", "topic0", "--exam", stdin="?\n" * 4, code=1)
-    with in_terminal(workspace, "topic0", "--exam") as terminal:
+    workspace.events("quiz", "topic0", *ALL, "--exam", stdin="?\n" * 4, code=1)
+    with in_terminal(workspace, "topic0", *ALL, "--exam") as terminal:
         terminal.until("Go on with it?")
         terminal.type("\r")
         terminal.until("\n> ")
         terminal.type("?\r")
         terminal.until("What will your score be")
         terminal.kill()
-    events = workspace.events("quiz", "topic0", "--exam", code=0)
+    events = workspace.events("quiz", "topic0", *ALL, "--exam", code=0)
     assert kinds(events) == ["session", "predict", *["mark"] * 5, "end"]
 
 

@@ -14,6 +14,7 @@ from support.quiz_workspace import Workspace, kinds, of
 from grader.quiz.session.schedule import due, due_times, missed, next_due, rating, to_review
 
 DAY = timedelta(days=1)
+ALL = ("--length", "full")  # five questions of a topic, in place of three
 
 
 def days_until(*answers) -> int:
@@ -136,7 +137,7 @@ def test_nothing_is_due_before_anything_was_answered(workspace):
 
 def test_a_review_asks_what_is_due_in_fresh_variants(workspace):
     """The day after, what was missed is asked again with other numbers; before, it is said when that will be."""
-    first = workspace.events("quiz", "topic0", stdin="?\n" * 10, code=0)
+    first = workspace.events("quiz", "topic0", *ALL, stdin="?\n" * 10, code=0)
     assert workspace.events("review", code=1)[0]["questions"] == 5  # nothing is due; all of it was missed
     workspace.days_pass(1)
     done = workspace.events("review", "--most", "3", stdin="?\n" * 10, code=0)
@@ -151,7 +152,7 @@ def test_a_review_asks_what_is_due_in_fresh_variants(workspace):
 
 def test_a_review_of_yesterday_is_over(workspace):
     """One that was broken off goes on the same day; on another day what is due then is asked."""
-    workspace.events("quiz", "topic0", stdin="?\n" * 10)
+    workspace.events("quiz", "topic0", *ALL, stdin="?\n" * 10)
     workspace.days_pass(1)
     broken = workspace.events("review", stdin="?\n", code=1)
     assert kinds(broken)[-1] == "stopped" and broken[-1]["next"] == "learn review"
@@ -164,9 +165,11 @@ def test_a_review_of_yesterday_is_over(workspace):
 
 def test_what_was_missed_comes_behind_what_is_due(workspace):
     """Everything missed, until it is right at a first try; then it is said when what is due. So is `redo`."""
-    events = workspace.events("quiz", "topic0", code=1)
+    events = workspace.events("quiz", "topic0", *ALL, code=1)
     question = of(events, "question")[0]
-    events = workspace.events("quiz", "topic0", stdin="\n".join([workspace.answer(question), *["?"] * 8, ""]), code=0)
+    events = workspace.events(
+        "quiz", "topic0", *ALL, stdin="\n".join([workspace.answer(question), *["?"] * 8, ""]), code=0
+    )
     missed_families = events[-1]["missed"]
     assert len(missed_families) == 4 and question["family"] not in missed_families
     again = workspace.events("quiz", "redo", code=1)
@@ -183,7 +186,7 @@ def test_what_was_missed_comes_behind_what_is_due(workspace):
 
 def test_questions_that_are_gone_are_not_asked(workspace):
     """A family that a new version of the course dropped is neither due nor missed."""
-    workspace.events("quiz", "topic0", stdin="?\n" * 10)
+    workspace.events("quiz", "topic0", *ALL, stdin="?\n" * 10)
     path = workspace.course / "lessons/core/topic0.quiz.toml"
     path.write_text(path.read_text().replace("topic0.n1", "topic0.other"))
     workspace.days_pass(1)

@@ -53,9 +53,9 @@ def test_a_short_assessment_has_three_of_each_topic_mixed(bank):
     assert all({f.kind for f in chosen if f.id.startswith(f"{name}.")} == {"numeric", "choice"} for name in TOPICS)
 
 
-def test_a_topic_alone_has_five_or_all(bank):
-    """A topic by itself: five questions, or every one it has."""
-    assert len(choose_families(bank, ["topic0"], "short", {}, Random(1))) == 5
+def test_a_topic_alone_has_three_or_all(bank):
+    """A topic by itself: three questions, or every one it has."""
+    assert len(choose_families(bank, ["topic0"], "short", {}, Random(1))) == 3
     families = {family.id for family in bank.topic("topic0").families}
     assert {family.id for family in choose_families(bank, ["topic0"], "full", {}, Random(1))} == families
 

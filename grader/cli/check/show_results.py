@@ -47,7 +47,7 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
         first = Suggestion(f"{capitalize(step[0])}.", step[1])
     else:
         first = Suggestion(f"Go on with {along[0]}.", f"learn read {along[0]}")
-    asked = Suggestion("A few questions on it: two minutes.", f"learn quiz {result.lesson}")
+    asked = Suggestion("3 questions on it (2 min).", f"learn quiz {result.lesson}")
     is_new = not run.progress[result.lesson].solved and has_questions(run.context.course.lessons[result.lesson])
     return replace(result, suggestions=(first, *([asked] if is_new else []), *result.suggestions[1:]))
 

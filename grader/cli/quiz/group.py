@@ -25,7 +25,7 @@ from grader.cli.quiz.render import header, wrap_paragraphs
 from grader.cli.quiz.resume import QUIZ_MODES, choose_session, list_choices, resume
 from grader.errors import SelfattendError, UsageError
 from grader.quiz.model import FACETS
-from grader.quiz.session.plan import LENGTHS, choose_families, find_topic, plan_variants
+from grader.quiz.session.plan import LENGTHS, choose_families, count_minutes, find_topic, plan_variants
 from grader.store.quiz_log import PlannedSession
 from grader.terminal.text import capitalize, plural
 
@@ -37,7 +37,6 @@ COMMANDS = {
     "log": "grader.cli.quiz.log_export",
 }
 LENGTH = click.Choice(LENGTHS)
-SECONDS_PER_QUESTION = 45
 PAST_PREDICTIONS = 3  # that are averaged
 MIN_BIAS = 0.25  # below which predictions were right
 
@@ -149,11 +148,11 @@ def _begin(
 def _introduce(quiz: QuizContext, terminal: Prompter, topics: Sequence[str], count: int, mode: str, facet: str) -> None:
     title = quiz.bank.topic(topics[0]).title if len(topics) == 1 else capitalize(FACETS.get(facet, "the assessment"))
     on = f" on {len(topics)} topics" if len(topics) > 1 else ""
-    minutes = max(5, 5 * round(count * SECONDS_PER_QUESTION / 60 / 5))
     marks = "The marks come at the end." if mode == "exam" else "You see each mark at once."
+    minutes = plural(count_minutes(count), "minute")
     text = (
-        f"{plural(count, 'question')}{on}, about {minutes} minutes. {marks} Every answer is kept: stop with q "
-        f"whenever you like, and `{session_command(topics)}` goes on."
+        f"{plural(count, 'question')}{on}, about {minutes}. {marks} Every answer is kept: stop with q whenever you "
+        f"like, and `{session_command(topics)}` goes on."
     )
     terminal.clear()
     terminal.show([header(title, ""), "", *wrap_paragraphs(text), ""])

@@ -11,13 +11,20 @@ from grader.errors import UsageError
 from grader.quiz.assessment.facets import MIN_ANSWERS
 from grader.quiz.bank.bank import Bank, Outline
 
-SHORT_EACH, SHORT_ALONE = 3, 5  # questions on each of several topics, and on a single topic
+SHORT_EACH, SHORT_ALONE, SHORT_FACET = 3, 3, 5  # questions on each of several topics, on a single one, of a facet
 FULL_EACH, FULL_ALONE = 6, 10**6
+SECONDS_PER_QUESTION = 45
 LENGTHS = ("short", "full")
 TRIES = 5  # at drawing enough of each facet: what a topic has left may not fit any more
 LEAST_EACH = 5  # questions of a facet in an assessment, if it has any
 
 Plan = tuple[tuple[str, int], ...]  # (family, attempt), in order
+
+
+def count_minutes(questions: int) -> int:
+    """Estimate the minutes that so many questions take, in fives where they are many."""
+    minutes = questions * SECONDS_PER_QUESTION / 60
+    return max(1, round(minutes)) if minutes < 5 else 5 * round(minutes / 5)
 
 
 def find_topic(bank: Bank, name: str) -> str:
@@ -58,8 +65,9 @@ def choose_families(
         for name, families in _make_pool(bank, topics).items()
     }
     if facet or len(topics) == 1:
-        draw = _Draw(pool, alone, tried, random)
-        draw.fill(lambda family: True, alone)
+        most = max(alone, SHORT_FACET) if facet else alone
+        draw = _Draw(pool, most, tried, random)
+        draw.fill(lambda family: True, most)
         return draw.mixed()
     wanted, count = {}, len(topics) * each
     if _is_assessment(bank, topics):
