@@ -21,7 +21,7 @@ from support.quiz_workspace import Workspace, kinds, of
 from support.repeat import repeat
 from support.terminal import Terminal, plain
 
-from grader.cli.quiz.render import _last_sentence, cut
+from grader.cli.quiz.render import _code_lines, _last_sentence, cut
 from grader.course import load
 from grader.model import LessonResult, QuizSession
 from grader.quiz.bank.variants import make_variant
@@ -327,6 +327,18 @@ def test_part_of_an_answer_is_told_kindly(every_kind):
     text = " ".join(every_kind.learn("quiz", "every", "--exam", stdin="\n".join([*lines, "", ""])).stdout.split())
     assert "Partly right: 1 of 2 shapes are right, and count for that share." in text
     assert "Partly right: 1 of 3 pairs are right, and count for that share." in text
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_code_breaks_at_a_blank_in_a_narrow_terminal(monkeypatch, numbered):
+    """A long line goes on below, deeper than it began, and no word is cut; a line that fits stays as it is."""
+    code = "def attend(q, k):\n    scores = (q @ k.transpose(-2, -1)) / math.sqrt(q.size(-1))"
+    monkeypatch.setenv("COLUMNS", "40")
+    first, second, *rest = _code_lines(code, numbered)
+
+    assert first.endswith("  def attend(q, k):") and max(map(len, [second, *rest])) <= 40
+    assert rest and all(line.startswith(" " * 16) for line in rest)
+    assert " ".join(second.split()[numbered:] + " ".join(rest).split()) == " ".join(code.split("\n")[1].split())
 
 
 def test_a_question_is_named_by_its_last_sentence():

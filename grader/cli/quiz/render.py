@@ -104,10 +104,22 @@ def instruction_lines(question: Question) -> list[str]:
 
 
 def _code_lines(code: str, numbered: bool = False) -> list[str]:
-    """Indent code, without wrapping it."""
-    if not numbered:
-        return [f"    {line}".rstrip() for line in code.split("\n")]
-    return [f"  {paint(f'{number:>2}', 'quiet')}  {line}".rstrip() for number, line in enumerate(code.split("\n"), 1)]
+    """Indent code; a line too long for the terminal goes on below, deeper, from a blank on."""
+    lines = []
+    for number, line in enumerate(code.split("\n"), 1):
+        mark = f"  {paint(f'{number:>2}', 'quiet')}  " if numbered else " " * 4
+        first, *rest = _fold(line, width() - (6 if numbered else 4))
+        lines += [f"{mark}{first}".rstrip(), *(" " * (6 if numbered else 4) + piece for piece in rest)]
+    return lines
+
+
+def _fold(line: str, columns: int) -> list[str]:
+    if len(line) <= columns:
+        return [line]
+    import textwrap
+
+    deeper = " " * (len(line) - len(line.lstrip()) + 8)
+    return textwrap.wrap(line, columns, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
 
 
 # --- a mark -----------------------------------------------------------------------------------------------------------
