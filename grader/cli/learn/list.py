@@ -14,7 +14,7 @@ from grader.cli.options import course_option, json_option, pager_option
 from grader.cli.output import put_json
 from grader.course.learner_copy import passed_words, release_of
 from grader.model import FULL_WAY, SCHEMA, Lesson, LessonProgress
-from grader.terminal.console import paint, put, show_paged, wrap
+from grader.terminal.console import paint, show_paged, wrap
 from grader.terminal.text import capitalize, score_text
 
 MARK = "*"  # beside the lessons of the way that the learner follows
@@ -45,12 +45,11 @@ def command(ctx: click.Context, pager: bool, as_json: bool) -> None:
         head = {"schema": SCHEMA, "course": context.course.id, "public": public, "way": context.way.name, "ways": ways}
         put_json({**head, "lessons": lessons})
         return
-    tracks = []
+    tracks = _way_lines(context)
     for track in context.course.tracks:
         lines = [_line(context, context.course.lessons[name], progress) for name in track.lessons]
         tracks.append("\n".join([paint(track.title, "strong"), *lines, ""]))
     show_paged("\n".join(tracks), pager)
-    _show_way(context)
     show_worth(context.course)
     show_next(*next_step(context, progress))
 
@@ -85,22 +84,21 @@ def _line(context: CourseContext, lesson: Lesson, progress: Mapping[str, LessonP
     needs = ", ".join(need for need in course.last_needed(lesson) if not progress[need].solved)
     after = f"  after\0{needs}" if needs and not known.solved else ""
     indent = len("  * ") + len(head)
-    says = wrap(f"{lesson.title} ({lesson.minutes} min){after}", indent).lstrip()
+    says = wrap(f"{lesson.title} ({lesson.minutes}\0min){after}", indent).lstrip()
     if after:
         says = _AFTER.sub(lambda found: re.sub(r"\S.*", lambda words: paint(words[0], "quiet"), found[0]), says)
     below = f"\n{' ' * indent}{paint(passed, 'quiet')}" if known.solved and not solved else ""
     return f"{mark} {paint(sign, style)} {head}{says}{below}"
 
 
-def _show_way(context: CourseContext) -> None:
+def _way_lines(context: CourseContext) -> list[str]:
     """Say which lessons the marks are on, and how to follow another way."""
     ways = [way for way in context.course.ways.values() if way != context.way]
     if not ways:
-        return
+        return []
     mark = f"{MARK} is on" if context.way.name != FULL_WAY else "You follow"
     other = f"{capitalize(ways[0].title)}: `learn start --way {ways[0].name}`"
-    put()
-    put(wrap(f"{mark} {context.way.title}. {other}."))
+    return [wrap(f"{mark} {context.way.title}. {other}."), ""]
 
 
 def _describe_state(known: LessonProgress, solved: str) -> str:
