@@ -112,7 +112,8 @@ def watching(workspace: Path) -> Iterator[Watching]:
 def test_each_save_has_its_verdict_and_what_was_shown_comes_back(workspace: Path, watching: Watching) -> None:
     """Saved right it passes, with the score before and marks; another is followed when saved; q gives all back."""
     answer(workspace, "argmax_2d")
-    assert "before: " in watching.wait_for(RIGHT + r"[\s\S]*?passed[^\n]*\n\S*✓[\s\S]*?q quit")
+    said = watching.wait_for(RIGHT + r"[\s\S]*?passed[^\n]*\n\S*✓[\s\S]*?q quit")
+    assert "before: " in said and "Learned: " in said
     answer(workspace, "moving_average")
     assert "basics/moving_average.py" in watching.wait_for(RIGHT + r"[\s\S]*?q quit")
     watching.type("q")

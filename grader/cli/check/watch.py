@@ -21,7 +21,7 @@ from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option
 from grader.course.learner_copy import passed_words
 from grader.model import Lesson
-from grader.terminal.console import has_reader, make_layout, page, put
+from grader.terminal.console import has_reader, make_layout, page, put, wrap
 from grader.terminal.keyboard import Keyboard
 from grader.terminal.screen import Screen
 from grader.terminal.text import clean, score_text
@@ -133,7 +133,9 @@ class _Watch:
             return f"{self.lesson.title}\n{trouble}\n"
         before = self.work.before[self.lesson.name]
         look = make_layout(verbose, more="c" if self.screen else f"learn check {verdict.lesson} -v")
-        return assessment(verdict, look, title=self.lesson.title, before=before, with_marks=not verbose)
+        text = assessment(verdict, look, title=self.lesson.title, before=before, with_marks=not verbose)
+        learned = verdict.passed and ", ".join(self.lesson.concepts)
+        return f"{text}{wrap(f'Learned: {learned}.')}\n" if learned else text
 
     def _score(self) -> str:
         verdict = self.work.verdicts.get(self.lesson.name)
