@@ -14,6 +14,7 @@ from grader.course import load
 from grader.model import OUTCOMES, STATES
 
 README = (ROOT / "README.md").read_text()
+LEARNERS = (ROOT / "docs/learners.md").read_text()
 JSON_PAGE = (ROOT / "docs/json.md").read_text()
 OVERVIEWS = ("list", "progress")  # that `learn` and `learn report` contain: they work, and are not listed
 COMMANDS = {
@@ -28,9 +29,9 @@ COMMANDS = {
 }
 
 
-def blocks(*kinds: str) -> list[tuple[str, str]]:
-    """The README's fenced blocks of some kinds, in order, as (kind, text)."""
-    return [(kind, text) for kind, text in BLOCK.findall(README) if kind in kinds]
+def blocks(*kinds: str, text: str = README) -> list[tuple[str, str]]:
+    """Fenced blocks of some kinds, of the README unless told otherwise, in order, as (kind, text)."""
+    return [(kind, block) for kind, block in BLOCK.findall(text) if kind in kinds]
 
 
 def test_the_first_five_minutes_are_true(tmp_path):
@@ -56,6 +57,20 @@ def test_the_first_five_minutes_are_true(tmp_path):
             assert done.returncode in (0, 1), f"{command}\n{done.stdout}{done.stderr}"
             missing = first_missing(shown, done.stdout)
             assert not missing, f"{command} does not print\n{missing}\nbut\n{done.stdout}"
+
+
+def test_the_page_for_learners_is_true(tmp_path):
+    """Each command that docs/learners.md shows prints what it shows."""
+    shell("learn start .", tmp_path)
+    for _, text in blocks("console", text=LEARNERS):
+        for command, shown in sessions(text):
+            done = shell(command, tmp_path)
+            assert done.returncode == 0 and not first_missing(shown, done.stdout), f"{command}\n{done.stdout}"
+
+
+def test_the_learner_comes_first_and_in_eighty_lines():
+    """Whoever learns reads 80 lines of the README, of which each is of use to them."""
+    assert README[: README.index("## For instructors")].count("\n") <= 80
 
 
 def test_the_two_commands_come_first():
@@ -88,8 +103,8 @@ def test_every_outcome_and_state_is_listed():
 
 
 @pytest.mark.parametrize("program", COMMANDS)
-def test_every_command_has_help_with_an_example_and_is_in_the_readme(program, tmp_path):
-    """`--help` of each command shows an example; the README names each command."""
+def test_every_command_has_help_with_an_example_and_is_in_the_documents(program, tmp_path):
+    """`--help` of each command shows an example; the README, or the page for learners, names each command."""
     listed = shell(f"{program} --help", tmp_path).stdout
     found = re.findall(r"^  (\w+)  ", listed.partition("Commands:")[2], re.MULTILINE)
 
@@ -97,7 +112,7 @@ def test_every_command_has_help_with_an_example_and_is_in_the_readme(program, tm
     for name in COMMANDS[program]:
         text = shell(f"{program} {name} --help", tmp_path).stdout
         assert re.search(rf"Example:\n(    .*\n)*?    (learn|grader) {name}", text), name
-        assert f"{program} {name}" in README
+        assert f"{program} {name}" in README + LEARNERS
 
 
 def test_every_lesson_is_on_its_page_and_every_page_is_there():
