@@ -137,7 +137,7 @@ def _for_less(options: str, wanted: str, leave: str) -> str:
     new = [option for option in wanted if option not in options.partition("-P")[0]]
     options = "".join(f"-{option} " for option in new) + options
     if "P" not in options:
-        options += f" -Psspace goes on, {leave}$"
+        options += f" -Psspace goes on, b back, {leave}$"
     return options.strip()
 
 

@@ -226,7 +226,7 @@ def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
     """On a terminal each question stands on the screen without its answer; Enter shows it, with a guess or without."""
     with Terminal("read", "mean", *options, cwd=tmp_path, course=asking) as terminal:
         if not options and shutil.which("less"):
-            terminal.until("space goes on, q skips the rest")  # the question below asks all the same
+            terminal.until("space goes on, b back, q skips the rest")  # the question below asks all the same
             terminal.type("    ")
         shown = terminal.until("q leaves: ")
         assert "Guess one!" in shown and "Answer" not in shown
@@ -243,7 +243,7 @@ def test_an_answer_is_hidden_until_it_is_asked_for(tmp_path, asking, options):
 def test_a_list_longer_than_the_terminal_is_paged(tmp_path):
     """What comes next stands below, where it is seen; a list that fits stays on the screen."""
     with Terminal("list", cwd=tmp_path, course=TINY, rows=3) as terminal:
-        terminal.until("space goes on, q leaves")
+        terminal.until("space goes on, b back, q leaves")
         terminal.type("q")
         shown, code = terminal.end()
         assert "Next  " in shown and code == 0

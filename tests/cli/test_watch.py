@@ -155,7 +155,7 @@ def test_keys_call_commands_and_come_back(workspace: Path, watching: Watching) -
     watching.wait_for(r"checks failed[\s\S]*q quit")
     if shutil.which("less"):
         watching.type("c")
-        watching.wait_for("space goes on, q leaves")
+        watching.wait_for("space goes on, b back, q leaves")
         watching.type("q")
         watching.wait_for(r"checks failed[\s\S]*q quit")
     watching.type("?x")  # no keys
