@@ -1,9 +1,12 @@
 """Figures that the prose gives in passing: logarithms, near misses of the GELU, shares."""
 
 import math
+from pathlib import Path
 
 import torch
 from torch.nn import functional
+
+LESSONS = Path(__file__).resolve().parents[2] / "lessons"
 
 
 def logarithms():
@@ -14,12 +17,13 @@ def logarithms():
     sort_numbers.md: that costs ln 8 = 2.079 nats
     cross_entropy.md: From 1.0 to 0.5 costs 0.69; from 0.01 to 0.001 costs 2.30
     cross_entropy.md: The loss is 1.44 times somebody else's.
+    tiny_gpt.md: **4.42.**
     """
     ln = math.log
     found = (
         f"{ln(64):.2f} {ln(5):.3f} {ln(27):.1f} {2 * ln(2):.4f} {ln(8):.3f} {ln(2):.2f} {ln(10):.2f} {1 / ln(2):.2f}"
     )
-    assert found == "4.16 1.609 3.3 1.3863 2.079 0.69 2.30 1.44", found
+    assert f"{ln(83):.2f}" == "4.42" and found == "4.16 1.609 3.3 1.3863 2.079 0.69 2.30 1.44", found
     return found
 
 
@@ -115,3 +119,30 @@ def counts_of_texts_and_tables():
     assert 500 * 32 * 32 / 1000 == 512 and f"{1 / 26:.0%}" == "4%"
     assert table > 5 * block and together + table == untied and f"{table / together:.0%}" == "31%"
     return f"{table / block:.1f} blocks, {table / together:.1%}"
+
+
+def deviations_of_means_and_of_places():
+    """two_bits.quiz.toml: the standard error of the mean is 0.7/√20000 = 0.005: this is fifteen of them below
+    sort_numbers.md: 0.99⁸ = 92% of the lists are
+    evaluation.md: Two models that are 0.02 apart are not told apart by 500 tokens.
+    """
+    error, sorted_lists, short = 0.7 / 20_000**0.5, 0.99**8, 0.7 / 500**0.5
+    assert f"{error:.3f} {sorted_lists:.0%}" == "0.005 92%" and short > 0.02, (error, sorted_lists, short)
+    return f"{error:.4f}, {sorted_lists:.1%}; of 500 tokens {short:.3f}"
+
+
+def tables_of_the_course_s_own_text():
+    """tiny_gpt.md: single characters | 83 |
+    tiny_gpt.md: bigrams | 1,432 |
+    tiny_gpt.md: trigrams | 7,020 |
+    tiny_gpt.md: 4-grams | 18,609 |
+    tiny_gpt.md: 5-grams | 35,329 |
+    tiny_gpt.md: each character of the text comes about fourteen times
+    """
+    text = (LESSONS / "models/tiny_gpt.txt").read_text("utf-8")
+    read = text[: len(text) * 9 // 10]
+    counts = [len({read[i : i + n] for i in range(len(read) - n + 1)}) for n in range(1, 6)]
+    assert counts == [83, 1432, 7020, 18_609, 35_329], counts
+    times = 2000 * 16 * 64 / len(read)
+    assert 13.5 < times < 14.5, times
+    return f"{counts}; {times:.1f} times"
