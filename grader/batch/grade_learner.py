@@ -78,7 +78,8 @@ class LearnerGrader:
         if not any(found[0].path for found in matches.values()):
             more = ", ..." if len(sources) > MAX_NAMES_SHOWN else ""
             shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
-            hand_in.problem = f"None of its files was found to be for one of these lessons: {shown}."
+            named = f": {shown}" if shown else ", as none could be read"
+            hand_in.problem = f"None of its files was found to be for one of these lessons{named}."
         prints = {
             lesson.name: fingerprint(lesson, sources[path]) | {"source": _keep_source(sources[path], len(self.lessons))}
             for lesson in self.lessons

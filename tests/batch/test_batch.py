@@ -389,6 +389,15 @@ def states(record: dict) -> list[tuple[str, float | None]]:
     return [(lesson["state"], lesson["score"]) for lesson in record["lessons"].values()]
 
 
+def test_a_hand_in_of_which_nothing_could_be_read_says_so(course, folder, tmp_path):
+    """A notebook that is none leaves no file to name: the reason is whole all the same, and its note says which."""
+    write(folder, {"ann/work.ipynb": "no notebook"})
+    record = graded(course, folder, tmp_path / "out")["ann"]
+
+    assert record["problem"].endswith("for one of these lessons, as none could be read."), record["problem"]
+    assert "work.ipynb" in " ".join(record["notes"])
+
+
 def test_one_bad_submission_never_stops_the_rest(course, class_folder, tmp_path):
     """Everybody gets a result: right and wrong answers, stubs, archives, notebooks, and what cannot be read."""
     found = graded(course, class_folder, tmp_path / "out", jobs=2)
