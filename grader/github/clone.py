@@ -16,6 +16,7 @@ from grader.errors import SelfattendError, UsageError
 from grader.github.class_list import FOLDER, read_class
 from grader.github.gh import GitHubError, gh
 
+SECONDS = 60.0  # to find the newest work in one repository: its folders may be endless
 NEXT_STEP = "see that the secret CLASS_TOKEN may read these repositories (README.md), then run the workflow again"
 
 
@@ -43,9 +44,14 @@ def _newest_work(clone: Path) -> str:
     """Return the newest commit that is of more than our feedback; "" in an empty repository.
 
     Else each file that is given back would be work that came later, and be said in the next feedback.
+
+    Raises GitHubError if that takes too long.
     """
     words = ["git", f"--git-dir={clone}", "rev-list", "--max-count=1", "HEAD", "--", ".", f":(exclude){FOLDER}"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise GitHubError(f"its history could not be read in {SECONDS:.0f} s") from None
     return done.stdout.strip()
 
 

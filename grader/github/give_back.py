@@ -39,7 +39,7 @@ def give_back(members: Path, results: Path, form: str, title: str) -> tuple[int,
             written += 1
         except (GitHubError, OSError) as error:
             failed.append(f"{one.id}: the feedback was not written into {one.repository}: {error}")
-        except (LookupError, TypeError, ValueError):  # what stands in a repository is its owner's choice
+        except (LookupError, TypeError, ValueError, RecursionError):  # what stands there is its owner's choice
             failed.append(f"{one.id}: the feedback was not written into {one.repository}: no page of ours is there")
     return written, failed
 
@@ -49,7 +49,7 @@ def _find_pages(results: Path) -> dict[str, Path]:
     try:
         submissions = json.loads(read_whole(results / "results.json", 1 << 30))["submissions"]
         return {one["id"]: results / "feedback" / f"{file_name(one['feedback'])}.md" for one in submissions}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"these are no results of grader run: {error}"
         raise UsageError(what, where=str(results), next_step="run the whole workflow again") from None
 

@@ -17,6 +17,8 @@ from support.hand_ins import ANSWERS, SUMS, write
 from support.public_checks import with_public_checks
 from support.workflow import TOKEN, Runner, write_programs
 
+from grader.github import clone
+
 SECONDS = 240
 CLASS = "id,repository,name\nada,school/hw-ada,Ada\nalan,https://github.com/school/hw-alan.git,Alan\n"
 MORE = "grace,school/hw-grace,Grace\nemmy,school/nowhere,Emmy\n"
@@ -171,6 +173,33 @@ def test_what_stands_in_the_page_s_place_keeps_nobody_else_from_their_feedback(t
     assert "::warning::eve: the feedback was not written into school/hw-eve" in told.stdout
     page = ["git", f"--git-dir={school}/school/hw-ada.git", "show", "HEAD:feedback/Homework-1.md"]
     assert subprocess.run(page, capture_output=True, text=True, check=True).stdout == "# Well done"
+
+
+def test_a_repository_without_end_keeps_nobody_else_from_being_cloned(tmp_path, monkeypatch):
+    """Folders in folders, 2 to the power of 60: its owner is named, and the class goes on."""
+    for name in ("ada", "eve"):
+        push_commit(tmp_path / f"github/{name}.git", {"a.py": ""}, TIME)
+    eve = tmp_path / "github/eve.git"
+
+    def make(*words: str, given: str = "") -> str:
+        git = ["git", f"--git-dir={eve}", "-c", "user.name=L", "-c", "user.email=l@example.org", *words]
+        return subprocess.run(git, input=given, capture_output=True, text=True, check=True).stdout.strip()
+
+    tree = make("mktree")
+    for _ in range(60):
+        tree = make("mktree", given=f"040000 tree {tree}\ta\n040000 tree {tree}\tb\n")
+    make("update-ref", "HEAD", make("commit-tree", tree, "-m", "x"))
+    (tmp_path / "class.csv").write_text("id,repository\neve,school/eve\nada,school/ada\n")
+    monkeypatch.setattr(clone, "SECONDS", 1.0)
+    monkeypatch.setattr(clone, "gh", lambda *words: shutil.copytree(tmp_path / f"github/{words[2][7:]}.git", words[3]))
+
+    left_out = clone.clone_class(tmp_path / "class.csv", tmp_path / "clones")
+
+    assert left_out == ["eve: school/eve was not cloned: its history could not be read in 1 s"]
+    assert [line.partition(",")[0] for line in (tmp_path / "clones/class.csv").read_text().splitlines()] == [
+        "id",
+        "ada",
+    ]
 
 
 def test_the_token_is_where_no_code_of_learners_runs(made):
