@@ -25,6 +25,7 @@ from grader.intake.unique_ids import suggest_ids
 from grader.judge.own_limits import end_after, limited_memory
 from grader.judge.session import random_seed
 from grader.model import Course, Lesson
+from grader.model.validate import MAX_NUMBER
 from grader.record import Record
 from grader.store.class_store import State
 
@@ -90,6 +91,9 @@ class Run:
         A run without `resume` starts its executor first: if that fails, earlier results stay untouched.
         """
         _require_checks(plan.lessons)
+        if plan.out.resolve() == plan.submissions.resolve():  # the next run would take results for hand-ins
+            what = "the results would lie among the hand-ins"
+            raise UsageError(what, where=str(plan.out), next_step="name another folder: --out results")
         self.course, self.plan = course, plan
         self.roster = Roster.read(plan.roster) if plan.roster else None
         self.found = _discover(course, plan, self.roster)
@@ -304,6 +308,8 @@ def _require_same(before: Mapping[str, Any] | None, header: Mapping[str, Any], p
 
 def _choose_seed(plan: Plan, before: Mapping[str, Any] | None) -> int:
     if plan.seed is not None:
+        if plan.seed >= MAX_NUMBER:
+            raise UsageError("a seed has at most 128 bits", next_step="give a smaller one, such as --seed 7")
         return plan.seed
     if before is not None:
         return int(before["seed"])

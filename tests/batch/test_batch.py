@@ -321,6 +321,16 @@ def test_a_full_disk_loses_nothing(tmp_path):
     assert next(read_results(tmp_path)[1]).id == "ann"
 
 
+def test_results_among_the_hand_ins_are_refused(course, class_folder):
+    """The next run would take them for hand-ins; a folder below is left out of the hand-ins."""
+    before, lessons = sorted(class_folder.rglob("*")), tuple(course.lessons.values())
+    with pytest.raises(UsageError, match="among the hand-ins"):
+        Run(course, Plan(class_folder, class_folder / "../in", lessons, "1"))
+    with pytest.raises(UsageError, match="128 bits"):
+        Run(course, Plan(class_folder, class_folder.with_name("out"), lessons, "1", seed=1 << 128))
+    assert sorted(class_folder.rglob("*")) == before
+
+
 def test_a_folder_without_results_is_said(tmp_path):
     """What is no folder of results, or holds parts of a class only, is an error that says what to do."""
     with pytest.raises(UsageError, match="no results"):
