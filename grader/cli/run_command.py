@@ -56,6 +56,9 @@ def _run(command: click.Command, name: str) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code if isinstance(error, ReportedError) else 2
+    except SelfattendError as error:  # of a command that is in no group
+        ReportedError(error).show()
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         return STOPPED

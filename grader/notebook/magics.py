@@ -16,6 +16,7 @@ from IPython.display import display
 from grader.notebook.cell_judge import CellJudge, plain_environment
 from grader.notebook.questions import LEARN, ask_questions
 
+FEW = 3  # questions
 VEGA_LITE = "application/vnd.vegalite.v5+json"
 
 
@@ -60,10 +61,11 @@ class CourseMagics(Magics):
             shown = {VEGA_LITE: picture["spec"], "image/svg+xml": picture["svg"], "text/plain": picture["text"]}
             display(shown, raw=True)  # a front end takes the richest that it knows
 
-    def quiz(self, count: int = 3, topic: str = "") -> None:
-        """Ask some questions on the last lesson, or on a topic."""
+    def quiz(self, count: int | str = FEW, topic: str = "") -> None:
+        """Ask some questions on the last lesson, or on a topic: `quiz(3)`, `quiz("softmax")`, `quiz(3, "softmax")`."""
+        number, topic = (FEW, count) if isinstance(count, str) else (count, topic)
         try:
-            ask_questions(topic or self.lesson, count, print, input)
+            ask_questions(topic or self.lesson, number, print, input)
         except StdinNotImplementedError:
             print("No answer can be typed here. In a terminal: learn quiz")
 
@@ -76,7 +78,7 @@ class CourseMagics(Magics):
             print("Which lesson? For example: %check softmax")
             return {}
         cells = self._shell.history_manager.input_hist_raw[1:]  # so that cell 3 of a message is In [3]
-        answer = self.judge.ask(lesson=lesson, cells=cells, **request)
+        answer = self.judge.ask(lesson=str(lesson), cells=cells, **request)
         if "trouble" in answer:
             print(answer["trouble"])
             return {}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -93,10 +95,37 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     assert "hint 1 of" in kernel("%hint")
     assert 'did you mean "argmax_2d"' in kernel("%check argmax_3d")
     assert "there are no pictures" in kernel("show()")
+    assert 'there is no lesson "7"' in kernel("show(7)").lower()
     assert "10.0" in learn("progress", cwd=inside).stdout
     quiz = Workspace(inside.parent / "quiz")
     kernel(f"import os; os.environ.update({environment(quiz.course)!r}); os.chdir({str(quiz.folder)!r})")
     assert "No answer can be typed here" in kernel("quiz(1, 'topic0')")
+
+
+@pytest.mark.parametrize("line", ["{", "", "[]", "7", "{}", '{"do": "boil", "lesson": "argmax_2d", "cells": []}',
+    '{"do": "check", "lesson": 7, "cells": []}', '{"do": "check", "lesson": "argmax_2d", "cells": [1]}', "[" * 100_000,
+])  # fmt: skip
+def test_what_is_no_request_is_answered_in_words(inside: Path, line: str) -> None:
+    """And the next request is answered, too."""
+    request = json.dumps({"do": "check", "lesson": "argmax_2d", "cells": [WRONG]})
+    words = [sys.executable, "-P", "-m", "grader.cli.check.judge_cells"]
+    done = subprocess.run(words, input=f"{line}\n{request}\n", capture_output=True, text=True, timeout=SECONDS)
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert "no request" in first["trouble"] and "checks passed" in second["text"] and not done.stderr
+
+
+def test_a_course_that_was_never_used_is_named_by_the_judge_of_cells(
+    inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A foreign workspace names a course: what to do is said, and it is no fault of ours."""
+    monkeypatch.delenv("SELFATTEND_COURSE")
+    settings = inside / ".selfattend/workspace.toml"
+    kept = [line for line in settings.read_text().splitlines() if not line.startswith("folder")]
+    settings.write_text("\n".join([*kept, f'folder = "{shutil.copytree(TINY, inside.parent / "foreign")}"', ""]))
+    judge = CellJudge()
+    trouble = judge.ask(do="check", lesson="argmax_2d", cells=[WRONG])["trouble"]
+    judge.close()
+    assert "not used before" in trouble and "learn start --course" in trouble and "our fault" not in trouble
 
 
 def test_a_written_lesson_runs_from_its_first_cell_to_its_last(

@@ -52,17 +52,29 @@ def command(ctx: click.Context) -> None:
 def _serve(work: LiveWork, answers: TextIO) -> None:
     for line in sys.stdin:
         try:
-            answer = _answer(work, json.loads(line))
+            answer = _answer(work, _parse(line))
         except SelfattendError as error:
             answer = {"trouble": str(error)}
         answers.write(f"{json.dumps(answer)}\n")
         answers.flush()
 
 
+def _parse(line: str) -> dict[str, Any]:
+    """Return a request. Raises UsageError for what is none."""
+    try:
+        request = json.loads(line)
+        texts = [request["do"], request["lesson"], request.get("function", ""), *request["cells"]]
+        if request["do"] in ACTS and all(isinstance(text, str) for text in texts):
+            return request  # type: ignore[no-any-return]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        pass
+    raise UsageError("this is no request of a notebook", next_step="restart the kernel: Python and selfattend differ")
+
+
 def _answer(work: LiveWork, request: dict[str, Any]) -> dict[str, Any]:
     lesson = work.run.context.lesson(request["lesson"])
     submission = _read(lesson, request["cells"], request.get("function", ""))
-    return {"check": _check, "trace": _trace, "show": _show}[request["do"]](work, lesson, submission)
+    return ACTS[request["do"]](work, lesson, submission)
 
 
 def _read(lesson: Lesson, cells: list[str], function: str) -> Submission:
@@ -131,6 +143,8 @@ def _show(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, A
     ]
     return {"pictures": pictures}
 
+
+ACTS = {"check": _check, "trace": _trace, "show": _show}
 
 if __name__ == "__main__":
     run(command, "learn judge-cells")
