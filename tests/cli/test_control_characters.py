@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 
 from support.learn_command import TINY, learn, start_workspace
 
@@ -18,6 +21,20 @@ def test_an_error_names_what_is_asked_for_without_its_controls(tmp_path):
     assert done.returncode == 2
     assert "soft" in done.stderr
     assert not CONTROLS.search(done.stderr)
+
+
+def test_a_mistake_in_foreign_progress_is_told_without_its_controls(tmp_path):
+    """Whoever looks into somebody else's workspace is told its last mistake."""
+    work = start_workspace(tmp_path / "work")
+    next(work.rglob("argmax_2d.py")).write_text("def argmax_2d(grid):\n    return (0, 0)\n")
+    learn("check", "argmax_2d", cwd=work)
+    with closing(sqlite3.connect(work / ".selfattend/progress.db")) as file, file:
+        ((text,),) = file.execute("SELECT result FROM attempts").fetchall()
+        mistake = {"id": "x", "function": "argmax_2d", "says": f"hostile {HOSTILE}words", "suggests": ""}
+        file.execute("UPDATE attempts SET result = ?", (json.dumps(json.loads(text) | {"mistakes": [mistake]}),))
+    for words in ([], ["list"]):
+        done = learn(*words, cwd=work)
+        assert "hostile" in done.stdout and not CONTROLS.search(done.stdout), done.stdout + done.stderr
 
 
 def test_a_lesson_is_shown_without_controls(tmp_path):

@@ -13,7 +13,7 @@ from grader.course.questions import topics_in
 from grader.files import is_file
 from grader.model import FULL_WAY, Course, Lesson, LessonProgress, Track, Way
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import bar, capitalize, plural, score_text
+from grader.terminal.text import bar, capitalize, clean, plural, score_text
 
 
 def show_position(ctx: click.Context) -> None:
@@ -170,5 +170,7 @@ def _continue_lesson(context: CourseContext, lesson: Lesson, known: LessonProgre
     if without := step_without_hints(lesson, known):
         return f"{score}; {without[0]}", without[1]
     if known.last_mistakes:
-        return f"{score}. {known.last_mistakes[0].says.splitlines()[0]}", f"learn hint {lesson.name}"
+        # the progress may be somebody else's, and would control the terminal
+        says = clean(known.last_mistakes[0].says).partition("\n")[0]
+        return f"{score}. {says}", f"learn hint {lesson.name}"
     return f"{score}: take a hint", f"learn hint {lesson.name}"
