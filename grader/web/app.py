@@ -120,7 +120,11 @@ class _Pages:
             return {"work": None, "trouble": str(error)}
 
     def read_file(self, request: Request) -> Response:
-        return JSONResponse(read_work(self._site.workspace.exercise_path(self._lesson(request)))._asdict())
+        """Return the file; 422 where there is none to edit."""
+        try:
+            return JSONResponse(read_work(self._site.workspace.exercise_path(self._lesson(request)))._asdict())
+        except WorkspaceError as error:
+            return JSONResponse({"says": str(error)}, 422)
 
     async def write_file(self, request: Request) -> Response:
         """Write what the page has; 409 with the file as it is if that is not the one that the page knows."""

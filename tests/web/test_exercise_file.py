@@ -97,6 +97,19 @@ def test_what_is_no_file_is_refused(visitor: Visitor, body: bytes, status: int) 
     assert json.loads(visitor.read("/file/argmax_2d")) == before
 
 
+def test_a_file_that_is_gone_is_said(visitor: Visitor, tmp_path: Path) -> None:
+    """A link in its place is refused in words, and is no fault of ours."""
+    server = make_server(start_workspace(tmp_path / "work"))
+    exercise = next((tmp_path / "work").rglob("argmax_2d.py"))
+    exercise.unlink()
+    exercise.symlink_to("/etc/passwd")
+    with server as pages:
+        other = Visitor(pages.make_link())
+        other.enter()
+        answer = other.ask("GET", "/file/argmax_2d")
+    assert answer.status == 422 and "says" in json.loads(answer.body) and b"root:" not in answer.body
+
+
 def test_a_body_in_pieces_has_an_end(visitor: Visitor) -> None:
     """One that does not say how large it is is counted as it comes."""
     pieces = (b"x" * 50_000 for _ in range(20))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
@@ -130,6 +132,15 @@ def test_there_is_no_other_sitting(sitting: Sitting, path: str) -> None:
     assert sitting.visitor.ask("GET", path).status == 404
     assert sitting.post("/quiz", topic="nope").status == 404
     assert sitting.post("/quiz", topic="x" * 250_000).status == 404
+
+
+def test_a_sitting_on_a_topic_that_is_gone_is_left_out(sitting: Sitting) -> None:
+    """A new version of a course may have dropped it; the page of the quiz shows the rest."""
+    address = sitting.begin(topic="every_kind")
+    assert address in sitting.visitor.read("/quiz")
+    with closing(sqlite3.connect(sitting.workspace.progress)) as file, file:
+        file.execute("""UPDATE quiz_sessions SET topics = '["dropped"]'""")
+    assert address not in sitting.visitor.read("/quiz")
 
 
 def test_the_report_shows_what_was_missed_and_asks_it_again(sitting: Sitting) -> None:

@@ -68,7 +68,7 @@ class QuizPages:
 
     def _choose(self, reason: str = "") -> Response:
         with open_quiz(self._site) as quiz:
-            waiting = [_describe(quiz, each) for each in quiz.log.unfinished()]
+            waiting = [_describe(quiz, each) for each in quiz.log.unfinished() if _is_there(quiz, each)]
             groups = {
                 title: [{"name": name, "title": quiz.bank.topic(name).title} for name in names]
                 for title, names in quiz.bank.groups.items()
@@ -229,6 +229,12 @@ def _to_ask_again(quiz: Quiz) -> list[str]:
     """Return what is due, then what was missed, as `learn review` asks it."""
     answers = to_review(quiz.bank, quiz.log.answers())
     return keep_existing(quiz.bank, ask_again(answers, datetime.now().astimezone()))
+
+
+def _is_there(quiz: Quiz, planned: PlannedSession) -> bool:
+    """Return False for a sitting on one topic that the course no longer has."""
+    topics = planned.session.topics
+    return len(topics) != 1 or topics[0] in quiz.bank.names
 
 
 def _describe(quiz: Quiz, planned: PlannedSession) -> dict[str, Any]:
