@@ -33,7 +33,10 @@ Head = Mapping[str, Any]
 
 def parse_record(text: str) -> Record:
     """Read a record, or its summary, from the JSON of a store. Raises ValueError and what else a damaged one causes."""
-    return validated(Record.from_json(parse_json(text)), Record)
+    record = validated(Record.from_json(parse_json(text)), Record)
+    if not all(0 <= check.earned <= check.points for lesson in record.lessons.values() for check in lesson.checks):
+        raise ValueError("a check earned more than it is worth")
+    return record
 
 
 def read_records(store: ClassStore) -> Iterator[Record]:

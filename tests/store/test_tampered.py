@@ -281,6 +281,12 @@ def test_half_a_character_is_a_damaged_record(stolen):
     assert "a record in it is damaged" in call(grader, "report", stolen.parent)
 
 
+def test_a_check_that_earned_more_than_it_is_worth_is_damage(stolen):
+    """A share of 10**300 is no share of the points."""
+    sql(stolen, 'UPDATE records SET record = replace(record, \'"points": \', \'"points": 5e-324, "was": \')')
+    assert "a record in it is damaged" in call(grader, "report", stolen.parent)
+
+
 @pytest.mark.parametrize("parts", ["[[1, 999999999]]", "[[1, 2, 3]]", "[[0, 1]]", "[[2, 1]]", "[[1]]"])
 def test_parts_that_no_class_has_are_damage(stolen, parts):
     """A billion missing parts are not listed."""
