@@ -25,6 +25,7 @@ out = "upload.csv"
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -86,7 +87,10 @@ def _require_fitting(table: Table, run: Mapping[str, Any], rule: Mapping[str, An
 
 
 def _path(table: Table, key: str) -> Path:
-    return table.source.path.parent / Path(table.text(key)).expanduser()
+    text = table.text(key)
+    if "\0" in text:
+        raise table.error(f'"{key}" is no path', key)
+    return table.source.path.parent / os.path.expanduser(text)  # noqa: PTH111  Path's raises for an unknown user
 
 
 def _choice(*choices: str) -> Callable[[Table, str], str]:

@@ -75,6 +75,7 @@ def test_all_of_it_is_read(tmp_path):
     ("[export]", "[exports]", 'did you mean "export"', 18),
     ("out_of = 20", "out_of = ", "not valid TOML", 9),
     ("out_of = 20", "out_of = 1e308", "at most 1000000", 9),
+    ('"results"', '"a\\u0000b"', "is no path", 4),
 ])  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(tmp_path, was, now, says, line):
     """The file, the line, and the key that was meant."""
@@ -89,6 +90,12 @@ def test_what_no_parser_takes_is_said(tmp_path, value):
     with pytest.raises(UsageError, match=r"nested too deeply|not valid TOML") as error:
         read_assignment(written(tmp_path, f"out_of = {value}"))
     assert error.value.where.startswith(str(tmp_path / "hw1.toml"))
+
+
+def test_a_folder_of_nobody_is_a_name(tmp_path):
+    """~nobody-knows is a folder beside the file, as a shell takes it."""
+    found = read_assignment(written(tmp_path, 'out = "~nobody-knows/results"'))
+    assert found.run["out"] == tmp_path / "~nobody-knows/results"
 
 
 def test_an_extension_that_is_no_time_is_said_with_its_line(tmp_path):

@@ -382,3 +382,6 @@ def test_a_day_is_meant_to_its_end():
     assert parse_deadline("2026-03-01T12:00:00+00:00") == 1772366400
     with pytest.raises(UsageError, match="no date"):
         parse_deadline("yesterday")
+    for end_of_time in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+        with pytest.raises(UsageError, match="no date"):
+            parse_deadline(end_of_time)

@@ -48,7 +48,7 @@ def print_result(results: Results, out: Path, as_json: bool, summary: RunSummary
             put(wrap(text, 2))
         for line in change_lines(summary, signs()):
             put(line)
-        put(_where(results, out))
+        put(clean(_where(results, out)))
     return OUR_FAULT if summary.states.get("grader-error") else 0
 
 

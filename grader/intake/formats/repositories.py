@@ -83,12 +83,12 @@ def parse_deadline(text: str) -> int:
     """
     try:
         when = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if re.fullmatch(r"[\d-]+", text.strip()):
+            when = when.replace(hour=23, minute=59, second=59)
+        return int(when.astimezone().timestamp())
+    except (ValueError, OverflowError):  # at the ends of time no zone is left
         what = f"--before {text} is no date"
         raise UsageError(what, next_step="write it so: --before 2026-03-01, or --before '2026-03-01 23:59'") from None
-    if re.fullmatch(r"[\d-]+", text.strip()):
-        when = when.replace(hour=23, minute=59, second=59)
-    return int(when.astimezone().timestamp())
 
 
 def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note) -> float:
