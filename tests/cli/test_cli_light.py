@@ -82,7 +82,7 @@ def test_the_way_is_chosen_at_the_start_and_kept(tmp_path):
     assert "shortest" not in home and "learn read layer_norm" in home
 
     started = learn("start", "other", cwd=tmp_path, course=ROOT).stdout
-    assert "The shortest way to a GPT that writes takes 15 of them.\n" in started
+    assert "The shortest way to a GPT that writes takes 15 lessons, about 8 hours.\n" in started
     wrong = learn("start", "--way", "long", cwd=work, course=ROOT)
     assert wrong.returncode == 2 and "name one of: shortest, full" in wrong.stderr
 
@@ -96,6 +96,7 @@ def test_a_way_that_is_gone_to_its_end_goes_on_with_the_rest(tmp_path):
     home = learn(cwd=work, course=ROOT).stdout
 
     assert "You have gone the shortest way" in home and "learn read layer_norm" in home
+    assert "`learn build two_bits` lets it write" in " ".join(home.split())
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "140"])
@@ -111,7 +112,7 @@ def test_the_list_says_what_comes_before_each_lesson(tmp_path, columns):
     assert " · 24 encoder The encoder (40 min) after padding_mask, block, learned_positions " in said
     assert " · 22 kv_cache The key-value cache (30 min) · 23 tiny_gpt " in said
     assert "A GPT that writes English (60 min) after rope, language_batches · 24" in said
-    assert said.startswith("* is on the shortest way to a GPT that writes.")
+    assert said.startswith("* is on the shortest way to a GPT that writes: 15 lessons, about 8 hours.")
 
 
 def test_every_lesson_solved_leads_to_progress(workspace):

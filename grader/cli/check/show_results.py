@@ -12,6 +12,7 @@ from grader.cli.context import CourseContext
 from grader.cli.learn.next_step import show_worth, step_at_end, step_without_hints
 from grader.course.learner_copy import passed_words
 from grader.course.questions import has_questions
+from grader.files import is_file
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.terminal.console import make_layout, put, warn, wrap
 from grader.terminal.text import capitalize
@@ -48,8 +49,11 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     else:
         first = Suggestion(f"Go on with {along[0]}.", f"learn read {along[0]}")
     asked = Suggestion("3 questions on it (2 min).", f"learn quiz {result.lesson}")
-    is_new = not run.progress[result.lesson].solved and has_questions(run.context.course.lessons[result.lesson])
-    return replace(result, suggestions=(first, *([asked] if is_new else []), *result.suggestions[1:]))
+    lesson, is_new = run.context.course.lessons[result.lesson], not run.progress[result.lesson].solved
+    more = [asked] if is_new and has_questions(lesson) else []
+    if is_new and is_file(lesson.build_path):
+        more.append(Suggestion("See it train, of your own pieces.", f"learn build {result.lesson}"))
+    return replace(result, suggestions=(first, *more, *result.suggestions[1:]))
 
 
 def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Suggestion:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from grader.cli.context import CourseContext, find_context
-from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth
+from grader.cli.learn.next_step import next_step, progress_sign, show_next, show_worth, way_length
 from grader.cli.options import course_option, json_option, pager_option
 from grader.cli.output import put_json
 from grader.course.learner_copy import passed_words, release_of
@@ -98,7 +98,7 @@ def _way_lines(context: CourseContext) -> list[str]:
         return []
     mark = f"{MARK} is on" if context.way.name != FULL_WAY else "You follow"
     other = f"{capitalize(ways[0].title)}: `learn start --way {ways[0].name}`"
-    return [wrap(f"{mark} {context.way.title}. {other}."), ""]
+    return [wrap(f"{mark} {context.way.title}: {way_length(context.course, context.way)}. {other}."), ""]
 
 
 def _describe_state(known: LessonProgress, solved: str) -> str:

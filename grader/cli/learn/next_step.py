@@ -55,7 +55,9 @@ def _show_map(context: CourseContext, progress: dict[str, LessonProgress]) -> No
             put()
     if way.name != FULL_WAY and all(progress[name].solved for name in way.lessons) and _is_left(progress):
         put()
-        put(wrap(f"You have gone {way.title}: `learn quiz` is the assessment, and what is left comes next."))
+        models = [name for name in way.lessons if is_file(course.lessons[name].build_path)]
+        writes = f"`learn build {models[-1]}` lets it write, " if models else ""
+        put(wrap(f"You have gone {way.title}: {writes}`learn quiz` is the assessment, and what is left comes next."))
 
 
 def _is_left(progress: dict[str, LessonProgress]) -> bool:
@@ -73,6 +75,12 @@ def solved_bar(course: Course, track: Track | Way, progress: dict[str, LessonPro
     """Draw how many lessons of a track, or of a way, are solved."""
     solved, number = sum(progress[name].solved for name in track.lessons), len(track.lessons)
     return f"{bar(solved / number, cells, signs())}  {solved} of {plural(number, 'lesson')} {passed_words(course)}"
+
+
+def way_length(course: Course, way: Way) -> str:
+    """Say how long a way is: `15 lessons, about 8 hours`."""
+    minutes = sum(course.lessons[name].minutes for name in way.lessons)
+    return f"{plural(len(way.lessons), 'lesson')}, about {plural(round(minutes / 60) or 1, 'hour')}"
 
 
 def show_next(says: str, command: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from grader.cli.context import current_folder, load_course, short_path
+from grader.cli.learn.next_step import way_length
 from grader.cli.options import course_option
 from grader.course import trust
 from grader.errors import UsageError, WorkspaceError
@@ -54,7 +55,7 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         put(f"{paint(signs().passed, 'good')} {plural(len(changes.written), 'exercise')} written to {where}{kept}.")
         along = course.way(changes.workspace.way)
         if along.name != FULL_WAY:
-            put(f"{capitalize(along.title)} takes {len(along.lessons)} of them.")
+            put(wrap(f"{capitalize(along.title)} takes {way_length(course, along)}."))
     else:
         put(f"{paint(signs().passed, 'good')} Nothing to add: every exercise is in {where} already.")
     if in_use and changes.written:
