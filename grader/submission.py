@@ -42,16 +42,19 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_submission(path: Path, lesson: Lesson, course: Course, root: Path | None = None) -> Submission:
+def read_submission(
+    path: Path, lesson: Lesson, course: Course, root: Path | None = None, workspace: Path | None = None
+) -> Submission:
     """Return the submission of *lesson* in the file at *path*, with the learner's own modules that it imports.
 
     Modules are looked for beside the file and, if it lies in the folder of a track, in those of the other tracks, but
-    never outside *root*: the learner's folder, or the file itself where it is all that was handed in.
+    never outside *root*: the learner's folder, or the file itself where it is all that was handed in. What is not there
+    is taken from the tracks of *workspace*, whose owner checks a file from elsewhere.
     Raises SubmissionError if the file itself cannot be read; a fault of another file is a note.
     """
     in_workspace = path.absolute().parent.name == lesson.track
     source = read_source(path, if_missing=START if in_workspace else NAME_IT)
-    siblings = _Siblings(path, course, root)
+    siblings = _Siblings(path, course, root, workspace)
     siblings.follow(source)
     artefact = read_artefact(path) if lesson.kind == "capstone" else None
     return Submission(lesson.name, str(path), source, siblings.found, tuple(siblings.notes), artefact=artefact)
@@ -134,7 +137,7 @@ def _make_error(what: str, path: Path, next_step: str) -> SubmissionError:
 class _Siblings:
     """The learner's modules that a file imports, and those that these import in turn."""
 
-    def __init__(self, path: Path, course: Course, root: Path | None) -> None:
+    def __init__(self, path: Path, course: Course, root: Path | None, workspace: Path | None) -> None:
         self.found: dict[str, tuple[str, str]] = {}
         self.notes: list[str] = []
         self._home = path.absolute().parent
@@ -144,6 +147,8 @@ class _Siblings:
         self._root = root.absolute() if root else parent
         others = [parent / name for name in self._tracks if in_track and name != self._home.name]
         self._folders = [folder for folder in (self._home, *others) if folder.is_relative_to(self._root)]
+        self._workspace = workspace or self._root
+        self._folders += [workspace / name for name in self._tracks] if workspace else []
         self._chars_left = MAX_BYTES
 
     def follow(self, source: str) -> None:
@@ -169,7 +174,7 @@ class _Siblings:
         return ""
 
     def _keep(self, name: str, file: Path) -> str:
-        if not file.resolve().is_relative_to(self._root.resolve()):
+        if not any(file.resolve().is_relative_to(folder.resolve()) for folder in (self._root, self._workspace)):
             self._note(f"{file.name} is left out: it is a link that leads out of {self._root}")
             return ""
         try:

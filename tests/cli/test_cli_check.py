@@ -214,6 +214,16 @@ def test_a_file_named_after_no_lesson_needs_one(tmp_path):
     assert "learn check LESSON --file 'my try.py'" in done.stderr
 
 
+def test_a_file_from_elsewhere_uses_the_lessons_of_the_workspace(workspace, tmp_path):
+    """What is not beside it is taken from the workspace around; elsewhere there is nothing to take."""
+    answer(workspace, "moving_average")
+    solution = (TINY / "solutions/basics/argmax_2d.py").read_text()
+    elsewhere = tmp_path / "argmax_2d.py"
+    elsewhere.write_text(f"{solution}\n\nfrom moving_average import moving_average\n")
+    assert learn("check", "argmax_2d", "--file", str(elsewhere), cwd=workspace).returncode == 0
+    assert "No module named" in learn("check", "argmax_2d", "--file", str(elsewhere), cwd=tmp_path).stdout
+
+
 def test_the_next_lesson_is_one_that_is_not_solved(workspace):
     """After success the first lesson not solved is next, as text and as JSON; none is left after the last."""
     solve(workspace, "argmax_2d")
