@@ -92,8 +92,8 @@ for size in ((1, 2), (2, 2), (1, 4), (2, 4), (3, 4), (4, 6)):
     encoding.example(*size)
 
 # --- the order of columns
-mistake("pe-halves", "Your values are right, but in another order: all sines come first, then all cosines. Here they "
-        "alternate.", "Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last "
+mistake("pe-halves", "All sines come first, then all cosines. Here they alternate.",
+        "Put the sines into columns 0::2 and the cosines into columns 1::2 (or stack the two on a last "
         "axis and flatten).", lay="torch.cat((value[:, 0::2], value[:, 1::2]), dim=1)")
 mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.",
         "Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
