@@ -67,9 +67,10 @@ def _make_report(total: int, log: Log) -> Any:
     def report(loss: Any) -> None:
         nonlocal done
         done += 1
-        log.append(("report", float(loss)))
+        loss = float(loss.detach() if hasattr(loss, "detach") else loss)  # else PyTorch warns of what we do
+        log.append(("report", loss))
         if progress_fd is not None and done * MAX_PROGRESS_LINES // total > (done - 1) * MAX_PROGRESS_LINES // total:
-            os.write(progress_fd, b"\x1e%d %d %.4f\n" % (done, total, float(loss)))
+            os.write(progress_fd, b"\x1e%d %d %.4f\n" % (done, total, loss))
 
     return report
 

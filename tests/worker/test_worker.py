@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 import torch
@@ -22,6 +23,7 @@ from grader.judge.processes.remote_module import LocalModule, RemoteModule
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server
+from grader.worker.factories import make
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=20.0)
 
@@ -539,3 +541,14 @@ def test_what_is_told_of_a_training_is_shown_and_is_no_output(any_launcher):
     liar.close()
 
     assert told[2:] == [(7, 9, 0.1234)] and printed == "\x1e1 x\nhello\n"
+
+
+def test_a_reported_loss_may_be_a_tensor_that_has_gradients():
+    """What the report makes of it is no warning of the learner's."""
+    log = []
+    report = make({"kind": "report", "total": 2}, log)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report(torch.tensor(1.5, requires_grad=True))
+        report(0.5)
+    assert log == [("report", 1.5), ("report", 0.5)]
