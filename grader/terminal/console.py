@@ -111,15 +111,19 @@ def has_reader() -> bool:
     return is_terminal(sys.stdout) and is_terminal(sys.stdin)
 
 
-def show_paged(text: str, pager: bool, is_part: bool = False) -> None:
-    """Show a text, through the pager if it is longer than the terminal. A part stays on the screen below others."""
+def show_paged(text: str, pager: bool, is_part: bool = False) -> bool:
+    """Show a text, through the pager if it is longer than the terminal; return whether it was.
+
+    A part stays on the screen below others.
+    """
     import shutil
 
     height = shutil.get_terminal_size((80, 24)).lines
     if pager and has_reader() and text.count("\n") >= height:
         page(text, is_part)
-    else:
-        click.echo(text, nl=False, color=True)
+        return True
+    click.echo(text, nl=False, color=True)
+    return False
 
 
 def page(text: str, is_part: bool = False) -> None:

@@ -8,8 +8,10 @@ from grader.cli.context import CourseContext, find_context, short_path
 from grader.cli.lesson_parameters import lesson_argument
 from grader.cli.options import course_option, pager_option
 from grader.model import Lesson
-from grader.terminal.console import has_reader, paint, show_paged
+from grader.terminal.console import has_reader, paint, put, show_paged
 from grader.terminal.text import clean
+
+QUESTION = "Predict before you read on"  # begins what is asked before a text goes on
 
 
 @click.command("read")
@@ -40,7 +42,9 @@ def command(ctx: click.Context, lesson: str | None, pager: bool, whole: bool) ->
     for number, piece in enumerate(pieces):
         if number and not _wants_the_answer():
             return
-        show_paged(piece, pager, is_part=len(pieces) > 1)
+        is_paged, (_, question, asked) = show_paged(piece, pager, len(pieces) > 1), piece.rpartition(QUESTION)
+        if is_paged and question and number + 1 < len(pieces):
+            put(f"\n{question}{asked}")  # whoever skipped the rest has not seen it
 
 
 def _clean_lines(text: str) -> str:
