@@ -100,7 +100,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
     scale, error = result.mistakes
     assert (scale.id, error.id) == ("at-scale-wrong-axis", "exception")
-    assert scale.says.endswith("(With `mask` it raises an error.)")
+    assert scale.says.endswith("(With `mask` it can raise an error.)")
     assert "is not None" in error.suggests
 
 

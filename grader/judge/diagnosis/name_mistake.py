@@ -111,7 +111,7 @@ class Diagnostician:
             return []
         misfits = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in nearest[0].misfits]
         diagnosis.raises = any(is_error(found, expected) for _, found, expected in misfits)
-        there = "it raises an error" if diagnosis.raises else "it does something else besides"
+        there = "it can raise an error" if diagnosis.raises else "it does something else besides"
         if all(agree(found, expected, probe) for probe, found, expected in misfits):
             there = "it is right"
         where = nearest[0].where
