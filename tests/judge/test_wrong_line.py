@@ -52,6 +52,26 @@ def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
     assert "Line 9 is where it goes wrong: with the reference's `weights` in place of" in line.says
 
 
+TWICE_WRONG = """import torch
+
+
+def sinusoidal_positional_encoding(seq_len, d_model, device=None):
+    pos = torch.arange(seq_len, dtype=torch.float32, device=device).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float32, device=device)
+    freq = 10000.0 ** (-2 * even / d_model)
+    angles = pos * freq
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)
+"""
+
+
+def test_where_an_earlier_line_is_wrong_as_well_none_is_named(launcher: Launcher) -> None:
+    """Angles of other speeds are a multiple in each column, and not right; with the right ones the last line is."""
+    twice = judge_source(launcher, "positional_encoding", TWICE_WRONG)
+    assert {mistake.id for mistake in twice.mistakes} >= {"pe-halves"} and len(twice.mistakes) == 2 and not twice.lines
+    (line,) = judge_source(launcher, "positional_encoding", TWICE_WRONG.replace("-2 *", "-1 *")).lines
+    assert (line.line, line.right) == (9, 8)
+
+
 WITHOUT_SCALE = """import torch
 
 

@@ -14,6 +14,7 @@ RTOL = 1e-4
 MAX_AXES = 4  # whose orders are all tried
 EQUAL = "equal"
 OPPOSITE = "its opposite"
+SLICES = "for each slice along axis"
 
 
 def relate(array: Any, other: Any) -> str:
@@ -96,9 +97,9 @@ def _numeric(a: Any, b: Any) -> Iterator[Test]:
         if numpy.isfinite(middle) and abs(middle) > ATOL:
             yield what.format(middle), partial(_spread_is_small, found, None)
     for axis in range(a.ndim):
-        if a.shape[axis] > 2:
-            yield f"it times another number for each slice along axis {axis}", partial(_spread_is_small, ratio, axis)
-            yield f"it plus another number for each slice along axis {axis}", partial(_spread_is_small, shift, axis)
+        if 2 < a.shape[axis] < a.size:  # of slices of one number each it is always true
+            yield f"it times another number {SLICES} {axis}", partial(_spread_is_small, ratio, axis)
+            yield f"it plus another number {SLICES} {axis}", partial(_spread_is_small, shift, axis)
 
 
 def _spread_is_small(found: Any, axis: int | None) -> bool:

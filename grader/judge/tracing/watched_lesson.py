@@ -159,13 +159,13 @@ def find_wrong_line(
 
 
 def _has_single(exchanges: Sequence[Exchange]) -> bool:
-    """Return True if an argument has an axis of size 1, along which mistakes do not show."""
-    shapes: list[Any] = []
+    """Return True if an argument has an axis of size 1, or is a size of 1: along it mistakes do not show."""
+    sizes: list[Any] = []
     for asked in exchanges:
         if asked.operation == "call":
-            given = [asked.content["args"], asked.content["kwargs"]]
-            map_leaves(given, lambda leaf: shapes.append(getattr(leaf, "shape", ())))
-    return any(1 in shape for shape in shapes)
+            map_leaves(asked.content["kwargs"], lambda leaf: sizes.extend(getattr(leaf, "shape", ())))
+            map_leaves(asked.content["args"], lambda leaf: sizes.extend(getattr(leaf, "shape", [leaf])))
+    return any(type(size) is int and size == 1 for size in sizes)
 
 
 def _numbers_made_of(found: Sequence[Right], index: int) -> list[Right]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from grader.judge.processes.remote_module import CallableModule
 from grader.judge.tracing.matching import Match, Matcher, Right, is_equal
-from grader.judge.tracing.relations import EQUAL, OPPOSITE, relate
+from grader.judge.tracing.relations import EQUAL, OPPOSITE, SLICES, relate
 from grader.judge.tracing.replacements import find_replacements
 from grader.judge.tracing.trace import Request, Step, Trace, exchange, is_number
 from grader.judge.values.compare import is_array, same, to_numpy
@@ -289,7 +289,7 @@ class LineFinder:
                 match = None
             if self._is_known(step) or (match and (match.relation == EQUAL or not is_array(step.value))):
                 continue
-            if match:  # right but for a factor, say: the factor may be wrong
+            if match and SLICES not in match.relation:  # right but for a factor, say: the factor may be wrong
                 waiting += [each for each in step.made_from if self._is_inside(each, step)]
                 continue
             if step.place.kind != "Name" or step.given:
