@@ -113,6 +113,28 @@ def test_a_loop_names_the_first_pass_that_differs(launcher: Launcher) -> None:
     assert "(in pass 2 of " in lines[0].says
 
 
+FIRST_TOKENS = """import torch
+
+
+@torch.no_grad()
+def generate(model, ids, max_new_tokens, max_len, pick):
+    was = model.training
+    model.eval()
+    for _ in range(max_new_tokens):
+        seen = ids[:, :max_len]
+        logits = model(seen)
+        ids = torch.cat([ids, pick(logits[:, -1]).unsqueeze(1)], dim=1)
+    model.train(was)
+    return ids
+"""
+
+
+def test_what_is_right_in_another_pass_is_not_blamed(launcher: Launcher) -> None:
+    """The model is asked about the first tokens in place of the last: what it answers is right for what it got."""
+    result = judge_source(launcher, "generate", FIRST_TOKENS)
+    assert [mistake.id for mistake in result.mistakes] == ["gn-crops-start"] and not result.lines
+
+
 SAYS_WHAT_IT_SAW = """import builtins
 
 import torch

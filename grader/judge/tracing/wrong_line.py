@@ -96,6 +96,10 @@ class LineFinder:
         which = passes.index(index) + 1 if len(passes) > 1 else 0
         expected = trial.right if index == trial.index else None
         found = self._describe(index, trial.right) if index == trial.index else None
+        if expected and found and found.relation == EQUAL and found.right.name:
+            self.is_uncertain = (found.right.name, found.right.mark) == (expected.name, expected.mark)
+            if self.is_uncertain:  # it is right in another pass: what it was given is not
+                return None
         return WrongStep(index, expected, found, self._last_right(index), which, len(passes))
 
     def _first_doubtful(self, index: int) -> int | None:
