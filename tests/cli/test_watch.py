@@ -205,6 +205,23 @@ def test_pictures_and_prints_take_the_place_of_the_verdict(workspace: Path, watc
     watching.type("p")
     watching.wait_for(r"Printed by your code[\s\S]*hello[\s\S]*q quit")
     watching.type("q")
+    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.type("q")
+
+    assert watching.end() == 0
+
+
+def test_what_is_printed_by_the_page_opens_no_pager_at_a_save(workspace: Path, watching: Watching) -> None:
+    """Behind a pager that nobody asked for no save would be judged."""
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello', window)\n")
+    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    watching.type("p")
+    watching.wait_for(r"Printed by your code[\s\S]*q quit")
+    answer(workspace, "moving_average", "def moving_average(values, window):\n    print('hello\\n' * 99)\n")
+    watching.wait_for(r"learn hint moving_average[\s\S]*q quit")
+    answer(workspace, "moving_average")
+    watching.wait_for(RIGHT + r"[\s\S]*?q quit")
+    watching.type("q")
 
     assert watching.end() == 0
 

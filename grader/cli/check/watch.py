@@ -95,9 +95,12 @@ class _Watch:
 
     def _answer(self, kind: str, what: Any) -> bool:
         """Answer an event; return False at the end."""
-        if kind == "key" and what in ("q", "\x04"):
+        if kind == "key" and what == "q" and self.pages:  # as a pager is left
+            self.pages = []
+            self._draw()
+        elif kind == "key" and what in ("q", "\x04"):
             return False
-        if kind == "drawn":
+        elif kind == "drawn":
             self._draw()
         elif kind == "key" and what in ("w", "p"):
             self._turn_page(what)
@@ -121,7 +124,7 @@ class _Watch:
         self.work.examine(self.lesson)
         shown, self.pages = self.pages, []
         if shown:
-            self._turn_page(self.paged)
+            self._turn_page(self.paged, is_asked=False)
         else:
             self._draw()
 
@@ -141,15 +144,19 @@ class _Watch:
         verdict = self.work.verdicts.get(self.lesson.name)
         return f"{score_text(verdict.score if verdict else None)} / 10"
 
-    def _turn_page(self, key: str) -> None:
-        """Show pictures or what was printed; the same key goes on, and after the last back to the verdict."""
+    def _turn_page(self, key: str, is_asked: bool = True) -> None:
+        """Show pictures or what was printed; the same key goes on, and after the last back to the verdict.
+
+        What is longer than the screen goes through the pager where a key asked for it: behind it no save is judged.
+        """
         if self.pages and self.paged == key:
             self.pages.pop(0)
         else:
             rows = shutil.get_terminal_size().lines - FOOTER_LINES
             self.paged, self.pages = key, self._pictures(rows) if key == "w" else [self._prints()]
             if self.pages[0].count("\n") > rows and key == "p":
-                return self._page(self.pages.pop())
+                text = self.pages.pop()
+                return self._page(text) if is_asked else self._draw()
         return self._draw()
 
     def _pictures(self, rows: int) -> list[str]:
