@@ -22,7 +22,7 @@ AS_RETURNS_SAYS = "Give back exactly what the docstring's Returns says."
 ADVICE = {  # on what is regular in wrong answers, by its kind
     "no-gradient": "Look for `.detach()`, `.data`, `.item()`, `torch.no_grad()` or a new `torch.tensor` on its way.",
     "wrong-gradient": "Look for `.detach()`, `.data` or `torch.no_grad()`, and for what is changed in place later.",
-    "no-influence": "Find where it should come in: it is not used, or overwritten.",
+    "no-influence": "Find where it should come in: it is not used, overwritten, or changes what goes unused.",
     "wrong-factor": "Look for a constant that is missing, is there twice, or is another one.",
     "wrong-weights": "Look at the scale of the scores, and at the axis along which they are summed.",
     "wrong-order": "Print the shapes, and follow the order of the axes line by line.",
