@@ -56,7 +56,8 @@ class Evidence:
             more = f" and {len(self.names) - MAX_NAMES_SHOWN} more" if len(self.names) > MAX_NAMES_SHOWN else ""
             shared.append(f"the same uncommon names ({', '.join(self.names[:MAX_NAMES_SHOWN])}{more})")
         if self.remarks:
-            shared.append(f"{_plural(self.remarks, 'equal comment')}")
+            one = self.remarks == 1
+            shared.append("1 equal comment or string" if one else f"{self.remarks} equal comments or strings")
         return f"{'; '.join(shared)}."
 
 
