@@ -135,6 +135,22 @@ def test_what_is_right_in_another_pass_is_not_blamed(launcher: Launcher) -> None
     assert [mistake.id for mistake in result.mistakes] == ["gn-crops-start"] and not result.lines
 
 
+OVER_THE_WHOLE = """import torch
+
+
+def softmax(x, dim=-1):
+    m = x.max()
+    e = (x - m).exp()
+    return e / e.sum(dim, keepdim=True)
+"""
+
+
+def test_what_mends_an_answer_of_equal_numbers_by_chance_is_not_said(launcher: Launcher) -> None:
+    """x - x gives equal weights, which some calls expect: the line is told by a call with other ones."""
+    (line,) = judge_source(launcher, "softmax", OVER_THE_WHOLE).lines
+    assert line.line == 5 and "the reference's `x` in place" not in line.says
+
+
 SAYS_WHAT_IT_SAW = """import builtins
 
 import torch

@@ -15,7 +15,7 @@ from grader.judge.tracing.matching import Right
 from grader.judge.tracing.trace import Request, Trace, is_number, is_value, trace_call
 from grader.judge.tracing.wrong_line import LineFinder
 from grader.judge.transcript.transcript import Exchange, with_handles
-from grader.judge.values.compare import is_array, same
+from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
 from grader.source.step_marks import read_marks
 from grader.worker.arrays import map_leaves
@@ -147,7 +147,7 @@ def find_wrong_line(
     """
     for exchanges in sorted(asked, key=_has_single)[:MAX_CHECKS]:
         for call in watch_calls(module, reference, exchanges):
-            if call.trace.returned and same(call.trace.returned[0], call.answer):
+            if (call.trace.returned and same(call.trace.returned[0], call.answer)) or _is_uniform(call.answer):
                 continue
             right = reference.values(call.right)
             finder = LineFinder(module.subject, call.request, call.trace, right)
@@ -156,6 +156,14 @@ def find_wrong_line(
                 return describe(function, found, call.trace, source, right) if found else None
             break
     return None
+
+
+def _is_uniform(answer: Any) -> bool:
+    """Return True for an answer of one number throughout: many values in an expression's place give it by chance."""
+    if not is_array(answer):
+        return False
+    values = to_numpy(answer)
+    return bool(values.size > 1 and (values == values.flat[0]).all())
 
 
 def _has_single(exchanges: Sequence[Exchange]) -> bool:
