@@ -293,8 +293,9 @@ class LineFinder:
                 match = None
             if self._is_known(step) or (match and (match.relation == EQUAL or not is_array(step.value))):
                 continue
-            if match and SLICES not in match.relation:  # right but for a factor, say: the factor may be wrong
-                waiting += [each for each in step.made_from if self._is_inside(each, step)]
+            if match:  # right but for a factor, say: the factor may be wrong
+                has_one_factor = SLICES not in match.relation
+                waiting += [each for each in step.made_from if self._is_inside(each, step) or not has_one_factor]
                 continue
             if step.place.kind != "Name" or step.given:
                 yield other
