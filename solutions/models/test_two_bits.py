@@ -93,7 +93,7 @@ class Renumbered:
         return logits[..., self.numbers] if is_array(logits) and logits.shape[-1:] == (V,) else logits
 
     def method(self, name):
-        return lambda ids: self.model.method(name)(self.numbers[ids])
+        return lambda ids, *rest: self.model.method(name)(self.numbers[ids], *rest)
 
 
 def trained(submission, rand):
@@ -136,14 +136,19 @@ def fresh_loss(model, rand):
 
 
 def write(model, rand, rows=60, length=T):
-    """Sentences that the model writes, at half the temperature: ids, cut at each full stop."""
+    """Sentences that the model writes, at half the temperature."""
     ids = torch.full((rows, 1), STOP)
     while ids.size(1) < length:
         chances = (2 * logits_of(model, ids)[:, -1]).softmax(-1).cumsum(-1)
         draws = rand.integers(0, 1 << 30, rows, 1) / (1 << 30)
         ids = torch.cat([ids, (chances < draws).sum(-1, keepdim=True).clamp(max=V - 1)], 1)
+    return cut_sentences(ids[:, 1:])
+
+
+def cut_sentences(ids):
+    """The sentences in each row, cut at each full stop; what has none at the end is left out."""
     written = []
-    for row in ids[:, 1:].tolist():
+    for row in ids.tolist():
         ends = [place + 1 for place, word in enumerate(row) if word == STOP]
         written += [row[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
     return written
@@ -441,7 +446,9 @@ def build(submission, rand):
     model, losses = trained(submission, rand)
     yield plot(losses)
     yield f"On fresh text: {fresh_loss(model, rand):.3f} nats a word. The floor is {FLOOR:.3f}, 2 bits."
-    written = write(model, rand, rows=8)
+    draws = rand.integers(0, 1 << 30, T - 1, 8) / (1 << 30)
+    numbered = model.method("write")(torch.full((8, 1), STOP), draws, T)
+    written = cut_sentences(torch.argsort(model.numbers)[numbered][:, 1:])
     right = sum(map(is_sentence, written))
     sentences = [" ".join(WORDS[word] for word in each) for each in written[:5]]
     yield "\n".join([f"It writes, and {right} of {len(written)} sentences are right:", "", *sentences])

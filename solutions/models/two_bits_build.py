@@ -1,8 +1,10 @@
-"""What `learn build two_bits` trains: a small GPT, with the training step of the lesson `training`."""
+"""What `learn build two_bits` trains and lets write: a small GPT of the learner's own lessons."""
 
 import torch
+from generate import generate
 from gpt import GPT
 from language_batches import get_batch
+from sampling import next_token_probs, sample_token
 from torch import nn
 from training import train_step
 
@@ -18,6 +20,15 @@ class TwoBits(GPT):
         super().__init__(vocab_size, max_len, 32, HEADS, 2, 128)
         for table in (self.tok, self.pos):
             nn.init.normal_(table.weight, std=0.02)
+
+    def write(self, ids, draws, max_len):
+        """Continue each text by a token for each row of draws, (new tokens, B), at half the temperature."""
+        left = iter(draws)
+
+        def pick(logits):
+            return sample_token(next_token_probs(logits, temperature=0.5), next(left))
+
+        return generate(self, ids, len(draws), max_len, pick)
 
     def maps(self, ids):
         """Where each head of each layer looks, (L, B, H, T, T): by the names that a block's parameters have."""

@@ -17,7 +17,9 @@ from grader.judge.values.random_inputs import Rand
 from grader.model import Submission
 
 KINDS = {"TwoBits": "class", "fit": "function"}
-PIECES = {"gpt": "models", "language_batches": "text", "training": "core"}
+PIECES = {
+    "generate": "models", "gpt": "models", "language_batches": "text", "sampling": "models", "training": "core",
+}  # fmt: skip
 SGD = {"optimizer": "torch.optim.SGD(model.parameters())", "warm": "0.01"}
 ADAMW = {"optimizer": "torch.optim.AdamW(model.parameters())"}
 
@@ -121,7 +123,7 @@ def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
     lesson = course().lessons["two_bits"]
     result = run_judge(launcher, "two_bits", lambda judge: judge.examine(lesson, submission, 7))
 
-    made_with = "It is made with your gpt.py, language_batches.py, training.py."
+    made_with = "It is made with your generate.py, gpt.py, language_batches.py, sampling.py, training.py."
     assert not result.passed and made_with in result.notes
     assert any("check gpt" in advice.command for advice in result.suggestions), result.suggestions
     outcomes = {check.id: check.outcome for check in result.checks}
