@@ -46,9 +46,9 @@ class FeedForward(nn.Module):
     ...     "w1.weight": torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
     ...     "w1.bias": torch.zeros(3), "w2.bias": torch.zeros(2),
     ...     "w2.weight": torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])})
-    >>> ffn(torch.tensor([[1.0, 2.0], [-1.0, -2.0]])).detach()
-    tensor([[ 0.8413,  2.9959],
-            [-0.1587, -0.0041]])
+    >>> ffn(torch.tensor([[1.0, 0.5], [-1.0, -0.5]])).detach()
+    tensor([[ 0.8413,  1.3998],
+            [-0.1587, -0.1002]])
     """
 
     def __init__(self, d_model, d_ff):
