@@ -14,10 +14,10 @@ from grader.judge.checks.check import Check
 from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
 from grader.judge.checks.lesson_checks import LessonChecks, make_diagnostician
 from grader.judge.checks.loaded_submission import (
+    Known,
     LearnerFunctions,
     LoadedSubmission,
     OwnFunctions,
-    SameAsReference,
 )
 from grader.judge.checks.mending import MendingModule
 from grader.judge.checks.run_checks import run_checks
@@ -124,7 +124,7 @@ class Judge:
         namespace: Mapping[str, Any],
         seed: int,
         may_draw: bool = True,
-        same: SameAsReference = SameAsReference(),  # noqa: B008  it is frozen
+        known: Known = Known(),  # noqa: B008  it is frozen
     ) -> LessonResult:
         """Return the verdict on the course's own functions (a known mistake, an alternative), run in this process.
 
@@ -132,14 +132,12 @@ class Judge:
             may_draw: Dropout may be on: then checks that fail are run once more without it.
         """
         checks = self.lesson_checks(lesson, seed)
-        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace, may_draw, same))
+        return self._examine(checks, Submission(lesson.name, "", ""), OwnFunctions(checks, namespace, may_draw, known))
 
-    def check_own(
-        self, lesson: Lesson, namespace: Mapping[str, Any], seed: int, same: SameAsReference
-    ) -> list[CheckResult]:
+    def check_own(self, lesson: Lesson, namespace: Mapping[str, Any], seed: int, known: Known) -> list[CheckResult]:
         """Return the results of the checks alone on the course's own functions: no mistake is named."""
         checks, submission = self.lesson_checks(lesson, seed), Submission(lesson.name, "", "")
-        loaded = OwnFunctions(checks, namespace, True, same)
+        loaded = OwnFunctions(checks, namespace, True, known)
         loaded.load()
         return self._check(checks, submission, loaded)
 
@@ -336,7 +334,7 @@ class Judge:
         diagnostician = self.diagnosticians(lesson).get(function)
         if diagnostician is None:
             return Diagnosis()
-        diagnosis = diagnostician.diagnose(subject, loaded.same.probes)
+        diagnosis = diagnostician.diagnose(subject, loaded.known.observations)
         if draws:
             still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
             diagnosis.named = [*(diagnosis.named or [name_randomness(function)]), *still.named]

@@ -12,7 +12,7 @@ from grader.authoring.release.record_answers import unrecordable
 from grader.files import read_file
 from grader.judge.checks.check import Check
 from grader.judge.checks.lesson_checks import LessonChecks
-from grader.judge.checks.loaded_submission import OwnFunctions, SameAsReference
+from grader.judge.checks.loaded_submission import Known, OwnFunctions
 from grader.judge.checks.run_checks import Outcome, run_checks
 from grader.judge.course_files import line_in, load_file
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED
@@ -118,8 +118,8 @@ class Proof:
         namespace = self._with(mistake_set, right.changes, right.version)
         for seed in self.on_seed:
             unreached = self._reached(mistake_set, seed).unreached(right.changes, right.version)
-            same = SameAsReference(unreached - self.unsound)
-            for outcome in self._run(namespace, seed, same=same):
+            known = Known(unreached - self.unsound)
+            for outcome in self._run(namespace, seed, known=known):
                 if outcome.kind != "passed" and outcome.check.name not in self.unsound:
                     what = f"{mistake_set.function}, alternative “{right.name}” is rejected on seed {seed}"
                     place = self.lesson.mistakes_path, right.line
@@ -200,7 +200,8 @@ class Proof:
         namespace = self._with(diagnostician.mistake_set, mistake.changes, mistake.version)
         first, *others = self.on_seed
         may_draw = mistake.version is not None or "dropout" in str(mistake.changes)
-        result = self.judge.examine_own(self.lesson, namespace, first, may_draw, self._same(diagnostician, mistake))
+        known = self._known(diagnostician, mistake, may_draw)
+        result = self.judge.examine_own(self.lesson, namespace, first, may_draw, known)
         caught = self._note_failed(result)
         self.report.matrix[diagnostician.mistake_set.function][mistake.label] = caught
         passed = [seed for seed in (first, *others) if not self._is_rejected(namespace, seed, caught, may_draw)]
@@ -222,11 +223,11 @@ class Proof:
         """Put each fault of form into each function of the reference, and note what it scores."""
         first = min(self.on_seed)
         for function in [function for function in self.lesson.functions if function.name in self.base]:
-            same = SameAsReference(not_asking(self.on_seed[first], function.name) - self.unsound)
+            known = Known(not_asking(self.on_seed[first], function.name) - self.unsound)
             for name, form in FORMS.items():
                 changed: list[str] = []
                 namespace = {**self.base, function.name: in_form(self.base[function.name], form, changed)}
-                results = self.judge.check_own(self.lesson, namespace, first, same)
+                results = self.judge.check_own(self.lesson, namespace, first, known)
                 score = score_of(results)
                 if changed and all(check.passed for check in results):
                     what = f"{function.name}: “{name}” passes every check."
@@ -237,14 +238,15 @@ class Proof:
     def _add_mistake(self, what: str, mistake: Mistake) -> None:
         self.report.add(what, self.lesson.mistakes_path, mistake.line)
 
-    def _same(self, diagnostician: Diagnostician, mistake: Mistake) -> SameAsReference:
-        """Return what runs no line of a mistake: there it is the reference, and need not be run to be known."""
+    def _known(self, diagnostician: Diagnostician, mistake: Mistake, may_draw: bool) -> Known:
+        """Return the checks that run no line of a mistake, and what is observed of it, where both are certain."""
         mistake_set, outputs = diagnostician.mistake_set, diagnostician.outputs
         checks = self._reached(mistake_set, min(self.on_seed)).unreached(mistake.changes, mistake.version)
         number = _number_of(mistake, mistake_set)
-        pairs = zip(diagnostician.probes, outputs.reached, strict=True)
-        probes = frozenset(probe.name for probe, mistakes in pairs if not mistakes & number)
-        return SameAsReference(checks - self.unsound, probes)
+        reached = [number & each for each in outputs.reached]
+        asked = [index for index, mistakes in enumerate(reached) if not (mistakes and may_draw)]
+        observations = {outputs.probes[index].name: outputs.answer(index, reached[index]) for index in asked}
+        return Known(checks - self.unsound, observations)
 
     def _reached(self, mistake_set: MistakeSet, seed: int) -> ReachedSteps:
         key = mistake_set.function, seed
@@ -298,10 +300,10 @@ class Proof:
         seed: int,
         checks: Sequence[Check] | None = None,
         may_draw: bool = True,
-        same: SameAsReference = SameAsReference(),  # noqa: B008  it is frozen
+        known: Known = Known(),  # noqa: B008  it is frozen
     ) -> Iterator[Outcome]:
         """Run the checks on the course's own functions."""
-        loaded = OwnFunctions(self.on_seed[seed], namespace, may_draw, same)
+        loaded = OwnFunctions(self.on_seed[seed], namespace, may_draw, known)
         loaded.load()
         yield from run_checks(self.on_seed[seed], Submission(self.lesson.name, "", ""), loaded, checks)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.errors import WorkerError
@@ -24,11 +24,11 @@ SECONDS_OF_SMALL_CALLS = 2.0  # for each call whose arguments the course keeps s
 
 
 @dataclass(frozen=True)
-class SameAsReference:
-    """The names of checks, and of probes, of which it is known that they run no line that is not the reference's."""
+class Known:
+    """What need not be run: checks that run no line but the reference's, and by its name what each probe observes."""
 
     checks: frozenset[str] = frozenset()
-    probes: frozenset[str] = frozenset()
+    observations: Mapping[str, Any] = field(default_factory=dict)
 
 
 class LoadedSubmission:
@@ -46,7 +46,7 @@ class LoadedSubmission:
         self.told: list[str] = []  # by checks
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.may_draw = False  # dropout may be on, whatever the source says
-        self.same = SameAsReference()
+        self.known = Known()
 
     @property
     def is_alive(self) -> bool:
@@ -104,10 +104,10 @@ class OwnFunctions(LoadedSubmission):
         checks: LessonChecks,
         namespace: Mapping[str, Any],
         may_draw: bool = True,
-        same: SameAsReference = SameAsReference(),
+        known: Known = Known(),
     ) -> None:
         super().__init__(checks)
-        self.namespace, self.may_draw, self.same = namespace, may_draw, same
+        self.namespace, self.may_draw, self.known = namespace, may_draw, known
 
     def load(self) -> CallableModule:
         self.subject = LocalModule(self.namespace, self.kinds)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from grader.errors import SelfattendError
@@ -103,13 +104,13 @@ class MistakeOutputs:
         self._subjects: dict[int, LocalModule] = {}
         self._sets: dict[int, Sequence[int]] = {}
 
-    def observe_all(self, subject: CallableModule, same: Collection[str] = ()) -> Observations:
+    def observe_all(self, subject: CallableModule, known: Mapping[str, Any] = MappingProxyType({})) -> Observations:
         """Observe a subject on every probe; prefetched replies are used where they go as far as the probe asks.
 
         Args:
-            same: The names of probes on which it is known to be the reference.
+            known: What is observed on some probes, by their names: they are not asked.
         """
-        observations = {probe.name: self.reference(probe) for probe in self.probes if probe.name in same}
+        observations = dict(known)
         if isinstance(subject, PrefetchedModule):
             with suppress(LearnerError):  # then there is no worker, and each probe says so
                 subject.fetch(list(self.transcripts.values()))

@@ -6,8 +6,9 @@ Where several combinations fit, only what they have in common is certain, and on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from grader.judge.diagnosis.mistake_outputs import (
@@ -74,9 +75,9 @@ class Diagnostician:
             if unknown := set(mistake.only) - known:
                 raise ValueError(f"{mistake.id} names unknown probes {sorted(unknown)}; there are {sorted(known)}")
 
-    def diagnose(self, subject: CallableModule, same: Collection[str] = ()) -> Diagnosis:
-        """Observe the subject on every probe and say what that means. `same`: as for `observe_all`."""
-        seen = self.outputs.observe_all(subject, same)
+    def diagnose(self, subject: CallableModule, known: Mapping[str, Any] = MappingProxyType({})) -> Diagnosis:
+        """Observe the subject on every probe and say what that means. `known`: as for `observe_all`."""
+        seen = self.outputs.observe_all(subject, known)
         diagnosis = self._compare(seen)
         if diagnosis.first_wrong is None:
             return diagnosis
