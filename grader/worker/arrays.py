@@ -94,11 +94,13 @@ def _pack_numpy(value: Any, max_bytes: int) -> Array | Opaque | None:
 
 def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     """Apply *change* to everything in plain data that is not a list, a tuple or a dictionary."""
+    if type(value) in PLAIN_TYPES:
+        return change(value)
+    if isinstance(value, dict):
+        return {key: map_leaves(item, change) for key, item in value.items()}
     if isinstance(value, SEQUENCES):
         items = [map_leaves(item, change) for item in value]
         return items if isinstance(value, list) else tuple(items)  # a named tuple becomes a plain one
-    if isinstance(value, dict):
-        return {key: map_leaves(item, change) for key, item in value.items()}
     return change(value)
 
 
@@ -129,20 +131,30 @@ def device_types(value: Any) -> set[str]:
         return {device for item in value for device in device_types(item)}
     if isinstance(value, dict):
         return {device for item in value.values() for device in device_types(item)}
-    if isinstance(value, Array):
-        return {value.device}
-    device: Any = getattr(value, "device", None)
-    return {device.type} if hasattr(device, "type") else set()
+    device = _device_type(value)
+    return {device} if device else set()
 
 
-def move_to_cpu(value: Any) -> Any:
-    """Move every tensor in plain data to the CPU; one without data (on `meta`) becomes an `Opaque`."""
-    return map_leaves(value, lambda leaf: unpack(pack(leaf)) if device_types(leaf) - {"cpu"} else leaf)
+def _device_type(leaf: Any) -> str:
+    """Return the type of device that a tensor is on, "" for anything else."""
+    if isinstance(leaf, Array):
+        return leaf.device
+    device: Any = getattr(leaf, "device", None)
+    return device.type if hasattr(device, "type") else ""
 
 
-def detach_tensors(value: Any) -> Any:
-    """Detach every tensor in plain data from autograd's graph, as a value that a worker sends is."""
-    return map_leaves(value, lambda leaf: leaf.detach() if getattr(leaf, "requires_grad", False) is True else leaf)
+def bring_home(value: Any) -> Any:
+    """Make the tensors in plain data what those are that a worker sends: on the CPU, and without autograd's graph.
+
+    One without data (on `meta`) becomes an `Opaque`.
+    """
+    return map_leaves(value, _bring_leaf_home)
+
+
+def _bring_leaf_home(leaf: Any) -> Any:
+    if _device_type(leaf) not in ("", "cpu"):
+        return unpack(pack(leaf))
+    return leaf.detach() if getattr(leaf, "requires_grad", False) is True else leaf
 
 
 def duplicate(value: Any) -> Any:
@@ -154,6 +166,8 @@ def duplicate(value: Any) -> Any:
 
 
 def _copy_leaf(leaf: Any) -> Any:
+    if type(leaf) in PLAIN_TYPES:
+        return leaf
     if hasattr(leaf, "clone"):
         return leaf.detach().clone().contiguous()
     return leaf.copy() if hasattr(leaf, "dtype") and hasattr(leaf, "copy") else leaf

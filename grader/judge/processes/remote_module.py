@@ -24,7 +24,7 @@ from grader.errors import WorkerError, WorkerTimeout
 from grader.judge.errors import LearnerError
 from grader.judge.processes.connection import NOT_AN_ANSWER, Worker
 from grader.judge.processes.reply_schema import Malformed, read_error, read_frames, reply_to
-from grader.worker.arrays import detach_tensors, device_types, duplicate, map_leaves, move_to_cpu, pack
+from grader.worker.arrays import bring_home, device_types, duplicate, map_leaves, pack
 from grader.worker.operations import ModuleHost
 from grader.worker.wire import Handle
 
@@ -223,7 +223,7 @@ class LocalModule(CallableModule):
         if "error" in reply:
             raise LearnerError(*read_error(reply["error"]))
         if operation == "call":
-            home: dict[str, Any] = detach_tensors(move_to_cpu(reply))
+            home: dict[str, Any] = bring_home(reply)
             return home | {"devices": tuple(sorted(device_types(reply["value"])))}
         return reply
 

@@ -61,7 +61,8 @@ class _TorchSource:
     def normal(self, shape: tuple[int, ...], scale: float, dtype: Any) -> Any:
         import torch
 
-        return torch.randn(shape, generator=self._generator).to(dtype or torch.float32) * scale
+        drawn = torch.randn(shape, generator=self._generator).to(dtype or torch.float32)
+        return drawn if scale == 1.0 else drawn * scale
 
     def integers(self, low: int, high: int, shape: tuple[int, ...]) -> Any:
         import torch
