@@ -78,7 +78,8 @@ def _make_report(total: int, log: Log) -> Any:
 def _make_model(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
-    layers = [_make_layer(name, *sizes) for name, *sizes in spec["layers"]]
+    is_drawn = spec.get("state") is None
+    layers = [_make_layer(name, is_drawn, *sizes) for name, *sizes in spec["layers"]]
     model = _stack_class("cached" if spec.get("cached") else "watched" if spec.get("heads") else "")(layers, log)
     model.heads = spec.get("heads")
     if spec.get("dtype"):
@@ -91,13 +92,21 @@ def _make_model(spec: dict[str, Any], log: Log) -> Any:
     return model
 
 
-def _make_layer(name: str, *sizes: Any) -> Any:
+def _make_layer(name: str, is_drawn: bool, *sizes: Any) -> Any:
     from torch import nn
 
-    layer = getattr(nn, LAYERS.get(name, "Identity"))(*sizes)
+    kind = getattr(nn, LAYERS.get(name, "Identity"))
+    layer = kind(*sizes) if is_drawn else _undrawn(kind)(*sizes)
+    layer.__class__ = kind
     if name not in LAYERS:
         layer.register_forward_hook(lambda _layer, _inputs, output: OPERATIONS[name](output))
     return layer
+
+
+@cache
+def _undrawn(kind: Any) -> Any:
+    """Return a layer's class that draws no weights: where a state gives them, that takes longer than all the rest."""
+    return type(kind.__name__, (kind,), {"reset_parameters": lambda _layer: None})
 
 
 @cache

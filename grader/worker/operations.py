@@ -25,6 +25,7 @@ MAX_FRAMES = 8
 MAX_LINE_CHARS = 500
 MAX_PUBLIC_NAMES = 200
 MAX_EXCHANGE_SECONDS = 1.0
+MAY_HOLD_HANDLE = (Handle, list, tuple, dict)
 
 Request = dict[str, Any]
 Reply = dict[str, Any]
@@ -203,6 +204,8 @@ class ModuleHost:
 
     def _resolve(self, value: Any) -> Any:
         """Replace every handle by its object."""
+        if not any(isinstance(each, MAY_HOLD_HANDLE) for each in (value.values() if type(value) is dict else value)):
+            return value  # most arguments are arrays and numbers
         return map_leaves(value, lambda leaf: self.objects[leaf.number] if isinstance(leaf, Handle) else leaf)
 
 

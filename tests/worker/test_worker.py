@@ -552,3 +552,11 @@ def test_a_reported_loss_may_be_a_tensor_that_has_gradients():
         report(torch.tensor(1.5, requires_grad=True))
         report(0.5)
     assert log == [("report", 1.5), ("report", 0.5)]
+
+
+def test_a_model_made_from_a_state_is_of_torchs_own_layers():
+    """Whoever tells layers apart by their type sees torch's, and the weights are those of the state to the last one."""
+    weights = torch.arange(6.0).view(2, 3)
+    made = make({"kind": "model", "layers": [["linear", 3, 2, False]], "state": {"layers.0.weight": weights}}, [])
+    assert type(made.layers[0]) is torch.nn.Linear
+    assert torch.equal(made.layers[0].weight, weights)
