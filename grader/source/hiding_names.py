@@ -1,0 +1,29 @@
+"""The names with which a call can be hidden from a reader of the source, or from the call monitor."""
+
+from __future__ import annotations
+
+# fmt: off
+LIBRARIES = frozenset({
+    "torch", "numpy", "scipy", "sklearn", "jax", "flax", "tensorflow", "keras", "transformers", "xformers", "cupy",
+})
+
+# Names with which a call can be hidden from a reader of the source, or from the call monitor.
+HIDING_CALLS = frozenset({"exec", "eval", "compile", "__import__"})
+HIDING_NAMES = frozenset({
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "_DisableTorchDispatch", "_disabled_torch_function_impl",
+    "_pop_torch_function_stack", "_pop_torch_dispatch_stack", "_dispatch_library", "_getframe", "_current_frames",
+    "currentframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "ag_frame",
+    "__globals__", "__builtins__", "__closure__", "__code__", "__subclasses__", "__traceback__", "get_objects",
+    "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
+})
+# What holds for a module or a name in it holds for all below. Of a library, private names are hiding places too.
+HIDING_PLACES = frozenset({
+    "sys.modules", "sys.meta_path", "grader", "builtins", "ctypes", "_ctypes", "cffi", "runpy", "code", "codeop",
+    "pickle", "_pickle", "marshal", "pydoc", "pkgutil", "unittest.mock", "inspect.stack", "inspect.trace",
+    "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
+    "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
+})
+LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
+NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
+MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
+# fmt: on
