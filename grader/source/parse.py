@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 import warnings
 from functools import cache, lru_cache
 
@@ -43,11 +44,35 @@ def _parse(source: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(source)
+            return _parse_anywhere(source)
         except (RecursionError, MemoryError) as error:
             raise SyntaxError("the source is nested too deeply") from error
         except ValueError as error:
             raise SyntaxError("the source holds characters that Python source cannot") from error
+
+
+def _parse_anywhere(source: str) -> ast.Module:
+    """Parse what a worker compiles, however many frames are below this one: each takes from the depth of a tree.
+
+    A thread begins without any; a worker has some. What is too deep there as well never runs. Raises what Python does.
+    """
+    try:
+        return ast.parse(source)
+    except RecursionError:
+        made: list[ast.Module | RecursionError] = []
+        thread = threading.Thread(target=lambda: made.append(_tree_or_error(source)))
+        thread.start()
+        thread.join()
+        if isinstance(made[0], RecursionError):
+            raise made[0] from None
+        return made[0]
+
+
+def _tree_or_error(source: str) -> ast.Module | RecursionError:
+    try:
+        return ast.parse(source)
+    except RecursionError as error:
+        return error
 
 
 _parse_cached = lru_cache(maxsize=16)(_parse)

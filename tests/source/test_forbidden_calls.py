@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 import time
 from functools import partial
 
@@ -156,6 +157,40 @@ def test_a_call_is_followed_into_the_learners_other_files():
         "import helper\ndef softmax(x, dim=-1):\n    return helper.go(x)\n": "me/helper.py",
         "import between as b\ndef softmax(x, dim=-1):\n    return b.go(x)\n": "me/helper.py",
         "from quiet import ONE\ndef softmax(x, dim=-1):\n    return x * ONE\n": None,
+def test_what_a_worker_may_load_is_read_however_deep_the_judge_stands():
+    """A source that compiles where no frames are below is read where hundreds are: it went unread, and hid all."""
+    chain = "def never(a):\n    return a{}\n"
+    deepest = deepest_that_compiles(lambda depth: chain.format(".b" * depth))
+    source = chain.format(".b" * deepest) + HIDDEN["frames"]
+
+    def from_below(frames):
+        return from_below(frames - 1) if frames else find_forbidden_call(source, "softmax", FORBIDS)
+
+    found = from_below(300)
+    assert found is not None and found.hides
+
+
+def deepest_that_compiles(write):
+    """How deep a source may be that the compiler takes in a worker, where eight frames are below it."""
+    found = [0, 20_000]
+
+    def search(frames=6):
+        if frames:
+            search(frames - 1)
+        while found[1] - found[0] > 1:
+            middle = sum(found) // 2
+            try:
+                compile(write(middle), "", "exec")
+                found[0] = middle
+            except RecursionError:
+                found[1] = middle
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
     }
     for source, path in uses.items():
         call = find_forbidden_call(source, "softmax", FORBIDS, siblings)
