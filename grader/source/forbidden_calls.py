@@ -28,7 +28,7 @@ from grader.source.hiding_names import (
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
-from grader.source.side_effects import is_main_guard
+from grader.source.side_effects import without_main_guard
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class _Module:
     """One file: what its top level binds and imports, and under which names."""
 
     def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
-        self.body = [node for node in tree.body if not is_main_guard(node)]
+        self.body = without_main_guard(tree)
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name for node in self.body if isinstance(node, ast.FunctionDef)}

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Import
-from grader.source.side_effects import is_main_guard
+from grader.source.side_effects import without_main_guard
 
 # Parts of names that tell calls apart: output, random numbers, caches.
 _STATEFUL_NAME = re.compile(
@@ -33,7 +33,7 @@ def _is_pure(source: str) -> bool:
         tree = parse(source)
     except SyntaxError:
         return False
-    body = [statement for statement in tree.body if not is_main_guard(statement)]
+    body = without_main_guard(tree)
     return all(map(_is_constant_statement, body)) and all(_is_stateless(node) for node in nodes_in(*body))
 
 

@@ -66,14 +66,28 @@ def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
         tree = parse(source)
     except SyntaxError:
         return True  # it never runs
-    analysis = _Analysis([node for node in tree.body if not is_main_guard(node)], own)
+    analysis = _Analysis(without_main_guard(tree), own)
     if len(analysis.nodes) > MAX_NODES:
         return False
     return all(analysis.allows(node) for node in analysis.nodes if type(node) in EXAMINED)
 
 
-def is_main_guard(node: ast.stmt) -> bool:
-    """Return True for `if __name__ == "__main__":` without an `else`, which no worker runs."""
+def without_main_guard(tree: ast.Module) -> list[ast.stmt]:
+    """Return what a worker runs: all but `if __name__ == "__main__":`, unless the source may set that name itself."""
+    return tree.body if any(map(_may_set_name, nodes_in(tree))) else [node for node in tree.body if not _is_guard(node)]
+
+
+def _may_set_name(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(attr="__name__", ctx=ast.Store()) | ast.keyword(arg="__name__"):
+            return True
+        case ast.Constant(value="__name__"):  # globals()["__name__"]
+            return True
+    return "__name__" in names_bound_by(node)
+
+
+def _is_guard(node: ast.stmt) -> bool:
+    """Return True for `if __name__ == "__main__":` without an `else`."""
     test = node.test if isinstance(node, ast.If) and not node.orelse else None
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
