@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.hiding_names import (
+    ALL_NAMES,
     HIDING_CALLS,
     HIDING_NAMES,
     HIDING_PLACES,
@@ -57,12 +58,13 @@ def find_forbidden_calls(
     matches: Callable[[str], str | None],
     siblings: Mapping[str, tuple[str, str]] | None = None,
 ) -> dict[str, ForbiddenCall]:
+    name: str = "",
     """Return the first forbidden call that each of *functions* can reach; a source that is not Python has none.
 
-    *source* is the lesson's own file; *siblings* are path and source, by module name, of files that it may import.
-    *matches* tells whether a library's name is forbidden.
+    *source* is the lesson's own file, which it may import as *name*; *siblings* are path and source, by module name, of
+    others that it may import. *matches* tells whether a library's name is forbidden.
     """
-    program = _Program(source, siblings or {})
+    program = _Program(source, {**(siblings or {}), **({name: ("", source)} if name else {})})
     hiding = program.find_hiding(functions)
     found = {name: program.find(name, matches) or hiding for name in functions}
     return {name: call for name, call in found.items() if call is not None}
@@ -109,7 +111,9 @@ class _Program:
             if module is None:
                 continue
             found = {module.imported[name]} if name in module.imported else set()
-            for node in module.bindings.get(name, ()):
+            if name not in module.bindings:  # it may come with `from helper import *`
+                found |= {(other, name) for other in module.own_stars}
+            for node in module.body if name == EVERYTHING else module.bindings.get(name, ()):
                 if id(node) not in seen_nodes:
                     seen_nodes.add(id(node))
                     yield where, module, node
@@ -129,6 +133,7 @@ MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
 AT_IMPORT = ""  # stands for what runs when a module is imported
 
+EVERYTHING = "*"  # for all that a module binds
 
 class _Module:
     """One file: what its top level binds and imports, and under which names."""
@@ -144,6 +149,7 @@ class _Module:
         self.own_attributes = set(_own_attributes(nodes))
         self.harmless = _harmless(nodes)
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
+        self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.bindings: dict[str, list[ast.AST]] = {
@@ -166,6 +172,8 @@ class _Module:
             if isinstance(node, ast.Import) and alias.name in own:
                 self.own_modules[local] = alias.name
             elif module in own:
+            elif module in own and alias.name == "*":
+                self.own_stars.append(module)
                 self.imported[local] = (module, alias.name)
             elif alias.name == "*":
                 self.stars += [module] if _first_part(module) in LIBRARIES else []
@@ -230,13 +238,24 @@ class _Module:
 
     def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
-        for part in nodes_in(node):
+        parts = nodes_in(node)
+        owners = {id(part.value) for part in parts if isinstance(part, ast.Attribute)}
+        indexed = {id(part.value) for part in parts if isinstance(part, ast.Subscript) and _text_of(part.slice)}
+        for part in parts:
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
                 found.add((None, part.value))
             elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
                 if part.value.id in self.own_modules:
                     found.add((self.own_modules[part.value.id], part.attr))
             elif isinstance(part, ast.alias):  # imported where it is used
+            elif isinstance(part, ast.Name) and part.id in self.own_modules and id(part) not in owners:
+                found.add((self.own_modules[part.id], EVERYTHING))  # in whatever hands
+            elif (
+                isinstance(part, ast.Call) and _last_name(part) in ALL_NAMES and not (part.args or id(part) in indexed)
+            ):
+                found.add((None, EVERYTHING))
+            elif isinstance(part, ast.ImportFrom) and part.module in self.own_stars:
+                found.add((part.module, AT_IMPORT))
                 local = part.asname or part.name
                 found.add((None, local))
                 module = self.own_modules.get(local) or self.imported.get(local, ("",))[0]

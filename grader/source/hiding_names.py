@@ -27,3 +27,4 @@ LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
+ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument

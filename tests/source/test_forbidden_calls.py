@@ -144,19 +144,6 @@ def test_what_could_hide_a_call_is_found(case):
     assert call is not None and call.hides and "hidden" in call.says
 
 
-def test_a_call_is_followed_into_the_learners_other_files():
-    """A helper that is imported counts with its own file and line, whichever way it is imported; one that is not used
-    does not."""
-    siblings = {
-        "helper": ("me/helper.py", "import torch\n\n\ndef go(x):\n    return torch.softmax(x, 0)\n"),
-        "between": ("me/between.py", "import helper as h\n\n\ndef go(x):\n    return h.go(x)\n"),
-        "quiet": ("me/quiet.py", "import torch\n\n\ndef see(x):\n    return torch.softmax(x, 0)\n\n\nONE = 1\n"),
-    }
-    uses = {
-        "from helper import go as g\ndef softmax(x, dim=-1):\n    return g(x)\n": "me/helper.py",
-        "import helper\ndef softmax(x, dim=-1):\n    return helper.go(x)\n": "me/helper.py",
-        "import between as b\ndef softmax(x, dim=-1):\n    return b.go(x)\n": "me/helper.py",
-        "from quiet import ONE\ndef softmax(x, dim=-1):\n    return x * ONE\n": None,
 def test_what_a_worker_may_load_is_read_however_deep_the_judge_stands():
     """A source that compiles where no frames are below is read where hundreds are: it went unread, and hid all."""
     chain = "def never(a):\n    return a{}\n"

@@ -68,7 +68,7 @@ class _Run:
         if self.lesson.forbids:
             is_forbidden = partial(matches, forbids=self.lesson.forbids)
             self.forbidden = find_forbidden_calls(
-                submission.source, self.lesson.kinds, is_forbidden, submission.siblings
+                submission.source, self.lesson.kinds, is_forbidden, submission.siblings, submission.lesson
             )
         self.outcomes: dict[str, Outcome] = {}
         self._deaths: Counter[str] = Counter()  # of workers, by function
