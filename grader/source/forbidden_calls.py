@@ -26,6 +26,7 @@ from grader.source.hiding_names import (
     LOOKUPS,
     MAKING_TEXT,
     NAMES_BY_TEXT,
+    RUNNING_TEXT,
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
@@ -57,8 +58,8 @@ def find_forbidden_calls(
     functions: Collection[str],
     matches: Callable[[str], str | None],
     siblings: Mapping[str, tuple[str, str]] | None = None,
-) -> dict[str, ForbiddenCall]:
     name: str = "",
+) -> dict[str, ForbiddenCall]:
     """Return the first forbidden call that each of *functions* can reach; a source that is not Python has none.
 
     *source* is the lesson's own file, which it may import as *name*; *siblings* are path and source, by module name, of
@@ -132,8 +133,8 @@ BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
 AT_IMPORT = ""  # stands for what runs when a module is imported
-
 EVERYTHING = "*"  # for all that a module binds
+
 
 class _Module:
     """One file: what its top level binds and imports, and under which names."""
@@ -148,8 +149,8 @@ class _Module:
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(_own_attributes(nodes))
         self.harmless = _harmless(nodes)
-        self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
+        self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.bindings: dict[str, list[ast.AST]] = {
@@ -171,9 +172,9 @@ class _Module:
             local = alias.asname or alias.name
             if isinstance(node, ast.Import) and alias.name in own:
                 self.own_modules[local] = alias.name
-            elif module in own:
             elif module in own and alias.name == "*":
                 self.own_stars.append(module)
+            elif module in own:
                 self.imported[local] = (module, alias.name)
             elif alias.name == "*":
                 self.stars += [module] if _first_part(module) in LIBRARIES else []
@@ -247,7 +248,6 @@ class _Module:
             elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
                 if part.value.id in self.own_modules:
                     found.add((self.own_modules[part.value.id], part.attr))
-            elif isinstance(part, ast.alias):  # imported where it is used
             elif isinstance(part, ast.Name) and part.id in self.own_modules and id(part) not in owners:
                 found.add((self.own_modules[part.id], EVERYTHING))  # in whatever hands
             elif (
@@ -256,6 +256,7 @@ class _Module:
                 found.add((None, EVERYTHING))
             elif isinstance(part, ast.ImportFrom) and part.module in self.own_stars:
                 found.add((part.module, AT_IMPORT))
+            elif isinstance(part, ast.alias):  # imported where it is used
                 local = part.asname or part.name
                 found.add((None, local))
                 module = self.own_modules.get(local) or self.imported.get(local, ("",))[0]
@@ -316,7 +317,7 @@ class _Module:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
         # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
-        return path if path == "sys" else _hiding_place(path)
+        return path if path == "sys" else _hiding_place(path, HIDING_PLACES | RUNNING_TEXT)
 
 
 _read_module = lru_cache(maxsize=32)(lambda source, own: _Module(parse(source), own))  # of a learner's lessons in turn
@@ -367,7 +368,7 @@ def _first_part(path: str) -> str:
     return path.partition(".")[0]
 
 
-def _hiding_place(path: str) -> str:
+def _hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     """Return as much of a dotted name as names a hiding place, or ""."""
     if path == LONG_NAME:
         return path
@@ -375,7 +376,7 @@ def _hiding_place(path: str) -> str:
     for end, part in enumerate(parts, 1):
         place = ".".join(parts[:end])
         private = part.startswith("_") and not part.endswith("__") and parts[0] in LIBRARIES and end > 1
-        if private or place in HIDING_PLACES or part in HIDING_NAMES or (part == "sys" and end > 1):
+        if private or place in places or part in HIDING_NAMES or (part == "sys" and end > 1):
             return place
     return ""
 

@@ -23,8 +23,19 @@ HIDING_PLACES = frozenset({
     "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
     "torch.ops", "torch.classes", "torch.package", "torch.load", "torch.serialization",
 })
+# What runs a text, or follows names in one. To import it alone does nothing: a learner may time and debug elsewhere.
+RUNNING_TEXT = frozenset({
+    "timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main", "cProfile.run", "cProfile.runctx",
+    "cProfile.Profile", "profile.run", "profile.runctx", "profile.Profile", "trace.Trace", "pdb.run", "pdb.runctx",
+    "pdb.runeval", "pdb.runcall", "pdb.Pdb", "bdb.Bdb", "doctest.debug", "doctest.debug_src", "doctest.debug_script",
+    "doctest.run_docstring_examples", "doctest.DocTestRunner", "rlcompleter", "typing.get_type_hints",
+    "typing.ForwardRef", "inspect.get_annotations", "functools.singledispatch",
+    "functools.singledispatchmethod", "string.Formatter", "logging.config", "importlib.util", "importlib.machinery",
+    "jinja2", "sympy", "numpy.load", "numpy.testing", "numpy.f2py", "torch.utils.benchmark", "torch.hub",
+    "torch.utils.cpp_extension",
+})
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
+ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
-ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument

@@ -75,6 +75,15 @@ HIDDEN = {
     "a key put together": "import torch\nf = vars(torch)['soft' + 'max']\n",
     "a decorator": "import torch\n@torch._dynamo.disable\ndef h():\n    pass\n",
     "a class's body": "import torch\nclass K:\n    f = torch.ops.aten\n",
+    "frames behind a guard that is none": "__name__ = '__main__'\nif __name__ == '__main__':\n    import sys\n"
+    "    f = sys._getframe\n",
+    "the same, named by a key": "globals()['__name__'] = '__main__'\nif __name__ == '__main__':\n    import ctypes\n",
+    "a text that is timed": "from timeit import timeit\ndef softmax(x, dim=-1):\n    return timeit('text')\n",
+    "a text in an annotation": "import typing\ndef softmax(x, dim=-1):\n    return typing.get_type_hints(x)\n",
+    "a template": "import jinja2\ndef softmax(x, dim=-1):\n    return jinja2.Template('text').render(x=x)\n",
+    "a benchmark of torch's": "from torch.utils import benchmark as b\n"
+    "def softmax(x, dim=-1):\n    return b.Timer('text')\n",
+    "a pickle of numpy's": "import numpy as np\ndef softmax(x, dim=-1):\n    return np.load(x, allow_pickle=True)\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
@@ -112,6 +121,10 @@ INNOCENT = {
     "a layer by its number": "class A:\n    def f(self, x):\n        return [getattr(self, f'w{i}') for i in x]\n"
     "def softmax(x, dim=-1):\n    return A().f(x)\n",
     "a function by its constant name": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, 'exp')(x)\n",
+    "timing and debugging elsewhere": "import timeit, pdb\nfrom timeit import timeit as t\n"
+    "def softmax(x, dim=-1):\n    return x\nif __name__ == '__main__':\n    print(t('softmax(1)'))\n",
+    "one of its functions by its name": "def see(x):\n    import ctypes\ndef h(x):\n    return x\n"
+    "def softmax(x, dim=-1):\n    return globals()['h'](x)\n",
     "logsumexp": "import torch\ndef softmax(x, dim=-1):\n    return (x - torch.logsumexp(x, dim, True)).exp()\n",
     "the version of torch": "import torch\nV = torch.__version__\ndef softmax(x, dim=-1):\n    return x\n",
     "too deep for any parser": f"x = {'-' * 50_000}1\ndef softmax(x, dim=-1):\n    return torch.softmax(x)\n",
@@ -178,11 +191,47 @@ def deepest_that_compiles(write):
     return found[0]
 
 
+def test_a_call_is_followed_into_the_learners_other_files():
+    """A helper that is imported counts with its own file and line, whichever way it is imported; one that is not used
+    does not."""
+    siblings = {
+        "helper": ("me/helper.py", "import torch\n\n\ndef go(x):\n    return torch.softmax(x, 0)\n"),
+        "between": ("me/between.py", "import helper as h\n\n\ndef go(x):\n    return h.go(x)\n"),
+        "quiet": ("me/quiet.py", "import torch\n\n\ndef see(x):\n    return torch.softmax(x, 0)\n\n\nONE = 1\n"),
+    }
+    uses = {
+        "from helper import go as g\ndef softmax(x, dim=-1):\n    return g(x)\n": "me/helper.py",
+        "import helper\ndef softmax(x, dim=-1):\n    return helper.go(x)\n": "me/helper.py",
+        "import between as b\ndef softmax(x, dim=-1):\n    return b.go(x)\n": "me/helper.py",
+        "from quiet import ONE\ndef softmax(x, dim=-1):\n    return x * ONE\n": None,
     }
     for source, path in uses.items():
         call = find_forbidden_call(source, "softmax", FORBIDS, siblings)
 
         assert (call.path, call.line) == (path, 5) if path else call is None
+
+
+LEADS_ON = {
+    "with everything beside it": "from helper import *\ndef softmax(x, dim=-1):\n    return go(x)\n",
+    "through another": "from between import *\ndef softmax(x, dim=-1):\n    return go(x)\n",
+    "in a list": "import helper\nALL = [helper]\ndef softmax(x, dim=-1):\n    return ALL[0].go(x)\n",
+    "under another name": "import helper\nh = helper\ndef softmax(x, dim=-1):\n    return h.go(x)\n",
+    "of its own, imported": "import softmax as me\ndef softmax(x, dim=-1):\n    return me.go(x)\n",
+    "of its own, one by one": "def softmax(x, dim=-1):\n    return [f for f in globals().values()][-1](x)\n",
+    "of its own, by what it begins with": "def softmax(x, dim=-1):\n    here = globals()\n    return here[dim](x)\n",
+}
+
+
+@pytest.mark.parametrize("what", ["torch.softmax(x, 0)", "sys._getframe(x)"])
+@pytest.mark.parametrize("way", LEADS_ON)
+def test_whatever_leads_to_a_function_is_followed(way, what):
+    """A module in other hands, all of one, and what is found by a name that is no constant count as used."""
+    helper = f"import sys, torch\ndef go(x):\n    return {what}\n"
+    siblings = {"helper": ("helper.py", helper), "between": ("between.py", "from helper import *\n")}
+    source = LEADS_ON[way] + helper * way.startswith("of its own")
+    call = find_forbidden_calls(source, ["softmax"], partial(matches, forbids=FORBIDS), siblings, "softmax")
+
+    assert call["softmax"].hides == what.startswith("sys")
 
 
 def test_a_method_of_ones_own_module_is_no_offence():
