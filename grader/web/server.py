@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import socket
 import threading
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from grader.errors import UsageError
 from grader.web.app import make_app
@@ -17,6 +20,26 @@ from grader.web.site import Site
 
 ADDRESS = "127.0.0.1"
 SECONDS_TO_END = 2
+MAX_CONNECTIONS = 128  # open at once, four for each page that follows a lesson; a process may often have 1024 files
+
+
+class _BoundedProtocol(H11Protocol):
+    """A connection; of too many, the oldest without a request under way is closed.
+
+    Whoever may connect, other users of the machine among them, could else take all files that the judge needs.
+    """
+
+    numbers = itertools.count()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.number = next(self.numbers)
+        if len(self.connections) > MAX_CONNECTIONS:
+            others: set[Any] = self.connections - {self}
+            idle = [one for one in others if one.cycle is None or one.cycle.response_complete]
+            oldest = min(idle, key=lambda one: one.number, default=self)
+            self.connections.discard(oldest)  # now: what is aborted is lost later, and many may come at once
+            oldest.transport.abort()
 
 
 class PageServer:
@@ -41,7 +64,7 @@ class PageServer:
         config = uvicorn.Config(
             Guard(app, self._keys, self.port, policy, command),
             loop="asyncio",
-            http="h11",
+            http=_BoundedProtocol,
             ws="none",
             lifespan="off",
             log_config=None,

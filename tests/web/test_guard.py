@@ -20,7 +20,7 @@ from support.learn_command import start_workspace
 from grader.web import guard
 from grader.web.feed import MAX_FOLLOWERS
 from grader.web.guard import MAX_BODY_BYTES
-from grader.web.server import WebServer
+from grader.web.server import MAX_CONNECTIONS, WebServer
 
 
 @pytest.fixture(scope="module")
@@ -191,6 +191,25 @@ def test_bytes_that_are_no_request_do_no_harm(server: WebServer, visitor: Visito
     assert visitor.ask("GET", "/").status == 200
     for each in held:
         each.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs Linux: the list of open files")
+def test_connections_that_ask_nothing_give_way(server: WebServer, visitor: Visitor) -> None:
+    """Hundreds of them take no more files than there are to spare, and keep nobody out who asks or follows a lesson."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with ExitStack() as stack, visitor.events("argmax_2d"):
+        for _ in range(3 * MAX_CONNECTIONS):
+            held = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            held.sendall(b"GET / HTTP/1.1\r\nX: ")
+        deadline = time.monotonic() + 60
+        while (
+            files := len(list(Path("/proc/self/fd").iterdir())) - 3 * MAX_CONNECTIONS - before
+        ) > MAX_CONNECTIONS + 9:
+            assert time.monotonic() < deadline, files
+            time.sleep(0.01)
+
+        assert visitor.ask("GET", "/").status == 200
+        assert server.followers == 1
 
 
 def ask_often(server: WebServer, visitor: Visitor, count: int) -> None:
