@@ -14,12 +14,14 @@ import tokenize
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-MAX_CHARACTERS = 1 << 16  # of one file; the rest is ignored
+MAX_CHARACTERS = 250_000  # of one file, as many as are graded; the rest is ignored
+MAX_TOKENS = 1 << 16  # and what comes after so many: comments are none, and push nothing out
 MIN_WORDS = 3  # of a comment; a shorter one says nothing about its author
 MAX_REMARK_LENGTH = 80  # characters
 
 _FIXED = frozenset({*keyword.kwlist, *dir(builtins), "self"})
 _LAYOUT = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING})
+_ODD_SIGN = re.compile(r"[^\x00-\x7f\w]")
 _SIGNS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 
 Statement = list[tokenize.TokenInfo]
@@ -58,13 +60,23 @@ class TokenList:
 def read_tokens(source: str, prescribed: Collection[str] = ()) -> TokenList:
     """Read a source up to its end, or to where Python's tokenizer gives up."""
     tokens = TokenList()
-    for statement in _statements(source[:MAX_CHARACTERS], tokens):
+    for statement in _statements(_ODD_SIGN.sub(_plain_sign, source[:MAX_CHARACTERS]), tokens):
+        if len(tokens.words) + len(statement) > MAX_TOKENS:
+            continue
         first = statement[0]
         if len(statement) == 1 and first.type == tokenize.STRING:
             tokens.remark(first.string)  # a docstring
         elif first.string not in ("import", "from"):
             _read_statement(statement, prescribed, tokens)
     return tokens
+
+
+def _plain_sign(found: re.Match[str]) -> str:
+    """Return a letter for a sign of which Python makes names and its tokenizer gives up: else all after it is unread.
+
+    So is what stands for a byte that was no UTF-8: a file may declare another encoding.
+    """
+    return "_" if f"_{found[0]}".isidentifier() or found[0] == "\ufffd" else found[0]
 
 
 def _statements(source: str, tokens: TokenList) -> Iterator[Statement]:

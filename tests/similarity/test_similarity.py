@@ -497,3 +497,23 @@ def test_empty_files_are_no_pair() -> None:
     members = [lesson_item(str(number), "softmax", source, RIGHT) for number, source in enumerate(sources)]
 
     assert find_similar(course(), members) == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "\u2118 = 0\n",
+        "a\u00b7 = 0\n",
+        "\ufffd\ufffd = 0\n",  # as a name in Latin-1 is read
+        "# nothing to see here\n" * 8_000,
+        "x = [" + "1, " * 40_000 + "]\n",
+        '"""' + "not here either\n" * 8_000 + '"""\n',
+    ],
+    ids=["a sign", "a sign in a name", "another encoding", "comments", "a long list", "a long text"],
+)
+def test_nothing_before_a_copy_keeps_it_from_being_read(before: str):
+    """What stands above a copy hides none of it, whatever it is."""
+    lesson, source = course().lessons["softmax"], said_and_source(CORPUS["softmax"][0])[1]
+    prints = [unpack_prints(fingerprint(lesson, each)["prints"])["hash"].tolist() for each in (source, before + source)]
+
+    assert len(set(prints[0]) & set(prints[1])) > 0.8 * len(set(prints[0])) > 0
