@@ -126,6 +126,16 @@ def test_a_commit_that_is_older_than_its_parent_is_noted(repository):
     assert make_record(owner, [], digest="", notes=hand_in.notes).problem == said
 
 
+def test_a_parent_of_a_year_that_no_calendar_has_is_noted(repository):
+    """A committer's date may be any number; the hand-in is read all the same."""
+    commit(repository, {"moving_average.py": "x = 2"}, "@99999999999999 +0000")
+    commit(repository, {"moving_average.py": "x = 3"}, "2026-03-01T13:00:00+00:00")
+    hand_in = read(repository, before=parse_deadline("2026-03-02 12:00+00:00"))
+
+    assert hand_in.files["moving_average.py"] == b"x = 3"
+    assert any(BACKDATED in note and "99999999999999 seconds" in note for note in hand_in.notes)
+
+
 def test_what_is_no_file_of_the_learner_is_left_out(tmp_path):
     """Links, submodules, Git LFS pointers, archives and files that are far too large are left out with a note."""
     other = tmp_path / "other"

@@ -128,9 +128,17 @@ def _note_backdated(git: Git, commit: str, note: Note) -> None:
     dates = {name: date for name, date, _ in history}
     for name, date, parents in history:
         if date < (parent := max((dates.get(one, date) for one in parents), default=date)):
-            own, after = (f"{datetime.fromtimestamp(each):%Y-%m-%d %H:%M}" for each in (date, parent))
+            own, after = map(_shown, (date, parent))
             note(f"Commit {name[:12]}, {own},{BACKDATED}, {after}: look when it was really handed in.")
             return
+
+
+def _shown(date: int) -> str:
+    """Write a committer's date, which may be of any year."""
+    try:
+        return f"{datetime.fromtimestamp(date):%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return f"{date} seconds after 1970"
 
 
 def _select_files(git: Git, commit: str, note: Note) -> Iterator[Listing]:
