@@ -66,18 +66,18 @@ def file_name(name: str, limit: int = MAX_NAME_BYTES) -> str:
     return plain.encode()[:limit].decode("utf-8", "ignore").rstrip(".") or "_"
 
 
-def read_file(path: Path) -> str:
-    """Read a course file as text. Raises CourseError if it is missing, unreadable or not UTF-8."""
+def read_file(path: Path, what: str = "a file of the course", next_step: str = AUDIT) -> str:
+    """Read *what* as text. Raises CourseError if it is missing, unreadable or not UTF-8."""
     try:
         return read_whole(path).decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        raise CourseError("a file of the course is missing", where=str(path), next_step=AUDIT) from None
+        raise CourseError(f"{what} is missing", where=str(path), next_step=next_step) from None
     except OSError as error:
-        what = f"a file of the course cannot be read ({error.strerror})"
-        raise CourseError(what, where=str(path), next_step=AUDIT) from None
+        what = f"{what} cannot be read ({error.strerror})"
+        raise CourseError(what, where=str(path), next_step=next_step) from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise CourseError("a file of the course is not UTF-8 text", where=at(path, line), next_step=AUDIT) from None
+        raise CourseError(f"{what} is not UTF-8 text", where=at(path, line), next_step=next_step) from None
 
 
 @contextmanager

@@ -64,7 +64,7 @@ class Assignment:
 
 def read_assignment(path: Path) -> Assignment:
     """Read the file. Raises CourseError with the line of what is wrong."""
-    table = TomlText(read_file(path), path, next_step=NEXT_STEP).parse()
+    table = TomlText(read_file(path, "the assignment's file", NEXT_STEP), path, next_step=NEXT_STEP).parse()
     table.only(*RUN, *COUNTING, "late", "export")
     run = {key: _READERS[key](table, key) for key in RUN if key in table.data}
     rule = {key: _READERS[key](table, key) for key in COUNTING if key in table.data}

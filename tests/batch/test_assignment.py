@@ -92,6 +92,19 @@ def test_what_no_parser_takes_is_said(tmp_path, value):
     assert error.value.where.startswith(str(tmp_path / "hw1.toml"))
 
 
+@pytest.mark.parametrize(("content", "says"), [(None, "is missing"), ("folder", "cannot be read"), (b"\xff", "UTF-8")])
+def test_a_file_that_cannot_be_read_is_no_fault_of_the_course(tmp_path, content, says):
+    """A wrong path, a folder and another encoding are said of the assignment's file; no audit of a course helps."""
+    path = tmp_path / "hw1.toml"
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UsageError, match=f"the assignment's file .*{says}") as error:
+        read_assignment(path)
+    assert error.value.where.startswith(str(path)) and "audit" not in error.value.next_step
+
+
 def test_a_folder_of_nobody_is_a_name(tmp_path):
     """~nobody-knows is a folder beside the file, as a shell takes it."""
     found = read_assignment(written(tmp_path, 'out = "~nobody-knows/results"'))
