@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,10 +76,8 @@ class LearnerGrader:
         folders = [earlier.folder for earlier in learner.earlier]
         matches = match_attempts(self.judge.course, self.lessons, sources, folders, best=learner.best)
         if not any(found[0].path for found in matches.values()):
-            more = ", ..." if len(sources) > MAX_NAMES_SHOWN else ""
-            shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
-            named = f": {shown}" if shown else ", as none could be read"
-            hand_in.problem = f"None of its files was found to be for one of these lessons{named}."
+            undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
+            hand_in.problem = undecided or _none_found(sources)
         prints = {
             lesson.name: fingerprint(lesson, sources[path]) | {"source": _keep_source(sources[path], len(self.lessons))}
             for lesson in self.lessons
@@ -145,6 +143,14 @@ class LearnerGrader:
             weaknesses=(says,),
             suggestions=(Suggestion(mend, f"learn check {lesson.name}"),),
         )
+
+
+def _none_found(sources: Collection[str]) -> str:
+    """Say that no file is for a lesson, and which there are."""
+    more = ", ..." if len(sources) > MAX_NAMES_SHOWN else ""
+    shown = printable(", ".join(list(sources)[:MAX_NAMES_SHOWN])) + more
+    named = f": {shown}" if shown else ", as none could be read"
+    return f"None of its files was found to be for one of these lessons{named}."
 
 
 def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:

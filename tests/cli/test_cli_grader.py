@@ -297,6 +297,7 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
         "kimcy_3_16_argmax_2d (copy).py": f"# copy\n{right}", "poedee_4_17_poem.py": "x = 1\n",
     })  # fmt: skip
     make_zip(folder / "faygus_5_18_all.zip", {"inner.zip": "x", "essay.txt": "x"})
+    make_zip(folder / "zoeann_6_19_two.zip", {f"{name}/argmax_2d.py": f"# {name}\n{right}" for name in "ab"})
     done = run("run", folder, "--out", tmp_path / "out", "--names", "canvas")
     with (tmp_path / "out/gradebook.csv").open(newline="") as file:
         problems = {row["id"]: row["problem"] for row in csv.DictReader(file)}
@@ -307,6 +308,8 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
     assert problems["3"] == "argmax_2d.py was judged; argmax_2d (copy).py was not."
     assert "poem.py" in problems["4"]
     assert "essay.txt, inner.zip" in problems["5"] and "inner.zip: The archive is damaged" in problems["5"]
+    several = "argmax_2d: several files could be meant (a/argmax_2d.py, b/argmax_2d.py), so none was taken."
+    assert problems["6"] == several and several in (tmp_path / "out/feedback/6.md").read_text()
     assert f"2 roybob: {problems['2']}" in said
     assert "Left out of hand-ins" in done.stderr and "leeann_1_11_work.rar" in done.stderr
 
