@@ -16,6 +16,7 @@ from grader.reports.record_view import course_title, lessons_of, notes_of
 
 MAX_SIDE_BY_SIDE = 12  # hand-ins of a group
 MAX_SAID_OF_LINE = 3
+MAX_EMPTY_LINES = 9  # in a row, that are shown
 _ON_LINE = re.compile(r"[Oo]n line (\d{1,5})|\bline (\d{1,5}) of ")
 
 
@@ -62,16 +63,34 @@ def alike_page(head: Mapping[str, Any], lesson: str, hand_ins: Sequence[HandInCo
 
 
 def _code(source: str, spoken_of: Mapping[int, Sequence[str]]) -> dict[str, Any]:
-    """Return the lines as list items, those marked that are spoken of, and how many more there are."""
+    """Return the lines as list items, those marked that are spoken of, and how many more there are.
+
+    Of many empty lines in a row none is shown: a notebook's cells begin at 100, 200 ...
+    """
     from markupsafe import Markup
 
     lines, more = highlight_lines(source)
-    items = [f"<li><code>{line}</code></li>" for line in lines]
-    for number, texts in spoken_of.items():
-        if 0 < number <= len(lines):
-            says = "".join(f"<small>{html_document.prose(text)}</small>" for text in texts[:MAX_SAID_OF_LINE])
-            items[number - 1] = f'<li class="marked"><code>{lines[number - 1]}</code>{says}</li>'
+    gaps = _gaps(lines) - {number for number, texts in spoken_of.items() if texts}
+    items = []
+    for number, line in enumerate(lines, 1):
+        marked = ' class="marked"' if number in spoken_of else ""
+        said = spoken_of.get(number, ())[:MAX_SAID_OF_LINE]
+        says = "".join(f"<small>{html_document.prose(text)}</small>" for text in said)
+        items.append('<li class="gap"></li>' if number in gaps else f"<li{marked}><code>{line}</code>{says}</li>")
     return {"code": Markup("\n".join(items)), "more": more}
+
+
+def _gaps(lines: Sequence[str]) -> set[int]:
+    """Return the numbers of the lines that stand in more than MAX_EMPTY_LINES empty ones."""
+    found: set[int] = set()
+    empty: list[int] = []
+    for number, line in enumerate([*lines, "the end"], 1):
+        if not line.strip():
+            empty.append(number)
+            continue
+        found.update(empty if len(empty) > MAX_EMPTY_LINES else ())
+        empty = []
+    return found
 
 
 def _lines_spoken_of(lesson: LessonResult) -> dict[int, list[str]]:
