@@ -16,6 +16,7 @@ from grader.intake.hand_in import HandIn, read_hand_in
 from grader.intake.learner import Learner, printable
 from grader.intake.limits import is_artefact
 from grader.intake.match_lessons import MAX_NAMES_SHOWN, Match, find_artefact, match_attempts
+from grader.intake.notebook.join_cells import without_frame
 from grader.intake.notebook.notebook_to_module import NotebookError, to_source
 from grader.judge.examination import Judge
 from grader.judge.verdict.feedback import score_of
@@ -79,7 +80,8 @@ class LearnerGrader:
             undecided = " ".join(found[0].note for found in matches.values() if found[0].note)
             hand_in.problem = undecided or _none_found(sources)
         prints = {
-            lesson.name: fingerprint(lesson, sources[path]) | {"source": _keep_source(sources[path], len(self.lessons))}
+            lesson.name: fingerprint(lesson, _written_by_hand(path, sources[path]))
+            | {"source": _keep_source(sources[path], len(self.lessons))}
             for lesson in self.lessons
             if (path := matches[lesson.name][0].path)
         }
@@ -174,6 +176,11 @@ def _read_sources(hand_in: HandIn, learner: Learner) -> dict[str, str]:
             break
         sources[path] = source
     return sources
+
+
+def _written_by_hand(path: str, source: str) -> str:
+    """Return a source without what all notebooks have in common: it is of ours, and no evidence of a copy."""
+    return source if path.lower().endswith(".py") else without_frame(source)
 
 
 def _keep_source(source: str, lessons: int) -> str:

@@ -45,7 +45,7 @@ def find_overlap(first: Solution, second: Solution, index: ClassIndex) -> Overla
         min(tokens),
         float(min(cover.sum() for cover in covers)),
         tokens[shorter] / whole[shorter],
-        len(_lines(first.prints, shared)),
+        _count_lines(first.prints, shared),
         passage,
         _largest_passage(second.prints, within)[0],
     )
@@ -74,6 +74,18 @@ def _lines(prints: Prints, weights: Mapping[int, float]) -> dict[int, set[int]]:
             for number in range(line, last + 1):
                 found.setdefault(number, set()).add(gram)
     return dict(sorted(found.items()))
+
+
+def _count_lines(prints: Prints, weights: Mapping[int, float]) -> int:
+    """Return on how many lines these prints are.
+
+    A run that goes over an empty stretch, as from cell to cell of a notebook, is on its ends alone.
+    """
+    found: set[int] = set()
+    for gram, line, last in zip(*(prints[field].tolist() for field in ("hash", "line", "last")), strict=True):
+        if gram in weights:
+            found.update(range(line, last + 1) if last - line < RUN_LENGTH else (line, last))
+    return len(found)
 
 
 def _largest_passage(prints: Prints, weights: Mapping[int, float]) -> tuple[tuple[int, int], dict[int, float]]:

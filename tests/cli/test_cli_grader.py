@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support.command_server import run_command
-from support.hand_ins import ANSWERS, SUMS, TINY, make_zip, write
+from support.hand_ins import ANSWERS, SUMS, TINY, make_notebook, make_zip, write
 
 from grader.cli.grader.group import COMMANDS, grader
 from grader.cli.grader.progress import ProgressLines, duration
@@ -312,6 +312,22 @@ def test_whoever_handed_in_nothing_to_grade_is_told_why(tmp_path):
     assert problems["6"] == several and several in (tmp_path / "out/feedback/6.md").read_text()
     assert f"2 roybob: {problems['2']}" in said
     assert "Left out of hand-ins" in done.stderr and "leeann_1_11_work.rar" in done.stderr
+
+
+def test_what_notebooks_have_in_common_is_no_sign_of_a_copy(tmp_path):
+    """Of two equal notebooks only what was written in them is named as alike, in as many lines as there are."""
+    odd = "def moving_average(x, window):\n    totals = np.zeros(len(x) - window + 1)\n"
+    odd += "".join(f"    for place{n} in range(len(totals)):\n        totals[place{n}] += x[place{n} + {n}]\n"
+                   for n in range(8)) + "    return totals / 8\n"  # fmt: skip
+    notebook = make_notebook("import numpy as np\nimport sys", "limit = len(sys.argv)", odd)
+    folder = write(tmp_path / "in", {f"{name}/work.ipynb": notebook for name in ("ann", "bob")})
+    write(folder, {"cy/moving_average.py": ANSWERS["moving_average"]})
+    assert run("run", folder, "--out", tmp_path / "out", "--lessons", "moving_average").returncode == 0
+    (pair,) = json.loads((tmp_path / "out/similar.json").read_text())["similar"]
+
+    assert "NotebookCell" not in pair["note"] and "__enter__" not in pair["note"]
+    assert "equal comment" not in pair["note"] and pair["first_lines"][0] > 200
+    assert 10 < int(re.search(r"the same (\d+) lines", pair["note"])[1]) <= len(odd.splitlines()) + 1
 
 
 def records(out: Path) -> dict[str, dict]:

@@ -41,6 +41,7 @@ class _NotebookCell:
             print(f"Code cell {self.number} of the notebook: {kind.__name__}: {error}")
             return True
 """
+GUARD = re.compile(r"^with _NotebookCell\(\d+\):(?: |$)", re.MULTILINE)
 
 
 def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
@@ -63,6 +64,11 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
         lines += [""] * (cell.number * stride - 1 - len(lines))
         lines += [HEADER.format(cell.number), *text]
     return "\n".join(lines) + "\n"
+
+
+def without_frame(module: str) -> str:
+    """Return of a notebook's module what the learner wrote, on the same lines."""
+    return "\n" * PREAMBLE.count("\n") + GUARD.sub("", module.removeprefix(PREAMBLE))
 
 
 def _stride(written: Sequence[Sequence[str]]) -> int:
