@@ -82,14 +82,14 @@ def test_copies_stand_side_by_side(tmp_path):
 
 
 def test_empty_lines_between_the_cells_of_a_notebook_are_left_out(tmp_path):
-    """A notebook's second cell begins at line 200: its lines keep their numbers, and no page is 500 empty lines long."""
+    """A notebook's second cell begins at line 200: lines keep their numbers, and no page is 500 empty lines long."""
     cells = "".join(f"# cell {number}\n" + "\n" * 99 for number in range(1, 4))
     keep(tmp_path, source=cells + "\n\nx = 1\n")
     for page, copies in (("code/f0.html", 1), ("alike/1.html", 2)):
         shown = re.findall(r"<li[^>]*>(.*?)</li>", (tmp_path / page).read_text(), re.DOTALL)
         lines = {number: text_of(f"<li>{line}") for number, line in enumerate(shown, 1) if "<code>" in line}
-        cells = {1: "# cell 1", 101: "# cell 2", 201: "# cell 3", 303: "x = 1"}
-        expected = {303 * copy + number: line for copy in range(copies) for number, line in cells.items()}
+        written = {1: "# cell 1", 101: "# cell 2", 201: "# cell 3", 303: "x = 1"}
+        expected = {303 * copy + number: line for copy in range(copies) for number, line in written.items()}
         assert {number: line for number, line in lines.items() if line} == expected
         assert len(lines) < 8 * copies and len(shown) == 303 * copies
 
