@@ -75,6 +75,11 @@ def test_the_head_says_how_far_the_work_is(record):
     assert "torch.py beside your file is ignored." in page(record).text
 
 
+def test_the_formula_of_a_score_is_said(record):
+    """Above the scores stands how one is made: an untouched stub has 1.0, and none of the points."""
+    assert "A score is 1 + 9 × the share of the points earned" in page(record).text
+
+
 def test_work_that_could_not_be_read_is_not_called_missing(record):
     """The page and the Markdown say that it was not read, and what to hand in; not that nothing was handed in."""
     for lesson in record["lessons"].values():
