@@ -191,6 +191,8 @@ def test_the_table_is_sorted_by_numbers_and_by_words(many, page):
     server, view = many
     page.goto(server.make_link())
     page.wait_for_selector("body[data-ready]")
+    fields = [page.locator(f".filters #{name}").bounding_box() for name in ("name", "state", "mistake", "check")]
+    assert len({(box["y"], box["height"]) for box in fields}) == 1, "the filters stand in one row"
     shown = "[...document.querySelectorAll('#learners tbody th')].map((cell) => cell.textContent)"
     names = page.evaluate(shown)  # first by name, as people sort
     assert names == page.evaluate(
