@@ -81,6 +81,20 @@ def test_copies_stand_side_by_side(tmp_path):
     assert not list((tmp_path / "alike").iterdir())
 
 
+def test_three_copies_are_one_group(tmp_path):
+    """Three pairs of three hand-ins take one row of the report, which names all three, and one page."""
+    keep(tmp_path)
+    with closing(open_results(tmp_path)) as results:
+        (pair,) = results.store.facts()["similar"]
+        ends = [("ann", "bob"), ("bob", "<b>cy"), ("ann", "<b>cy")]
+        results.store.keep_facts(similar=[pair | {"first": one, "second": other} for one, other in ends])
+        results.write_class()
+    (row,) = [row for row in (tmp_path / "report.html").read_text().split("<tr>") if "alike/" in row]
+
+    assert [name.name for name in (tmp_path / "alike").iterdir()] == ["1.html"]
+    assert all(f">{html.escape(name)}<" in row for name in NAMES)
+
+
 def test_empty_lines_between_the_cells_of_a_notebook_are_left_out(tmp_path):
     """A notebook's second cell begins at line 200: lines keep their numbers, and no page is 500 empty lines long."""
     cells = "".join(f"# cell {number}\n" + "\n" * 99 for number in range(1, 4))

@@ -73,6 +73,8 @@ def test_a_class_is_graded(class_folder, tmp_path):
     feedback = json.loads((out / "feedback" / "bob.json").read_text())
     assert feedback["lessons"]["moving_average"]["mistakes"][0]["id"] == "ma-sum"
     assert "3 submissions (seed 5): 2 scored, 1 partial; mean score" in done.stdout
+    assert "3 submissions: 2 scored, 1 partial. Mean score" in (out / "report.html").read_text()
+    assert [row["status"] for row in rows] == ["scored", "scored", "partial"]
     assert "essay.docx" in done.stderr
     assert re.findall(r"^\[\d/3\] \S+/(?:s|min)", done.stderr, re.MULTILINE), done.stderr
     assert "\x1b" not in done.stdout + done.stderr

@@ -121,6 +121,16 @@ def test_lessons_that_pass_take_a_line(record):
     assert found.text.count("All right.") == 5 and "not handed in" in found.text
 
 
+def test_ids_of_checks_show_no_input(record):
+    """What a hidden check asks stands in its id: learners get a number in its place, another for each input."""
+    checks = record["lessons"]["softmax"]["checks"]
+    for check, id in zip(checks, ("scale[48]", "scale[1000.0]", "shape"), strict=False):
+        check["id"] = f"softmax.{id}"
+    given = redact(Record.from_json(record)).lessons["softmax"].checks
+
+    assert [check.id for check in given[:3]] == ["softmax.scale[1]", "softmax.scale[2]", "softmax.shape"]
+
+
 def test_what_is_concealed_is_not_there(record):
     """Of a concealed record nothing that shows an input comes through: no message, print, counterexample or seed."""
     found = page(redact(Record.from_json(record)))
