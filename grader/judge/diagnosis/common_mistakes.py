@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 TENSORS = "Stay with tensor operations from the input to the result."
 FLOATS = "x.{}() if getattr(x, 'is_floating_point', bool)() else x"  # bool() is False
 KEEP_DTYPE = "Keep the dtype of the input: take out "
+NEW = "A new tensor gets its dtype and device by `new_zeros` of the input."
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ COMMON_MISTAKES = (
                   "The result is cut off from autograd: numpy cannot take a tensor that needs a gradient.",
                   TENSORS, {"take_x": "__import__('torch').from_numpy(x.numpy())"}, "through numpy"),
     CommonMistake("float32", "dtype", "The answer's dtype is float32 whatever the input's is.",
-                  f"{KEEP_DTYPE}`.float()` and `dtype=`.", {"take_each": FLOATS.format("float")}),
+                  f"{KEEP_DTYPE}`.float()` and `dtype=`. {NEW}", {"take_each": FLOATS.format("float")}),
     CommonMistake("float64", "dtype", "The answer's dtype is float64 whatever the input's is.",
-                  f"{KEEP_DTYPE}`.double()` and `dtype=`.", {"take_each": FLOATS.format("double")}, "float64"),
+                  f"{KEEP_DTYPE}`.double()` and `dtype=`. {NEW}", {"take_each": FLOATS.format("double")}, "float64"),
     CommonMistake("integer", "dtype", "The answer is rounded to whole numbers: its dtype is an integer type.",
                   f"{KEEP_DTYPE}`.long()` and `.int()`.", {"result": "value.long()"}, "integer"),
     CommonMistake("float16", "half", "It computes in half precision, which keeps three digits.",

@@ -144,6 +144,7 @@ class MistakeSet:
         self.mistakes: list[Mistake] = []
         self.alternatives: list[Alternative] = []
         self.examples: list[Example] = []
+        self._said: dict[str, tuple[str, str]] = {}  # by labels and ids of other lessons, what they say and suggest
 
     def probe(self, name: str, **options: Any) -> Callable[[Callable[[Any, Any], Any]], Callable[[Any, Any], Any]]:
         """Register `run(subject, rand) -> observation` as a probe of this name."""
@@ -205,7 +206,8 @@ class MistakeSet:
     ) -> None:
         """Register a mistake: what stands in place of steps, or a whole wrong `version`.
 
-        One id may have several codings; what the second does not say or suggest is what the one before it does.
+        One id may have several codings; what the second does not say or suggest is what the one before it does, or
+        what an included lesson says of that coding, or of that id.
 
         Args:
             coding: Which way of making the mistake this is, where there are several.
@@ -217,9 +219,10 @@ class MistakeSet:
             ValueError: It names steps that there are not, is registered already, or nothing is said.
         """
         self._require_steps(changes)
-        before = next((other for other in reversed(self.mistakes) if other.id == id), None)
-        if before:
-            says, suggests = says or before.says, suggests or before.suggests
+        before = [(other.says, other.suggests) for other in reversed(self.mistakes) if other.id == id]
+        known = [self._said[name] for name in (f"{id} ({coding})", id) if name in self._said]
+        for said, suggested in (*known[:-1], *before[:1], *known):
+            says, suggests = says or said, suggests or suggested
         if says is None or suggests is None:
             raise ValueError(f"{id}: nothing is said of it, or nothing suggested")
         found = Mistake(id, says, suggests, changes, self._version(version), coding, only, alone, _author_line())
@@ -227,28 +230,33 @@ class MistakeSet:
             raise ValueError(f"two mistakes labelled {found.label!r}")
         self.mistakes.append(found)
 
+    def alone(self, *args: Any, **changes: Any) -> None:
+        """Register a mistake that is named only where it is the only one: sets of two take time to try."""
+        self.mistake(*args, alone=True, **changes)
+
     def alternative(self, name: str, *, version: Any = None, **changes: Any) -> None:
         """Register a correct alternative: other steps by name, or a whole `version`."""
         self._require_steps(changes)
         self.alternatives.append(Alternative(name, changes, self._version(version), _author_line()))
 
-    def common(self, prefix: str, *names: str, **own: tuple[str, str]) -> None:
+    def common(self, prefix: str, *names: str, alone: bool = False, **own: tuple[str, str]) -> None:
         """Register mistakes that any function can have, by their names in `common_mistakes`.
 
         Args:
             prefix: Put before the names to make the ids.
+            alone: They are not looked for beside other mistakes.
             own: By name, what is said and suggested in place of the general words.
         """
         for row in common_mistakes(self.source.required or self.parameters[:1], [*names, *own]):
             says, suggests = own.get(row.name, (row.says, row.suggests))
-            changes = dict[str, Any](row.changes)
-            self.mistake(f"{prefix}-{row.id}", says, suggests, coding=row.coding, only=row.only, **changes)
+            changes: dict[str, Any] = {"coding": row.coding, "only": row.only, "alone": alone, **row.changes}
+            self.mistake(f"{prefix}-{row.id}", says, suggests, **changes)
 
     def include(
         self,
         known: str | MistakeSet,
         *,
-        only: Sequence[str] = (),
+        only: Sequence[str] | None = None,
         without: Sequence[str] = (),
         says: str = "",
         words: Mapping[str, str] | None = None,
@@ -257,38 +265,39 @@ class MistakeSet:
     ) -> None:
         """Register the mistakes of another mistake set that have their steps and probes here, too.
 
+        Another lesson's alternatives that have their steps here are registered as well, unless `only` is given.
+
         Args:
             known: It, or the name of the lesson whose first it is; `../track/lesson` in another track.
-            only: Ids or labels to take; empty means all.
-            without: Ids or labels to leave out.
+            only: Ids or labels to take; what is not taken lends its words to mistakes of its id.
+            without: Ids, labels or names of alternatives to leave out.
             says: What its sentences begin with here, as "Inside attention,".
             words: What stands here in place of words of its sentences, as {"d_k": "d_head"}.
             alone: None is looked for beside other mistakes.
             own: By id, with `_` for `-`, what is said and suggested in place of its words.
         """
-        other = known
-        if isinstance(other, str):
-            path = self.path.parent.joinpath(f"{other}_mistakes.py").resolve()
-            other = _load_first(path, path.stat().st_mtime_ns if path.is_file() else 0)
-        self.source.names = {**other.source.names, **self.source.names}
+        others = [known] if isinstance(known, MistakeSet) else self._sets_of(known)
+        self.source.names = {**others[0].source.names, **self.source.names}
         probes = {probe.name for probe in self.probes}
-        for row in other.mistakes:
-            names, taken = {row.id, row.label}, not only or row.id in only or row.label in only
+        for first, row in ((each is others[0], row) for each in others for row in each.mistakes):
+            said = f"{says} {row.says[0].lower()}{row.says[1:]}" if says else row.says
+            said, suggests = own.get(row.id.replace("-", "_"), (said, row.suggests))
+            for word, here_so in (words or {}).items():
+                said, suggests = said.replace(word, here_so), suggests.replace(word, here_so)
+            for name in (row.label, row.id):
+                self._said.setdefault(name, (said, suggests))
+            names, taken = {row.id, row.label}, only is None or row.id in only or row.label in only
             here = row.changes and row.changes.keys() <= self.steps.keys() and probes.issuperset(row.only)
-            if here and taken and not names & {*without}:
-                said = f"{says} {row.says[0].lower()}{row.says[1:]}" if says else row.says
-                said, suggests = own.get(row.id.replace("-", "_"), (said, row.suggests))
-                for word, here_so in (words or {}).items():
-                    said, suggests = said.replace(word, here_so), suggests.replace(word, here_so)
-                self.mistake(
-                    row.id,
-                    said,
-                    suggests,
-                    coding=row.coding,
-                    only=row.only,
-                    alone=alone or row.alone,
-                    **row.changes,
-                )
+            if first and here and taken and not names & {*without}:
+                changes: dict[str, Any] = {"coding": row.coding, "only": row.only, **row.changes}
+                self.mistake(row.id, said, suggests, alone=alone or row.alone, **changes)
+        for way in others[0].alternatives if isinstance(known, str) and only is None else ():
+            if way.changes and way.changes.keys() <= self.steps.keys() and way.name not in without:
+                self.alternative(way.name, **way.changes)
+
+    def _sets_of(self, lesson: str) -> Sequence[MistakeSet]:
+        path = self.path.parent.joinpath(f"{lesson}_mistakes.py").resolve()
+        return _load_sets(path, path.stat().st_mtime_ns if path.is_file() else 0)
 
     def example(self, *args: Any, **kwargs: Any) -> None:
         """Register arguments small enough to retype; smallest first."""
@@ -312,11 +321,9 @@ class MistakeSet:
 
 
 @lru_cache(MAX_INCLUDED)
-def _load_first(path: Path, _changed: int) -> MistakeSet:
-    """Load the first mistake set of a file, once for all that include it."""
-    found = load_file(path).MISTAKE_SETS[0]
-    assert isinstance(found, MistakeSet)
-    return found
+def _load_sets(path: Path, _changed: int) -> Sequence[MistakeSet]:
+    """Load the mistake sets of a file, once for all that include it."""
+    return tuple(load_file(path).MISTAKE_SETS)
 
 
 def _author_line() -> int:
