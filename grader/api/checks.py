@@ -33,6 +33,10 @@ Mistake files:
 
     draw                     an argument of `MistakeSet.ask` that is yet to be drawn
     MistakeSet               the known mistakes of one function: its steps, probes, mistakes and alternatives
+    of_model, draw_state     how `MistakeSet.ask` asks a model; the numbers that it holds, by name
+    read_names               how the names in its state dict differ, in words
+    is_alike_in_training     whether it answers the same in training mode
+    PlainClass               a class that is no nn.Module
 """
 
 from __future__ import annotations
@@ -41,6 +45,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.diagnosis.model_questions import (
+    PlainClass,
+    draw_state,
+    is_alike_in_training,
+    of_model,
+    read_names,
+)
 from grader.judge.errors import CheckFailed, LearnerError
 from grader.judge.processes.remote_module import CallableModule, Observed, RemoteFunction, RemoteObject
 from grader.judge.values.artefact import read_tensors, shown_name
@@ -57,6 +68,7 @@ __all__ = [
     "LearnerError",
     "MistakeSet",
     "Observed",
+    "PlainClass",
     "Raised",
     "Rand",
     "RemoteFunction",
@@ -68,9 +80,13 @@ __all__ = [
     "assert_shape",
     "assert_unchanged",
     "draw",
+    "draw_state",
     "fail",
+    "is_alike_in_training",
     "is_array",
     "kind_of",
+    "of_model",
+    "read_names",
     "read_tensors",
     "same",
     "show",
