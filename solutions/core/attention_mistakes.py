@@ -4,6 +4,8 @@ A row of which every key is blocked is no mistake here: the exercise promises th
 answers differ there (NaN, zeros, the plain mean), so no check and no probe may ask for one.
 """
 
+from functools import partial
+
 import torch
 from torch.nn import functional as F  # noqa: F401, N812  expressions below use it, by the field's name
 
@@ -26,20 +28,17 @@ MISTAKE_SETS = [attention]
 # (padding cannot: there NaN tells nothing), and huge numbers are all one.
 
 
-def tamed(value, other=INF):
-    """A masked answer with `other` instead of whatever is no mean of ordinary values."""
-    floats = is_array(value) and value.dtype.is_floating_point
-    return torch.where(value.abs() < 50.0, value, other) if floats else value
+def tamed(value, other=INF, zero=0.0):
+    """A masked answer with `other` instead of whatever is no mean of ordinary values, and `zero` instead of 0."""
+    if not is_array(value) or not value.dtype.is_floating_point:
+        return value
+    found = torch.where(value.abs() < 50.0, value, other)
+    return torch.where(found == 0, zero, found)
 
 
-def tamed_padding(value):
-    return tamed(value, torch.nan)
-
-
-def tamed_zeros(value):
-    """0/0 and 0 are one: masking after softmax and dividing by the sum is right, and on low scores gives either."""
-    found = tamed_padding(value)
-    return torch.where(found == 0, torch.nan, found) if is_array(found) else found
+PADDING_SEEN = {"see": partial(tamed, other=torch.nan), "nan_tells_nothing": True}
+# 0/0 and 0 are one: masking after softmax and dividing by the sum is right, and on low scores gives either
+ZEROS_SEEN = {"see": partial(tamed, other=torch.nan, zero=torch.nan), "nan_tells_nothing": True, "atol": 1e-3}
 
 
 def mixed_mask(*lead):
@@ -82,11 +81,10 @@ ask("with a square mask", *SQUARES, mask=ONE_SEES_ALL, see=tamed)
 ask("with a mask that is wider than high", *drawn((2, 3, 4, 12), (2, 3, 5, 12), (2, 3, 5, 6)), mask=mixed_mask(2,
     3)[..., 1:, :], see=tamed)
 ask("with a padding mask", *drawn((2, 4, 5), (2, 4, 5), (2, 4, 6)), mask=torch.tensor([[True, True, False, True]]),
-    see=tamed_padding, nan_tells_nothing=True)
+    **PADDING_SEEN)
 ask("with a padding mask for heads", *drawn((2, 3, 5, 12), (2, 3, 7, 12), (2, 3, 7, 6)), mask=PADDING,
-    see=tamed_padding, nan_tells_nothing=True)
-ask("where allowed scores are very low", LOW_Q, LOW_K, draw(4, 6), mask=FIRST_AND_THIRD, see=tamed_zeros, atol=1e-3,
-    nan_tells_nothing=True)
+    **PADDING_SEEN)
+ask("where allowed scores are very low", LOW_Q, LOW_K, draw(4, 6), mask=FIRST_AND_THIRD, **ZEROS_SEEN)
 ask("in leaving its inputs alone", *SQUARES, mask=mixed_mask(2), by="observe", see=lambda seen: [*seen.args,
     seen.kwargs["mask"]])
 ask("two calls", *drawn((2, 3, 7, 5), (2, 3, 7, 5), (2, 3, 7, 6)), stage="in answering twice alike", by=lambda attend,
@@ -307,10 +305,7 @@ mistake("at-dropout-on", "Two calls with the same input give different answers: 
 mistake("at-detached", "The weights are cut off from autograd (`.detach()`, `.data`, `no_grad`): v can learn, q and k "
         "cannot.", "Stay with tensor operations from the inputs to the result.", coding="weights", alone=True,
         blend="weights.detach() @ v")
-mistake("at-detached", "The result is cut off from autograd (`.detach()`, `.data`, `no_grad`, numpy): nothing can "
-        "learn from it.", alone=True, result="value.detach()")
-mistake("at-dtype", "The answer's dtype is float32 whatever the inputs' is.", "Take out `.float()`; make new tensors "
-        "with `dtype=q.dtype`.", alone=True, result="value.float()")
+attention.common("at", "detached", "float32", alone=True)
 
 # --- just as right
 right("a fill of -10,000", hide="scores.masked_fill(~mask, -1e4)")
@@ -338,30 +333,10 @@ right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)",
       blend="torch.einsum('...ts,...sv->...tv', weights, v)")
 right("keys first, transposed at the end", score="k @ q.mT", weigh="torch.softmax(scores, -2)", blend="weights.mT @ v",
       hide="scores.masked_fill(~mask.expand(scores.mT.shape).mT, -INF)")
+right("one matrix at a time", score="""allowed = torch.ones(q.size(-2), k.size(-2)) == 1 if mask is None else mask
+flat = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v, allowed.expand(*q.shape[:-1], k.size(-2))))
+found = [(a @ b.T / q.size(-1) ** 0.5).masked_fill(~seen, -INF).softmax(1) @ c for a, b, c, seen in zip(*flat)]
+return torch.stack(found).reshape(*q.shape[:-1], v.size(-1))""")
+BMM = "torch.bmm(*(x.reshape(-1, *x.shape[-2:]) for x in ({}))).view(*q.shape[:-1], -1)"
+right("through bmm", score=BMM.format("q, k.mT"), blend=BMM.format("weights, v"))
 # fmt: on
-
-
-def head_by_head(q, k, v, mask=None):
-    """All leading axes in one, one matrix at a time."""
-    *lead, queries, keys = *q.shape[:-1], k.size(-2)
-    allowed = torch.ones(queries, keys, device=q.device) == 1 if mask is None else mask
-    flat = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v, allowed.expand(*lead, queries, keys)))
-    found = [
-        torch.softmax((a @ b.T / q.size(-1) ** 0.5).masked_fill(~seen, -INF), dim=1) @ c
-        for a, b, c, seen in zip(*flat, strict=True)
-    ]
-    return torch.stack(found).reshape(*lead, queries, v.size(-1))
-
-
-def through_bmm(q, k, v, mask=None):
-    lead, (t, s) = q.shape[:-2], (q.size(-2), k.size(-2))
-    scores = torch.bmm(q.reshape(-1, t, q.size(-1)), k.reshape(-1, s, k.size(-1)).transpose(1, 2))
-    scores = scores.view(*lead, t, s) * q.size(-1) ** -0.5
-    if mask is not None:
-        scores = torch.where(mask, scores, torch.full_like(scores, -INF))
-    weights = scores.softmax(-1).view(-1, t, s)
-    return torch.bmm(weights, v.reshape(-1, s, v.size(-1))).view(*lead, t, v.size(-1))
-
-
-right("one matrix at a time", version=head_by_head)
-right("through bmm", version=through_bmm)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.api.checks import LearnerError, MistakeSet, draw
+from grader.api.checks import MistakeSet, PlainClass, draw, draw_state, is_alike_in_training, of_model, read_names
 
 INF = float("inf")
 NORMS = ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias")
@@ -29,27 +29,20 @@ SIZES = (12, 3, 7)  # D, H, d_ff: pairwise different, and different from B = 2 a
 ROWS = ("10110", "01011", "11001", "00111", "10010")
 # no row and no column blocked whole, nor free: else a fill of -inf and one of -1e9 would answer a mistake differently
 MASK = torch.tensor([[letter == "1" for letter in row] for row in ROWS])
-DRAWN = {}  # the numbers of each probe: drawing them anew for every mistake would take as long as running it
 
 
-def numbers(rand, sizes):
-    """A state dict of random numbers, γ, β and biases too. Drawn once, so a probe draws all else before."""
-    if (rand.seed, sizes) not in DRAWN:
-        d_model, _, d_ff = sizes
-        shapes = {
-            **dict.fromkeys(PROJECTIONS, (d_model, d_model)),
-            **dict(zip(NETWORK, [(d_ff, d_model), (d_ff,), (d_model, d_ff), (d_model,)], strict=True)),
-            **dict.fromkeys(NORMS, (d_model,)),
-        }
-        drawn = {name: rand(*s, scale=s[1] ** -0.5 if len(s) == 2 else 0.5) for name, s in shapes.items()}
-        # γ near 1; small inputs of the hidden layer, and outputs of the network that count
-        shifts = {"norm1.weight": (1.0, 1.0), "norm2.weight": (1.0, 1.0), "ffn.w2.weight": (6.0, 0.0)}
-        shifts |= {"ffn.w1.weight": (0.05, 0.0), "ffn.w1.bias": (0.05, 0.0)}
-        DRAWN[rand.seed, sizes] = drawn | {n: drawn[n] * times + more for n, (times, more) in shifts.items()}
-    return DRAWN[rand.seed, sizes]
+def draw_numbers(d_model, _, d_ff):
+    """A state dict of random numbers, γ, β and biases too."""
+    network = [(d_ff, d_model), (d_ff,), (d_model, d_ff), (d_model,)]
+    shapes = {**dict.fromkeys(PROJECTIONS, (d_model, d_model)), **dict(zip(NETWORK, network, strict=True))}
+    # small inputs of the hidden layer, and outputs of the network that count
+    return draw_state({**shapes, **dict.fromkeys(NORMS, (d_model,))}, {"w1.": 0.05, "w2.weight": 6.0})
 
 
-def ask(name, *args, sizes=SIZES, own=lambda rand: {}, order=None, by=lambda made, *a, **kw: made(*a, **kw), **options):
+NUMBERS = {sizes: draw_numbers(*sizes) for sizes in (SIZES, (10, 1, 7))}
+
+
+def ask(name, *args, sizes=SIZES, own=lambda rand: {}, order=None, by="__call__", **options):
     """Register a probe of a block that holds such numbers, in evaluation mode: `nn.Dropout` in training is not asked.
 
     Args:
@@ -60,13 +53,10 @@ def ask(name, *args, sizes=SIZES, own=lambda rand: {}, order=None, by=lambda mad
 
     def draw_state(rand):
         changed = own(rand)
-        return {**numbers(rand, sizes), **changed}
+        return {**NUMBERS[sizes](rand), **changed}
 
-    def asked(make, *args, state, **given):
-        chosen = {} if order is None else {"norm_first": order}
-        return by(make(*sizes, **chosen, state=state).eval(), *args, **given)
-
-    block.ask(name, *args, **options, by=asked, state=draw_state)
+    chosen = {} if order is None else {"norm_first": order}
+    block.ask(name, *args, **options, by=of_model(*sizes, by=by, **chosen), state=draw_state)
 
 
 def low_scores(bias):
@@ -81,21 +71,14 @@ def ask_gradients(made, x, **given):
     return None if found is None else {name: found.get(name) for name in names}
 
 
-def arguments_after(made, x):
-    return made.observe(x).args
-
-
-def is_alike_in_training(made, x):
-    return bool((made.train()(x) == made.eval()(x)).all())
-
-
 X = draw(2, 5, 12)
 # fmt: off
 for words, order in (("pre-LN", True), ("post-LN", False)):
     ask(f"in {words} with one token", draw(2, 1, 12), order=order)
     ask(f"in {words} with several tokens", X, order=order)
     ask(f"in {words} with a mask", X, order=order, mask=MASK)
-    ask(f"the input afterwards, {words}", draw(2, 2, 12), order=order, stage="", by=arguments_after)
+    ask(f"the input afterwards, {words}", draw(2, 2, 12), order=order, stage="", by="observe",
+        see=lambda seen: seen.args)
     ask(f"in training mode, {words}", draw(4, 5, 12), order=order, by=is_alike_in_training, aside=True)
 ask("with one head", draw(2, 5, 10), order=True, sizes=(10, 1, 7))
 ask("with a mask for each sequence", X, order=True, mask=torch.stack([MASK, ~MASK])[:, None])
@@ -106,28 +89,13 @@ ask("when `norm_first` is not given", draw(2, 1, 12))
 ask("in its gradients", draw(1, 3, 12), weights=draw(1, 3, 12), order=True, by=ask_gradients, atol=1e-3)
 ask("two calls", X, order=True, by=lambda made, x: bool((made(x) == made(x)).all()), stage="")
 # aside: what only rare faults show, which hide no other
-ask("a slice of a larger tensor", X, by=lambda made, x: made.on_slices(x), aside=True)
+ask("a slice of a larger tensor", X, by="on_slices", aside=True)
 ask("allowed scores of 0", X, mask=MASK, own=lambda rand: {"attn.wq.weight": torch.zeros(12, 12)}, aside=True,
     see=lambda found: bool(found.isnan().any()))
 ask("scores near -2000", X, mask=MASK, own=low_scores(32.0), aside=True)
 ask("a mask for each head", X, mask=torch.stack((MASK, ~MASK, MASK.flip(1))).expand(2, 3, 5, 5), aside=True)
+block.ask("the names", *SIZES, by=read_names, state=NUMBERS[SIZES])
 # fmt: on
-
-
-@block.probe("the names")
-def _(subject, rand):
-    try:
-        made = subject.TransformerBlock(*SIZES, state=numbers(rand, SIZES)).eval()
-    except LearnerError as error:
-        if "load_state_dict" in error.text and error.type_name == "AttributeError":
-            return "no module"
-        raise
-    if made.missing and made.unexpected:
-        return "other names"
-    if made.missing:
-        biases = {name.replace("weight", "bias") for name in PROJECTIONS}
-        return "biases in attention" if set(made.missing) <= biases else "more names"
-    return sorted(made.unexpected)
 
 
 # --- what expressions below use ---------------------------------------------------------------------------------------
@@ -165,13 +133,6 @@ class PostUnlessTold(block.build({})):
         super().__init__(d_model, num_heads, d_ff, norm_first)
 
 
-class NoModule:
-    """A class like any other."""
-
-    def __init__(self, d_model, num_heads, d_ff, norm_first=True):
-        self.norm_first = norm_first
-
-
 def think(layers, y):
     return layers["w2"](F.gelu(layers["w1"](y)))
 
@@ -192,30 +153,10 @@ class MaskByName(block.build(FROM_MODULES)):
         return super().forward(x, mask)
 
 
-def each_head_apart(attn, y, mask):
-    """The heads' own parts of the weights; their projections added."""
-    width, total = y.size(-1) // attn.num_heads, 0
-    wq, wk, wv, wo = (part.weight for part in (attn.wq, attn.wk, attn.wv, attn.wo))
-    for head in range(attn.num_heads):
-        rows = slice(head * width, (head + 1) * width)
-        scores = (y @ wq[rows].T) @ (y @ wk[rows].T).transpose(1, 2) / width**0.5
-        if mask is not None:
-            one = mask if mask.dim() < 4 else mask[:, min(head, mask.size(1) - 1)]
-            scores = scores.masked_fill(one.logical_not(), -1e9)
-        total = total + torch.softmax(scores, dim=-1) @ (y @ wv[rows].T) @ wo[:, rows].T
-    return total
-
-
 # --- how mistakes are registered --------------------------------------------------------------------------------------
 
-mistake, right = block.mistake, block.alternative
+mistake, alone, right = block.mistake, block.alone, block.alternative
 IN_NAMES = ("the names",)
-
-
-def alone(*args, **changes):
-    """Register a mistake that is named where it is the only one. Sets of two take time to try, so only what people do
-    most is sought beside something else."""
-    mistake(*args, alone=True, **changes)
 
 
 def in_orders(id, says, suggests, *, coding="", both=None, **changes):
@@ -395,19 +336,20 @@ block.include("attention", says="Inside attention,", words=HERE, alone=True, wit
     "at-mask-ignored", "at-always-causal", "at-detached", "at-dtype", "at-dropout-on", "at-softmax-overflow",
     # rare here, where attention comes from a lesson before
     "at-argmax", "at-cosine", "at-k-dot-T", "at-mask-zero-times-infinity", "at-rounded", "at-self-only", "at-sigmoid",
-    "at-values-are-keys (queries)", "at-z-scores"))
+    "at-values-are-keys (queries)", "at-z-scores",
+    # not as exact where scores are very low, or with another answer than the block's
+    "softmax through logsumexp", "the same with a tiny number below", "one matrix at a time"))
 block.include("attention", says="Inside attention,", words=HERE, only=BESIDE)
-alone("sm-overflow", "Your softmax exponentiates the scores as they are: very low scores all become 0, and 0/0 is NaN.",
-      "Subtract each row's maximum first, or use `torch.softmax`.",
-      weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
-for dim, axis in ((0, "batch"), (1, "head")):
-    alone("at-softmax-batch-or-head", f"Inside attention the softmax runs over the {axis} axis.",
-          "Use `softmax(scores, dim=-1)`.", coding=axis, weigh=f"torch.softmax(scores, dim={dim})")
+# what is said of the mistakes of heads is said there
+block.include("multi_head", only=(), words={
+    "joined @ w_o.T": "self.wo(joined)", **{f"w_{letter}": f"w{letter}" for letter in "qkvo"}})
+alone("sm-overflow", weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
+for dim in (0, 1):
+    alone("at-softmax-batch-or-head", coding=f"dim={dim}", weigh=f"torch.softmax(scores, dim={dim})")
 alone("at-values-are-keys", "Inside attention the weights mix the tokens themselves; `wv` is never used.",
       "Multiply the weights by v, the split of `self.wv(y)`.", coding="the unprojected input",
       project="self.wq(x), self.wk(x), x")
-alone("hd-mask-of-first-head", "All heads get the mask of head 0.", "Use the mask with all its axes: it broadcasts to "
-      "(B, H, T, T).", only=("a mask for each head",),
+alone("hd-mask-of-first-head", only=("a mask for each head",),
       hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
 in_orders("bl-mask-not-passed", "The mask never reaches attention, so every token sees whatever the mask should hide.",
           "Pass it on: `self.attn(..., mask)`, and use it there. (`masked_fill` returns a new tensor: assign it.)",
@@ -420,39 +362,23 @@ for coding, mask in {"always": CAUSAL, "besides": f"{CAUSAL} if mask is None els
           coding=coding, take_mask=mask)
 
 # --- heads and projections
-OF_ITS_OWN = "Queries come from `wq`, keys from `wk`, values from `wv`: look for a name that was copied."
 for id, coding, taken in (
-    ("hd-projection-shared", "wq for all three", "qqq"), ("hd-projection-shared", "wq for the keys", "qqv"),
-    ("hd-projection-shared", "wq for the values", "qkq"), ("hd-projection-shared", "wk for the queries", "kkv"),
-    ("hd-projection-shared", "wv for the keys", "qvv"), ("hd-projections-exchanged", "wk and wv", "qvk"),
-    ("hd-projections-exchanged", "wq and wv", "vkq"), ("hd-projections-exchanged", "all three, in a ring", "kvq"),
+    ("hd-projection-shared", "w_q for all three", "qqq"), ("hd-projection-shared", "w_q for the keys", "qqv"),
+    ("hd-projection-shared", "w_q for the values", "qkq"), ("hd-projection-shared", "w_k for the queries", "kkv"),
+    ("hd-projection-shared", "w_v for the keys", "qvv"), ("hd-projections-exchanged", "w_k and w_v", "qvk"),
+    ("hd-projections-exchanged", "w_q and w_v", "vkq"), ("hd-projections-exchanged", "all three, in a ring", "kvq"),
     ("hd-projections-exchanged", "all three, in the other ring", "vqk"),
 ):
-    says = "Attention exchanges its weights: {}." if "exchanged" in id else "Attention uses {}: each has its own."
-    alone(id, says.format(coding), OF_ITS_OWN, coding=coding,
-          project=", ".join(f"self.w{letter}(x)" for letter in taken))
-mistake("hd-split-view", "Your split into heads has the right shape and the wrong contents: it cuts the sequence, not "
-        "the features.", "Use `view(B, T, H, d_head).transpose(1, 2)`.",
-        split="x.reshape(x.size(0), self.num_heads, x.size(1), -1)")
-alone("hd-split-no-transpose", "The heads stay on axis 2 (B, T, H, d_head), so attention runs between the heads of one "
-      "token, not between tokens.", "Bring the head axis forward after the view: `transpose(1, 2)`, and back before "
-      "you join the heads.", split="x.unflatten(-1, (self.num_heads, -1))", merge="heads.flatten(2)")
-alone("hd-split-strided", "Every H-th feature goes to the same head; a head must take d_head neighbouring features.",
-      "View as (B, T, H, d_head), heads before features, not (B, T, d_head, H).",
-      split="x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")
-mistake("hd-merge-no-transpose", "The heads are joined without bringing the position axis back first, so tokens are "
-        "mixed up between heads.", "Transpose axes 1 and 2 before the reshape.", merge="heads.reshape(x.shape)")
-for id, says, suggests, merge in (
-    ("hd-merge-strided", "The heads' features are interleaved when they are joined; head 0's come first, then head "
-     "1's.", "Join with the head axis before the feature axis.", "heads.permute(0, 2, 3, 1).flatten(2)"),
-    ("hd-merge-view-error", "After `transpose` the memory is not contiguous, and `view` refuses to join the heads.",
-     "Use `reshape`, or `.contiguous()` before `view`.", "heads.transpose(1, 2).view(x.shape)"),
-    ("hd-merge-batch-mixed", "Joining the heads mixes the sequences of a batch: a reshape pulls the batch axis and "
-     "the head axis together.", "Exchange only axes 1 and 2.", "heads.permute(1, 2, 0, 3).reshape(x.shape)"),
-):
-    alone(id, says, suggests, merge=merge)
-mistake("bl-no-output-projection", "The joined heads are returned as they are: the output projection `wo` is not "
-        "applied.", "Return `self.wo(...)` of the joined heads; `wo` is a Linear like the other three.", mix="joined")
+    alone(id, coding=coding, project=", ".join(f"self.w{letter}(x)" for letter in taken))
+mistake("hd-split-view", split="x.reshape(x.size(0), self.num_heads, x.size(1), -1)")
+alone("hd-split-no-transpose", coding="and joined from there", split="x.unflatten(-1, (self.num_heads, -1))",
+      merge="heads.flatten(2)")
+alone("hd-split-strided", split="x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)")
+mistake("hd-merge-no-transpose", merge="heads.reshape(x.shape)")
+alone("hd-merge-strided", merge="heads.permute(0, 2, 3, 1).flatten(2)")
+alone("hd-merge-view-error", merge="heads.transpose(1, 2).view(x.shape)")
+alone("hd-merge-batch-mixed", coding="H T B d_head", merge="heads.permute(1, 2, 0, 3).reshape(x.shape)")
+mistake("bl-no-output-projection", mix="joined")
 alone("bl-no-output-projection", "There is no output projection: attention must end with `wo`.", coding="never made",
       wo="pass", mix="joined")
 alone("bl-weights-transposed", "Attention multiplies by its weight matrices as they are; they are laid out (out, in), "
@@ -487,8 +413,8 @@ alone("bl-state-names", "Your state dict has more names than the statement lists
       "Remove them; a buffer that must stay takes `persistent=False`.", coding="more than asked for",
       attn="self.attn = SelfAttention(d_model, num_heads)\nself.attn.register_buffer('mask', torch.ones(d_model))")
 mistake("bl-no-module", "`TransformerBlock` is not an nn.Module, so it has no state dict and no parameters.",
-        "Write `class TransformerBlock(nn.Module)`, and begin `__init__` with `super().__init__()`.", version=NoModule,
-        only=IN_NAMES)
+        "Write `class TransformerBlock(nn.Module)`, and begin `__init__` with `super().__init__()`.", only=IN_NAMES,
+        version=PlainClass)
 alone("bl-not-parameters", "γ and β of your norms are not parameters, so no optimizer would train them.",
       "Use nn.LayerNorm, or wrap them in `nn.Parameter`.", **norms("BufferNorm(d_model)"))
 
@@ -503,19 +429,14 @@ DROPPED = "x + F.dropout(heard, 0.1, self.training)"
 alone("bl-dropout", "The block has dropout: in training mode two calls differ. The exercise asks for none.",
       "Take the dropout out, or set its probability to 0.", only=("in training mode, pre-LN",),
       pre_sum1=DROPPED, post_sum1=DROPPED)
-block.common("bl", "view")
-alone("bl-detached", "The result is cut off from autograd, so nothing before it can learn.",
-      "Take out `torch.no_grad()`, `.detach()` and `.data`.", end="out.detach()")
+block.common("bl", "view", "detached", alone=True)
 
 # --- just as right
 right("modules, a fused projection, F.scaled_dot_product_attention, a dropout of 0", version=MaskByName)
 right("a norm written by hand", **norms("Norm(d_model)"))
 right("the tanh form of GELU", bend="F.gelu(hidden, approximate='tanh')")
 right("GELU from erf", bend="0.5 * hidden * (1 + torch.erf(hidden / 2**0.5))")
-right("each head apart, their projections added", project="return each_head_apart(self, x, mask)")
-right("a very negative fill, before the scale", scale="scores", hide="scores.masked_fill(~mask, -1e9)",
-      weigh="torch.softmax(scores / q.size(-1) ** 0.5, dim=-1)")
-right("q scaled instead of the scores", score="(q / q.size(-1) ** 0.5) @ k.mT", scale="scores")
-right("einsum", score="torch.einsum('bhtd,bhsd->bhts', q, k)")
+right("each head apart, their projections added", merge="heads",
+      mix="sum(y @ w.T for y, w in zip(joined.unbind(1), self.wo.weight.chunk(self.num_heads, dim=1)))")
 right("heads from chunks", split="torch.stack(x.chunk(self.num_heads, -1), dim=1)")
 # fmt: on

@@ -74,16 +74,7 @@ for kind, coding, give in (("a tuple", "", "value.unbind(1)"), ("a list", "a lis
     mistake("hd-split-list", f"You return the heads one by one, each (B, T, d_head), in {kind}.",
             "Make one tensor of them: `torch.stack(heads, dim=1)`.", coding=coding, result=give)
 for each, axes, where in ((split, "four", "one head, one token or"), (merge, "three", "one token or")):
-    for coding, take in (("", "x.detach()"), ("through numpy", "torch.from_numpy(x.numpy())")):
-        each.mistake("hd-detached", "The result is cut off from autograd (`.detach()`, `.data`, numpy or "
-                     "`torch.tensor(...)`).", "Stay with tensor operations that move axes; they keep the gradient.",
-                     coding=coding, take_x=take)
-    for name in ("float32", "float64"):
-        each.mistake("hd-dtype", f"The answer is {name} whatever the dtype of the input is: it is cast, or filled into "
-                     "a new tensor of another dtype.", "Only move axes; if you make a new tensor, use "
-                     "`x.new_zeros(...)`, which takes dtype and device from x.", coding=name,
-                     take_x=f"x.to(torch.{name})")
-    each.common("hd", "view")
+    each.common("hd", "detached", "numpy", "float32", "float64", "view")
     each.mistake("hd-squeezed", f"`squeeze` takes away every axis of size 1: with {where} one sequence an axis is "
                  "missing.", f"Take out the `squeeze`: the answer always has {axes} axes.", result="value.squeeze()")
 mistake("hd-in-place", "You reshape the caller's tensor itself (`resize_`, or assigning to its `data`).",
@@ -214,6 +205,19 @@ def far_from_zero(scale, offset, rows):
 def taking(made):
     """Which weights are used for queries, keys and values."""
     return {f"take_w_{one}": f"w_{other}" for one, other in zip("qkv", made, strict=True) if one != other}
+
+
+def head_by_head(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    """A loop over heads: each has its own rows of the weights, and adds its own share through its columns of w_o."""
+    rows = torch.arange(x.shape[-1]).chunk(num_heads)
+    mask = torch.ones(1, 1, 1, 1, dtype=torch.bool) if mask is None else mask
+    masks = mask.expand(x.shape[0], num_heads, x.shape[1], x.shape[1]).unbind(1)
+    total = 0
+    for own, allowed in zip(rows, masks, strict=True):
+        q, k, v = (x @ w[own].T for w in (w_q, w_k, w_v))
+        scores = (q @ k.mT / len(own) ** 0.5).masked_fill(~allowed, -INF)
+        total = total + scores.softmax(-1) @ v @ w_o[:, own].T
+    return total
 
 
 X, RINGS, EYE_8 = draw(2, 5, 12), ring_masks(5, (0, 1), (0, 1, 3)), torch.eye(8, dtype=torch.float64)
@@ -350,15 +354,15 @@ attend.include("attention", words={"d_k": "d_head"}, without=(
     "at-values-are-keys (queries)",
     # below, as they are here
     "at-softmax-batch-or-head", "at-softmax-overflow", "at-no-softmax", "at-detached", "at-dtype",
-    "at-always-causal (whatever the mask)"))
-for axis, what in ((0, "the batch"), (1, "the heads")):
+    "at-always-causal (whatever the mask)",
+    # other right ways: with one more number, or with another answer than this function's
+    "the same with a tiny number below", "one matrix at a time"))
+for axis in (0, 1):
     # where all that a softmax sees is blocked the two fills differ
     for fill, hide in (("", {}), ("a large negative number", {"hide": "scores.masked_fill(~mask, -1e9)"})):
-        mistake("at-softmax-batch-or-head", f"Your softmax runs over {what} (dim={axis}), so what one of them does "
-                "changes the others.", "Normalise over the keys, the last axis: `dim=-1`.", alone=True,
-                coding=f"dim={axis} {fill}".strip(), weigh=f"torch.softmax(scores, dim={axis})", **hide)
-mistake("at-no-softmax", "You multiply the values by the raw scores: there is no softmax, so the weights may be "
-        "negative and sum to anything.", "Apply softmax over the keys to the scores before multiplying by the values.",
+        mistake("at-softmax-batch-or-head", alone=True, coding=f"dim={axis} {fill}".strip(),
+                weigh=f"torch.softmax(scores, dim={axis})", **hide)
+mistake("at-no-softmax",
         # with a mask the answers are as large as the number that was filled in, and only that could be compared
         only=("with one token", "without a mask", "with one head", "with another head width",
               "where all sizes coincide"), weigh="scores")
@@ -398,10 +402,7 @@ for coding, says, changes in (
 ):
     mistake("hd-detached", says, "Stay with tensor operations from the arguments to the result: no `.detach()`, "
             "`.data`, numpy, `no_grad`.", coding=coding, alone=coding != "", **changes)
-for name in ("float32", "float64"):
-    mistake("hd-dtype", f"The answer's dtype is {name} whatever the input's is.", "Keep the dtype of the input: no "
-            "`.float()`, `.double()` or `dtype=`; use `x.new_zeros(...)` for a new tensor.", coding=name,
-            result=f"value.to(torch.{name})")
+attend.common("hd", "float64", "float32")
 mistake("hd-dtype", "With a float64 input it raises an error: somewhere a tensor is float32 whatever the input's dtype "
         "is.", coding="float32 within", merge="merge_heads(heads).float()")
 for coding, says, changes in (
@@ -413,69 +414,22 @@ for coding, says, changes in (
     mistake("hd-in-place", says, "Make a new tensor: `~mask`, `w.T`.", coding=coding, **changes)
 
 # --- just as right
-right("a large negative number", hide="scores.masked_fill(~mask, -1e4)")
-right("the lowest float", hide="scores.masked_fill(~mask, torch.finfo(scores.dtype).min)")
-right("an added mask", hide="scores + torch.zeros_like(scores).masked_fill(~mask, -INF)")
-right("zero where nothing is left", weigh="torch.softmax(scores, dim=-1).nan_to_num(0.0)")
-right("the softmax by hand",
-      weigh="scores = (scores - scores.amax(-1, True)).exp()\nweights = scores / scores.sum(-1, keepdim=True)")
-right("the queries scaled first", scale="scores", score="(q * q.shape[-1] ** -0.5) @ k.transpose(-2, -1)")
-right("both scaled by a fourth root", scale="scores", score="(q / q.shape[-1] ** 0.25) @ (k / k.shape[-1] ** 0.25).mT")
-right("the mask after the softmax, renormalised", hide="scores", weigh="""weights = torch.softmax(scores, dim=-1)
-weights = weights if mask is None else weights.masked_fill(~mask, 0.0)
-weights = weights / weights.sum(-1, keepdim=True)""")
 right("F.linear", project="F.linear(x, w_q), F.linear(x, w_k), F.linear(x, w_v)", mix="F.linear(joined, w_o)")
 right("heads from chunks", split=SPLIT_INTO.format("torch.stack(part.chunk(num_heads, -1), 1)"))
 right("heads joined by cat", merge="torch.cat(list(heads.unbind(1)), dim=-1)")
 right("contiguous and view", merge="heads.transpose(1, 2).contiguous().view(x.shape)")
 right("torch's own attention", blend="F.scaled_dot_product_attention(q, k, v, attn_mask=mask)")
+right("einsum throughout", split="q, k, v", score="torch.einsum('bhtd,bhsd->bhts', q, k)", merge="heads",
+      project="(torch.einsum('btc,hdc->bhtd', x, w.unflatten(0, (num_heads, -1))) for w in (w_q, w_k, w_v))",
+      blend="torch.einsum('bhts,bhsd->bthd', weights, v)",
+      mix="torch.einsum('bthd,ohd->bto', joined, w_o.unflatten(1, (num_heads, -1)))")
+right("one projection for all three", project="(x @ torch.cat([w_q, w_k, w_v]).T).unflatten(-1, (3, num_heads, -1))"
+      ".permute(2, 0, 3, 1, 4)", split="q, k, v")
+# batch and heads in one axis, heads first, as early implementations had it
+right("heads in the batch", split=SPLIT_INTO.format("cut_features(part, num_heads).permute(2, 0, 1, 3).flatten(0, 1)"),
+      score="torch.bmm(q, k.mT)", blend="torch.bmm(weights, v).unflatten(0, (num_heads, -1))",
+      hide="mask = mask.expand(len(x), num_heads, *scores.shape[1:])\n"
+           "scores = scores.masked_fill(mask.transpose(0, 1).flatten(0, 1) == 0, -INF)",
+      merge="heads.permute(1, 2, 0, 3).contiguous().view(x.shape)")
+right("a loop over heads", project="return head_by_head(x, w_q, w_k, w_v, w_o, num_heads, mask)")
 # fmt: on
-
-
-def head_by_head(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """A loop over heads: each has its own rows of the weights, and adds its own share through its columns of w_o."""
-    rows = torch.arange(x.shape[-1]).chunk(num_heads)
-    mask = torch.ones(1, 1, 1, 1, dtype=torch.bool) if mask is None else mask
-    masks = mask.expand(x.shape[0], num_heads, x.shape[1], x.shape[1]).unbind(1)
-    total = 0
-    for own, allowed in zip(rows, masks, strict=True):
-        q, k, v = (x @ w[own].T for w in (w_q, w_k, w_v))
-        scores = (q @ k.mT / len(own) ** 0.5).masked_fill(~allowed, -INF)
-        total = total + scores.softmax(-1) @ v @ w_o[:, own].T
-    return total
-
-
-def all_by_einsum(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    q, k, v = (torch.einsum("btc,hdc->bhtd", x, w.unflatten(0, (num_heads, -1))) for w in (w_q, w_k, w_v))
-    scores = torch.einsum("bhtd,bhsd->bhts", q, k) * q.shape[-1] ** -0.5
-    if mask is not None:
-        scores = torch.where(mask, scores, torch.finfo(scores.dtype).min)
-    heads = torch.einsum("bhts,bhsd->bthd", scores.softmax(dim=-1), v)
-    return torch.einsum("bthd,ohd->bto", heads, w_o.unflatten(1, (num_heads, -1)))
-
-
-def fused_projection(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    qkv = (x @ torch.cat([w_q, w_k, w_v]).T).unflatten(-1, (3, num_heads, -1)).permute(2, 0, 3, 1, 4)
-    q, k, v = qkv
-    bias = torch.zeros_like(q @ k.mT)
-    if mask is not None:
-        bias = bias.masked_fill(mask.logical_not(), -INF)
-    return (torch.softmax(q @ k.mT / q.shape[-1] ** 0.5 + bias, -1) @ v).transpose(1, 2).flatten(2) @ w_o.T
-
-
-def heads_in_the_batch(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    """Batch and heads in one axis, heads first, as early implementations had it."""
-    batch, length, _ = x.shape
-    q, k, v = (cut_features(x @ w.T, num_heads).permute(2, 0, 1, 3).flatten(0, 1) for w in (w_q, w_k, w_v))
-    scores = torch.bmm(q, k.transpose(1, 2)) / q.shape[-1] ** 0.5
-    if mask is not None:
-        mask = mask.expand(batch, num_heads, length, length).transpose(0, 1).flatten(0, 1)
-        scores = scores.masked_fill(mask == 0, -INF)
-    heads = torch.bmm(torch.softmax(scores, dim=2), v).unflatten(0, (num_heads, batch))
-    return heads.permute(1, 2, 0, 3).contiguous().view(batch, length, -1) @ w_o.T
-
-
-right("a loop over heads", version=head_by_head)
-right("einsum throughout", version=all_by_einsum)
-right("one projection for all three", version=fused_projection)
-right("heads in the batch", version=heads_in_the_batch)

@@ -60,6 +60,15 @@ def likely(score):
     return torch.tensor([score] + [0.0] * (V - 1))
 
 
+def biased(bias):
+    return lambda rand: weights(rand, bias=bias)
+
+
+def repeated(rand, token):
+    """A batch in which the same token always follows."""
+    return torch.zeros(2, 3, dtype=torch.int64), torch.full((2, 3), token)
+
+
 def steep(rand):
     """All scores are 0, and the gradient of a single position has a norm of nearly 200."""
     zeros = {"layers.1.weight": torch.zeros(V, D), "layers.1.bias": torch.zeros(V)}
@@ -118,38 +127,26 @@ def story(events, moved):
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
 
 
-def probe(mistake_set, name, *calls, state=weights, atol=ATOL, see=None, batches=a_batch, **options):
+def probe(
+    mistake_set, name, *calls, state=weights, atol=ATOL, see=None, aside=False, batches=a_batch, stream=False, **options
+):
     """Register a probe: what comes of calls, each on batches of these shapes.
 
     Args:
         state: Draws the parameters.
         see: What is seen of it, in place of all that `watch` gives.
         batches: Makes a batch of a shape.
+        stream: They come from a generator.
     """
 
-    @mistake_set.probe(name, stage="" if see else name, atol=atol)
+    @mistake_set.probe(name, stage="" if see else name, atol=atol, aside=aside)
     def _(subject, rand):
         start = state(rand)
         model, act = prepared(subject, mistake_set.function, start, **options)
         drawn = [[batches(rand, *shape) for shape in shapes] for shapes in calls]
+        drawn = [subject.make_model([], kind="iterator", items=each) for each in drawn] if stream else drawn
         found = watch(subject, model, start, lambda: [act(each) for each in drawn])
         return see(found) if see else found
-
-
-def in_eval_mode(rand):
-    return weights(rand, head=2)
-
-
-def in_float64(rand):
-    return weights(rand, dtype=torch.float64)
-
-
-def unlikely(rand):
-    return weights(rand, bias=torch.linspace(-20.0, 20.0, V))
-
-
-def one_likely(rand):
-    return weights(rand, bias=likely(20.0))
 
 
 # fmt: off
@@ -161,29 +158,28 @@ probe(train_step, "with rows of one token", [(3, 1)])
 probe(train_step, "where T = V", [(3, V)])
 probe(train_step, "over three steps of SGD", STEPS)
 probe(train_step, "over three steps of AdamW", STEPS, optimizer="adamw")
-probe(train_step, "on very unlikely tokens", [(3, 5)], state=unlikely, atol=1e-3)
-probe(train_step, "with a float64 model", [(3, 5)], state=in_float64, dtype="float64")
+probe(train_step, "on very unlikely tokens", [(3, 5)], state=biased(torch.linspace(-20.0, 20.0, V)), atol=1e-3)
+probe(train_step, "with a float64 model", [(3, 5)], dtype="float64",
+      state=lambda rand: weights(rand, dtype=torch.float64))
 probe(train, "with one batch", [(3, 5)])
 probe(train, "with three batches and SGD", [(3, 5)] * 3)
 probe(train, "with three batches and AdamW", [(3, 5)] * 3, optimizer="adamw")
 probe(train, "with batches of different sizes", [(3, 5), (3, V), (1, 2)])
 probe(train, "when called again with the same AdamW", [(3, 5)] * 2, [(3, 5)] * 2, optimizer="adamw")
-probe(train, "while the loss is tiny, and when it rises", [(0,), (0,), (1,), (0,), (1,)], state=one_likely, atol=1e-3,
-      batches=lambda rand, token: (torch.zeros(2, 3, dtype=torch.int64), torch.full((2, 3), token)))
+RISING = {"state": biased(likely(20.0)), "batches": repeated}
+probe(train, "while the loss is tiny, and when it rises", [(0,), (0,), (1,), (0,), (1,)], atol=1e-3, **RISING)
+probe(train, "whether the loss ends it", [(0,), (0,), (1,), (0,), (1,)], **RISING,
+      see=lambda found: len(found["losses"][0]) == 5)
+probe(train, "with batches from a generator", [(3, 5)] * 2, stream=True)
 for each in MISTAKE_SETS:
     probe(each, "with a model that arrives in eval mode", [(3, 5)] * (2 if each is train_step else 3),
-          state=in_eval_mode, dropout=True, training=False)
+          state=lambda rand: weights(rand, head=2), dropout=True, training=False)
     probe(each, "with a large gradient", [(1, 1)], state=steep, atol=1e-3)
+    probe(each, "scores 200 apart", [(3, 5)], state=biased(torch.linspace(-100.0, 100.0, V)), aside=True,
+          see=lambda found: -1e-3 < found["losses"][0][0] < 1e4)
+    probe(each, "slices", [(3, 5)], by="on_slices", aside=True, see=lambda found: found["losses"])
     probe(each, "who moves the parameters", [(3, 5)] * 2, see=lambda found: WITHOUT in found["story"])
 # fmt: on
-
-
-@train.probe("with batches from a generator", stage="with batches from a generator")
-def _(subject, rand):
-    state = weights(rand)
-    model, act = prepared(subject, "train", state)
-    stream = subject.make_model([], kind="iterator", items=[a_batch(rand), a_batch(rand)])
-    return watch(subject, model, state, lambda: act(stream))
 
 
 @train.probe("no batch", stage="without a batch")
@@ -256,29 +252,18 @@ def how_gradients_move(subject, function, rand):
     return "alike" if abs(large - small) < 0.01 * abs(small) else "less" if 0 < large < small < 1.01 else "otherwise"
 
 
-def finite_far_apart(subject, function, rand):
-    state = weights(rand, bias=torch.linspace(-100.0, 100.0, V))
-    return -1e-3 < prepared(subject, function, state)[1]([a_batch(rand)])[0] < 1e4
-
-
-def on_slices(subject, function, rand):
-    return prepared(subject, function, weights(rand), by="on_slices")[1]([a_batch(rand)])
-
-
 def arguments_after(subject, function, rand):
     found = prepared(subject, function, weights(rand), by="observe")[1]([a_batch(rand), a_batch(rand)])
     return found.args[2] if function == "train" else [each.args[2:] for each in found]
 
 
 for each in MISTAKE_SETS:
-    for name, ask, aside in (
-        ("what the loss is", what_the_loss_is, False),
-        ("how gradients move", how_gradients_move, False),
-        ("inputs and targets afterwards", arguments_after, False),
-        ("slices", on_slices, True),
-        ("scores 200 apart", finite_far_apart, True),
+    for name, ask in (
+        ("what the loss is", what_the_loss_is),
+        ("how gradients move", how_gradients_move),
+        ("inputs and targets afterwards", arguments_after),
     ):
-        each.probe(name, aside=aside)(lambda subject, rand, ask=ask, name=each.function: ask(subject, name, rand))
+        each.probe(name)(lambda subject, rand, ask=ask, name=each.function: ask(subject, name, rand))
 
 
 @train.probe("how the batches are used")
@@ -303,13 +288,6 @@ def _(subject, rand):
     return {"order": order, "steps": how}
 
 
-@train.probe("whether the loss ends it")
-def _(subject, rand):
-    batches = [(torch.full((2, 3), token), torch.full((2, 3), token)) for token in (0, 0, 1, 0, 1)]
-    losses = prepared(subject, "train", weights(rand, bias=likely(20.0)))[1](batches)
-    return isinstance(losses, list) and len(losses) == len(batches)
-
-
 # --- what expressions below use ---------------------------------------------------------------------------------------
 
 
@@ -325,17 +303,6 @@ def picked(log_p, answers):
 
 def one_hot(flat, answers):
     return F.one_hot(answers, flat.size(-1)).to(flat.dtype)
-
-
-def first_only(batches):
-    for batch in batches:
-        return [batch]
-    return []
-
-
-def first_again_and_again(batches):
-    kept = list(batches)
-    return kept[:1] * len(kept)
 
 
 # fmt: off
@@ -547,10 +514,11 @@ mistake("tr-loss-after-step", "The loss that you return is measured after the st
 # --- the loop of train
 mistake, right = train.mistake, train.alternative
 CALL = "train_step(model, optimizer, inputs, targets)"
+ADD = f"losses.append({CALL})"
 WHOLE_LOOP = "Let the loop go through all batches, and put `return` after it, not inside."
 EVERY = "Take out the `break`: every batch has its step, whatever its loss."
 mistake("tr-first-batch-only", "The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
-        WHOLE_LOOP, coding="break", batches="first_only(batches)")
+        WHOLE_LOOP, coding="break", append=f"{ADD}\nbreak")
 mistake("tr-first-batch-only", "The loop stops after the first batch: the `return` is inside it.", coding="return",
         alone=True, append=f"return [{CALL}]", finish="None")
 mistake("tr-first-batch-only", "The loop ends at the first batch, with a `return` inside it that gives back one loss "
@@ -559,8 +527,8 @@ mistake("tr-first-batch-only", "Every step is taken on the first batch; the othe
         "Unpack inputs and targets from each batch inside the loop.", coding="again and again", alone=True,
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
         only=tuple(each.name for each in train.probes if not each.aside and each.name not in ("no batch", "with "
-                   "batches from a generator")), batches="first_again_and_again(batches)")
-HELD, ADD = {"clear": "pass", "move": "pass"}, f"losses.append({CALL})"
+                   "batches from a generator")), batches="[batches[0]] * len(batches)")
+HELD = {"clear": "pass", "move": "pass"}
 for id, says, suggests, changes in (
     ("tr-shuffled", "The batches are taken in another order than they come in.", "Go through `batches` as it is: no "
      "sorting, shuffling or reversing.", {"batches": "list(batches)[::-1]"}),
@@ -625,44 +593,15 @@ model.eval()
 with torch.no_grad():
     model(inputs)
 model.train()""")
+right("torch.autograd.grad", clear="parameters = list(model.parameters())",
+      pull="for p, gradient in zip(parameters, torch.autograd.grad(loss, parameters)):\n    p.grad = gradient")
+right("torch.func.grad", forward="""def loss_of(parameters):
+    logits = torch.func.functional_call(model, parameters, (inputs,))
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+parameters = {name: each.detach() for name, each in model.named_parameters()}
+gradients, loss = torch.func.grad_and_value(loss_of)(parameters)""", flatten="pass", answers="pass", score="pass",
+      clear="pass", pull="for name, each in model.named_parameters():\n    each.grad = gradients[name]")
+right("row by row", forward="rows = [model(row.unsqueeze(0))[0] for row in inputs]", flatten="pass", answers="pass",
+      score="losses = [F.cross_entropy(row, following) for row, following in zip(rows, targets)]",
+      pull="for loss in losses:\n    (loss / len(losses)).backward()", give="torch.stack(losses).mean().item()")
 # fmt: on
-
-
-def with_autograd_grad(model, optimizer, inputs, targets):
-    model.train()
-    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
-    parameters = list(model.parameters())
-    for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
-        parameter.grad = gradient
-    optimizer.step()
-    return loss.item()
-
-
-def with_function_transform(model, optimizer, inputs, targets):
-    def loss_of(parameters):
-        logits = torch.func.functional_call(model.train(), parameters, (inputs,))
-        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-
-    parameters = dict(model.named_parameters())
-    gradients, loss = torch.func.grad_and_value(loss_of)({name: p.detach() for name, p in parameters.items()})
-    for name, parameter in parameters.items():
-        parameter.grad = gradients[name]
-    optimizer.step()
-    return loss.item()
-
-
-def row_by_row(model, optimizer, inputs, targets):
-    model.train()
-    optimizer.zero_grad()
-    losses = [
-        F.cross_entropy(model(row.unsqueeze(0))[0], answers) for row, answers in zip(inputs, targets, strict=True)
-    ]
-    for loss in losses:
-        (loss / len(losses)).backward()
-    optimizer.step()
-    return sum(loss.item() for loss in losses) / len(losses)
-
-
-right("torch.autograd.grad", version=with_autograd_grad)
-right("torch.func.grad", version=with_function_transform)
-right("row by row", version=row_by_row)
