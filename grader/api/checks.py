@@ -37,6 +37,7 @@ Mistake files:
     read_names               how the names in its state dict differ, in words
     is_alike_in_training     whether it answers the same in training mode
     PlainClass               a class that is no nn.Module
+    as_buffers               a module whose parameters have become buffers
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from typing import Any
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.model_questions import (
     PlainClass,
+    as_buffers,
     draw_state,
     is_alike_in_training,
     of_model,
@@ -73,6 +75,7 @@ __all__ = [
     "Rand",
     "RemoteFunction",
     "RemoteObject",
+    "as_buffers",
     "assert_gradients_match",
     "assert_matches",
     "assert_portable",

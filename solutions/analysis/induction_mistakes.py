@@ -1,10 +1,9 @@
 """What people write in `induction` in place of the reference's lines; and other right ways to write it."""
 
 import torch
-from torch import nn
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import LearnerError, MistakeSet
+from grader.api.checks import LearnerError, MistakeSet, as_buffers  # noqa: F401  lines below use it
 
 runs = MistakeSet("repeat_runs", globals())
 model = MistakeSet("AttentionOnly", globals(), without=("names", "parameters"))
@@ -70,14 +69,6 @@ for title, asked in {
     loop.probe(title)(asked)
 
 
-class Kept(nn.Embedding):
-    """A table that is a buffer."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.register_buffer("weight", self._parameters.pop("weight").detach())
-
-
 # fmt: off
 # --- texts
 mistake, right = runs.mistake, runs.alternative
@@ -112,14 +103,7 @@ right("take_along_dim", repeated="tokens.take_along_dim(sources, 1)")
 right("steps less whole copies", sources="steps - steps // periods.unsqueeze(1) * periods.unsqueeze(1)")
 
 # --- the model
-mistake, right = model.mistake, model.alternative
-
-
-def alone(*args, **changes):
-    """Register a mistake that is named where it is the only one: sets of two take time to try."""
-    mistake(*args, alone=True, **changes)
-
-
+mistake, alone, right = model.mistake, model.alone, model.alternative
 NAMED = ("the names",)
 mistake("gp-positions-missing", "No positions are added: no head can tell which token is the one before.",
         "Add the first T rows of `pos`.", embed="self.tok(ids)")
@@ -162,7 +146,7 @@ alone("gp-softmax-out", "You return probabilities, and not logits.", "Leave the 
 alone("in-weights-first", "You return (weights, logits).", "Return (logits, weights).",
       both="torch.stack(maps), logits")
 alone("lp-buffer", "The positions are a buffer: no optimizer ever moves them.", "Make `pos` an nn.Embedding, or its "
-      "weight an nn.Parameter.", only=NAMED, pos="Kept(max_len, d_model)")
+      "weight an nn.Parameter.", only=NAMED, pos="as_buffers(nn.Embedding(max_len, d_model))")
 alone("gp-ids-changed", "The caller's ids are changed.", "Make a new tensor.",
       embed="ids[:, 0] = 0\nx = self.tok(ids) + self.pos.weight[: ids.size(1)]")
 model.common("in", "detached")

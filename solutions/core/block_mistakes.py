@@ -10,7 +10,16 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.api.checks import MistakeSet, PlainClass, draw, draw_state, is_alike_in_training, of_model, read_names
+from grader.api.checks import (
+    MistakeSet,
+    PlainClass,
+    as_buffers,  # noqa: F401  lines below use it
+    draw,
+    draw_state,
+    is_alike_in_training,
+    of_model,
+    read_names,
+)
 
 INF = float("inf")
 NORMS = ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias")
@@ -117,15 +126,6 @@ class Norm(nn.LayerNorm):
 class RMSNorm(nn.LayerNorm):
     def forward(self, y):
         return y / (y.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * self.weight + self.bias
-
-
-class BufferNorm(nn.LayerNorm):
-    """The right numbers under the right names, but not as parameters."""
-
-    def __init__(self, d_model):
-        super().__init__(d_model)
-        for name in ("weight", "bias"):
-            self.register_buffer(name, self._parameters.pop(name).detach())
 
 
 class PostUnlessTold(block.build({})):
@@ -416,7 +416,7 @@ mistake("bl-no-module", "`TransformerBlock` is not an nn.Module, so it has no st
         "Write `class TransformerBlock(nn.Module)`, and begin `__init__` with `super().__init__()`.", only=IN_NAMES,
         version=PlainClass)
 alone("bl-not-parameters", "γ and β of your norms are not parameters, so no optimizer would train them.",
-      "Use nn.LayerNorm, or wrap them in `nn.Parameter`.", **norms("BufferNorm(d_model)"))
+      "Use nn.LayerNorm, or wrap them in `nn.Parameter`.", **norms("as_buffers(nn.LayerNorm(d_model))"))
 
 # --- what happens at run time
 for coding, changes in {"": {"pre_sum1": "x + F.dropout(heard, 0.1)", "post_sum1": "x + F.dropout(heard, 0.1)"},

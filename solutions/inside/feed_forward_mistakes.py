@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, as_buffers  # noqa: F401  lines below use it
 
 BOTH_FORMS = 2e-3  # both forms of GELU are right
 # what the network holds at the start is random, and `test_parameters` reads it
@@ -25,15 +25,6 @@ def _(subject, rand):
     if made.missing and made.unexpected:
         return "other names"
     return [sorted(made.missing), sorted(made.unexpected)]
-
-
-class Kept(nn.Linear):
-    """A linear map whose numbers are buffers."""
-
-    def __init__(self, width, out):
-        super().__init__(width, out)
-        for name in ("weight", "bias"):
-            self.register_buffer(name, self._parameters.pop(name).detach())
 
 
 class PerPlace(nn.Module):
@@ -92,7 +83,7 @@ mistake("ff-no-bias", "w2 has no bias.", "Take out `bias=False`.", coding="w2",
         w2="nn.Linear(d_ff, d_model, bias=False)")
 mistake("ff-not-a-parameter", "The numbers of w1 are buffers: they are saved with the model, and no optimizer ever "
         "moves "
-        "them.", "Make `w1` an nn.Linear, or its numbers nn.Parameter.", w1="Kept(d_model, d_ff)")
+        "them.", "Make `w1` an nn.Linear, or its numbers nn.Parameter.", w1="as_buffers(nn.Linear(d_model, d_ff))")
 mistake("ff-per-position", "There is a list of layers, one for each place: the network is the same at every place.",
         "One `w1` and one `w2` serve all places.", only=NAMES, version=PerPlace)
 mistake("ff-other-names", "The layers have other names.", "Call them `w1` and `w2`, right in your module.", only=NAMES,

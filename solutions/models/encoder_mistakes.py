@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import LearnerError, MistakeSet, draw
+from grader.api.checks import MistakeSet, PlainClass, draw, draw_state, is_alike_in_training, of_model, read_names
 
 SLOPES = 2e-3  # spans the gradients of both forms of GELU
 # What places of padding hold is not judged. So checks that have lengths recognise nothing; questions below ask the same
@@ -13,7 +13,7 @@ encoder = MistakeSet("Encoder", globals(), without=(
     "parameters", "names", "no_other_names", "shape", "both_ways", "strong_hidden", "tiny", "example", "padded",
     "padding_unread", "as_alone", "padding_finite", "any_lengths", "longest", "other_sizes", "gradient", "manners",
     "training_mode"))  # fmt: skip
-mistake, right = encoder.mistake, encoder.alternative
+mistake, alone, right = encoder.mistake, encoder.alone, encoder.alternative
 MISTAKE_SETS = [encoder]
 SIZES, DEEP = (11, 9, 12, 3, 1, 7), (11, 9, 12, 3, 2, 7)  # V, max_len, D, H, L, d_ff
 BLOCK = {
@@ -21,91 +21,46 @@ BLOCK = {
     **{f"norm{n}.{part}": (12,) for n in (1, 2) for part in ("weight", "bias")},
     "ffn.w1.weight": (7, 12), "ffn.w1.bias": (7,), "ffn.w2.weight": (12, 7), "ffn.w2.bias": (12,),
 }  # fmt: skip
-SHAPES = {
-    "tok.weight": (11, 12), "pos.weight": (9, 12), "norm.weight": (12,), "norm.bias": (12,),
-    **{f"blocks.{i}.{name}": shape for i in (0, 1) for name, shape in BLOCK.items()},
-}  # fmt: skip
-DRAWN = {}  # the numbers of each probe: drawing them anew for every mistake would take as long as running it
-
-
-def numbers(rand):
-    """A state dict of random numbers for two layers, γ near 1, where the inputs of the hidden layers are small."""
-    if rand.seed not in DRAWN:
-        state = {name: rand(*s, scale=s[1] ** -0.5 if len(s) == 2 else 0.5) for name, s in SHAPES.items()}
-        state |= {name: state[name] * 0.05 for name in state if ".w1." in name}
-        DRAWN[rand.seed] = state | {n: state[n] + 1.0 for n in state if "norm" in n and n.endswith("weight")}
-    return DRAWN[rand.seed]
-
-
-def made(make, state, sizes=SIZES):
-    """A model of one layer, or two, that holds these numbers."""
-    held = state if sizes == DEEP else {name: each for name, each in state.items() if "blocks.1" not in name}
-    return make(*sizes, state=held).eval()
+TABLES = {"tok.weight": (11, 12), "pos.weight": (9, 12), "norm.weight": (12,), "norm.bias": (12,)}
+SHAPES = {**TABLES, **{f"blocks.0.{name}": shape for name, shape in BLOCK.items()}}
+# small inputs of the hidden layers
+numbers = draw_state(SHAPES, {".w1.": 0.05})
+deep_numbers = draw_state({**SHAPES, **{f"blocks.1.{name}": shape for name, shape in BLOCK.items()}}, {".w1.": 0.05})
 
 
 def real(lengths, tokens):
     return torch.arange(tokens, device=lengths.device) < lengths.unsqueeze(1)
 
 
-def ask_padded(make, ids, lengths, state, sizes=SIZES):
+def ask_padded(made, ids, lengths):
     """What stands at the real places, and whether all the rest is finite."""
-    found = made(make, state, sizes)(ids, lengths)
+    found = made(ids, lengths)
     if not isinstance(found, torch.Tensor) or found.shape != (*ids.shape, 12):
         return found
     return {"real": found[real(lengths, ids.size(1))], "finite": bool(found.isfinite().all())}
 
 
-def ask_gradients(make, ids, lengths, weights, state):
-    found = made(make, state).gradients(ids, lengths, wrt=[], weights=weights * real(lengths, 3).unsqueeze(-1))
-    return None if found is None else {name: found.get(name) for name in SHAPES if "blocks.1" not in name}
-
-
-def is_portable(make, ids, lengths, state):
-    return made(make, state).on_fake_device(ids, lengths)[1]
-
-
-def is_alike_in_training(make, ids, state):
-    model = made(make, state)
-    return bool((model.train()(ids) == model.eval()(ids)).all())
+def ask_gradients(made, ids, lengths, weights):
+    found = made.gradients(ids, lengths, wrt=[], weights=weights * real(lengths, 3).unsqueeze(-1))
+    return None if found is None else {name: found.get(name) for name in SHAPES}
 
 
 TEXTS = torch.tensor([[1, 4, 1, 0, 8, 3], [7, 0, 9, 2, 5, 6], [2, 2, 0, 5, 1, 9], [10, 3, 6, 7, 4, 8]])
 LENGTHS = torch.tensor([3, 5, 1, 2])
 SQUARE = torch.tensor([[1, 4, 2], [7, 3, 9], [2, 2, 5]])
-encoder.ask("for padded texts", TEXTS, LENGTHS, by=ask_padded, state=numbers)
-encoder.ask("for padded texts and two layers", TEXTS, LENGTHS, by=ask_padded, state=numbers, sizes=DEEP)
-encoder.ask("with as many texts as heads and places", SQUARE, torch.tensor([2, 3, 1]), by=ask_padded, state=numbers)
-encoder.ask("in its gradients", SQUARE[:2], torch.tensor([3, 2]), by=ask_gradients, weights=draw(2, 3, 12, scale=0.2),
-            state=numbers, atol=SLOPES)  # fmt: skip
-encoder.ask("in training mode", TEXTS[:2], by=is_alike_in_training, state=numbers, aside=True)
-encoder.ask("on another device", TEXTS, LENGTHS, by=is_portable, state=numbers, aside=True)
-
-
-@encoder.probe("the names")
-def _(subject, rand):
-    try:
-        model = made(subject.Encoder, numbers(rand))
-    except LearnerError as error:
-        if "load_state_dict" in error.text and error.type_name == "AttributeError":
-            return "no module"
-        raise
-    if model.missing and model.unexpected:
-        return "other names"
-    return [bool(model.missing), any(name.endswith("bias") for name in model.missing),
-            sorted({name.split(".")[0] for name in model.unexpected})]  # fmt: skip
+padded = of_model(*SIZES, by=ask_padded)
+encoder.ask("for padded texts", TEXTS, LENGTHS, by=padded, state=numbers)
+encoder.ask("for padded texts and two layers", TEXTS, LENGTHS, by=of_model(*DEEP, by=ask_padded), state=deep_numbers)
+encoder.ask("with as many texts as heads and places", SQUARE, torch.tensor([2, 3, 1]), by=padded, state=numbers)
+encoder.ask("in its gradients", SQUARE[:2], torch.tensor([3, 2]), by=of_model(*SIZES, by=ask_gradients),
+            weights=draw(2, 3, 12, scale=0.2), state=numbers, atol=SLOPES)  # fmt: skip
+encoder.ask("in training mode", TEXTS[:2], by=of_model(*SIZES, by=is_alike_in_training), state=numbers, aside=True)
+encoder.ask("on another device", TEXTS, LENGTHS, by=of_model(*SIZES, by="on_fake_device"), see=lambda found: found[1],
+            state=numbers, aside=True)  # fmt: skip
+encoder.ask("the names", *SIZES, by=read_names, state=numbers)
 
 
 # --- what expressions below use ---------------------------------------------------------------------------------------
-
-
-class NoModule:
-    """A class like any other."""
-
-    def __init__(self, vocab_size, max_len, d_model, num_heads, num_layers, d_ff):
-        self.num_layers = num_layers
-
-    def forward(self, ids, lengths=None):
-        return ids
 
 
 def shares(ids, lengths):
@@ -123,11 +78,6 @@ class MaskedSequence(nn.Sequential):
 
 
 # fmt: off
-def alone(*args, **changes):
-    """Register a mistake that is named where it is the only one: sets of two take time to try."""
-    mistake(*args, alone=True, **changes)
-
-
 # --- into the model
 ADD = "Add row t to token t: `x + self.pos.weight[:T]`."
 mistake("en-no-positions", "No positions are added: to this model a text is a bag of tokens in any order.", ADD,
@@ -212,7 +162,7 @@ alone("gp-buffer-saved", "The state dict has a name too many: a buffer, a mask s
       "Register a buffer with `persistent=False`, or make it in forward.", only=("the names",),
       norm="self.norm, self.dense = nn.LayerNorm(d_model), nn.Linear(d_model, d_model, bias=False)")
 alone("bl-no-module", "`Encoder` is not an nn.Module, so it has no state dict and no parameters.",
-      "Write `class Encoder(nn.Module)`, and begin `__init__` with `super().__init__()`.", version=NoModule,
+      "Write `class Encoder(nn.Module)`, and begin `__init__` with `super().__init__()`.", version=PlainClass,
       only=("the names",))
 for coding, changes in (("", {"places": "torch.arange(max_len)"}),
                         ("positions", {"place": "x + self.pos(torch.arange(length))"})):

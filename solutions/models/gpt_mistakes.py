@@ -5,10 +5,18 @@ the vocabulary, positions that are appended.
 """
 
 import torch
-from torch import nn
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import LearnerError, MistakeSet, draw
+from grader.api.checks import (
+    MistakeSet,
+    PlainClass,
+    as_buffers,  # noqa: F401  lines below use it
+    draw,
+    draw_state,
+    is_alike_in_training,
+    of_model,
+    read_names,
+)
 
 SLOPES = 2e-3  # spans the gradients of both forms of GELU
 # A few of what the checks ask is enough, and a fifth of the time. What a model holds at the start is random, and
@@ -16,7 +24,7 @@ SLOPES = 2e-3  # spans the gradients of both forms of GELU
 gpt = MistakeSet("GPT", globals(), without=(
     "parameters", "names", "no_other_names", "shape", "example", "strong_hidden", "tiny", "future_hidden",
     "longest", "other_sizes", "tied", "gradient", "manners", "training_mode"))  # fmt: skip
-mistake, right = gpt.mistake, gpt.alternative
+mistake, alone, right = gpt.mistake, gpt.alone, gpt.alternative
 MISTAKE_SETS = [gpt]
 SIZES = (11, 9, 12, 3, 1, 7)  # V, max_len, D, H, L, d_ff
 TABLES = ("tok.weight", "head.weight")
@@ -27,77 +35,32 @@ SHAPES = {
     "blocks.0.ffn.w1.weight": (7, 12), "blocks.0.ffn.w1.bias": (7,),
     "blocks.0.ffn.w2.weight": (12, 7), "blocks.0.ffn.w2.bias": (12,),
 }  # fmt: skip
-DRAWN = {}  # the numbers of each probe: drawing them anew for every mistake would take as long as running it
+draw_numbers = draw_state(SHAPES, {".w1.": 0.05})  # small inputs of the hidden layer
 
 
 def numbers(rand):
-    """A state dict of random numbers, γ near 1, where the inputs of the hidden layer are small."""
-    if rand.seed not in DRAWN:
-        state = {name: rand(*s, scale=s[1] ** -0.5 if len(s) == 2 else 0.5) for name, s in SHAPES.items()}
-        state |= {name: state[name] * 0.05 for name in state if ".w1." in name}
-        state |= {name: state[name] + 1.0 for name in state if "norm" in name and name.endswith("weight")}
-        DRAWN[rand.seed] = state | {"head.weight": state["tok.weight"]}
-    return DRAWN[rand.seed]
+    state = draw_numbers(rand)
+    return state | {"head.weight": state["tok.weight"]}
 
 
-def ask_gradients(make, weights, state):
+def by_name(found):
     """The gradients by name, of which the shared table has one; those of two tables in a row."""
-    ids = torch.tensor([[1, 4, 1], [7, 0, 9]])
-    found = make(*SIZES, state=state).eval().gradients(ids, wrt=[], weights=weights)
     if found is None:
         return None
-    found["tables"] = [found.pop(name) for name in ("tok.weight", "head.weight") if name in found]
-    return {name: found.get(name) for name in ("tables", *(name for name in state if name not in TABLES))}
+    found["tables"] = [found.pop(name) for name in TABLES if name in found]
+    return {name: found.get(name) for name in ("tables", *(name for name in SHAPES if name not in TABLES))}
 
 
-def is_portable(make, ids, state):
-    return make(*SIZES, state=state).on_fake_device(ids)[1]
-
-
-def is_alike_in_training(make, ids, state):
-    made = make(*SIZES, state=state)
-    return bool((made.train()(ids) == made.eval()(ids)).all())
-
-
-gpt.ask("in training mode", torch.arange(8).view(2, 4), by=is_alike_in_training, state=numbers, aside=True)
-gpt.ask("on another device", torch.arange(8).view(2, 4), by=is_portable, state=numbers, aside=True)
-gpt.ask("in its gradients", by=ask_gradients, weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=SLOPES)
-
-
-@gpt.probe("the names")
-def _(subject, rand):
-    try:
-        made = subject.GPT(*SIZES, state=numbers(rand))
-    except LearnerError as error:
-        if "load_state_dict" in error.text and error.type_name == "AttributeError":
-            return "no module"
-        raise
-    others = {name.split(".", 2)[-1] if name.startswith("blocks.") else name for name in made.missing}
-    lost = {name.split(".")[0] for name in made.unexpected}
-    if made.missing and made.unexpected:
-        return "other names"
-    return [sorted(others) if any(name.endswith("bias") for name in others) else bool(others), sorted(lost)]
+IDS = torch.arange(8).view(2, 4)
+gpt.ask("in training mode", IDS, by=of_model(*SIZES, by=is_alike_in_training), state=numbers, aside=True)
+gpt.ask("on another device", IDS, by=of_model(*SIZES, by="on_fake_device"), see=lambda found: found[1], state=numbers,
+        aside=True)  # fmt: skip
+gpt.ask("in its gradients", torch.tensor([[1, 4, 1], [7, 0, 9]]), by=of_model(*SIZES, by="gradients"), see=by_name,
+        wrt=[], weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=SLOPES)  # fmt: skip
+gpt.ask("the names", *SIZES, by=read_names, state=numbers)
 
 
 # --- what expressions below use ---------------------------------------------------------------------------------------
-
-
-class NoModule:
-    """A class like any other."""
-
-    def __init__(self, vocab_size, max_len, d_model, num_heads, num_layers, d_ff):
-        self.num_layers = num_layers
-
-    def forward(self, ids):
-        return ids
-
-
-class Kept(nn.Embedding):
-    """A table that is a buffer."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.register_buffer("weight", self._parameters.pop("weight").detach())
 
 
 def saved(module):
@@ -108,12 +71,6 @@ def saved(module):
 
 # fmt: off
 NAMES = ("the names",)
-
-
-def alone(*args, **changes):
-    """Register a mistake that is named where it is the only one: sets of two take time to try."""
-    mistake(*args, alone=True, **changes)
-
 
 # --- into the model
 ADD = "Add row t to token t: `x + self.pos.weight[:T]`."
@@ -132,7 +89,7 @@ mistake("gp-embedding-scaled", "The embeddings are multiplied by √D: the paper
 alone("gp-norm-embeddings", "There is a norm in front of the first block, as in BERT, and none behind the last.",
         "Put the model's own norm behind the last block.", place="self.norm(x + self.pos.weight[:length])", last="x")
 alone("lp-buffer", "The positions are a buffer: they are saved with the model, and no optimizer ever moves them.",
-      "Make `pos` an nn.Embedding, or its weight an nn.Parameter.", pos="Kept(max_len, d_model)")
+      "Make `pos` an nn.Embedding, or its weight an nn.Parameter.", pos="as_buffers(nn.Embedding(max_len, d_model))")
 
 # --- texts that are too long
 TOO_LONG = "Begin forward with `if ids.size(1) > max_len: raise ValueError(...)`."
@@ -224,7 +181,8 @@ alone("gp-other-names", "The names in the state dict are not those of the statem
         "d_model)", pos="self.wpe = nn.Embedding(max_len, d_model)", tie="self.head.weight = self.wte.weight",
         length="length, longest = ids.size(1), 99", look="self.wte(ids)", place="x + self.wpe.weight[:length]")
 alone("bl-no-module", "`GPT` is not an nn.Module, so it has no state dict and no parameters.",
-        "Write `class GPT(nn.Module)`, and begin `__init__` with `super().__init__()`.", version=NoModule, only=NAMES)
+        "Write `class GPT(nn.Module)`, and begin `__init__` with `super().__init__()`.", only=NAMES,
+      version=PlainClass)
 alone("bl-dropout", "There is dropout: in training mode two calls differ. The exercise asks for none.",
         "Take the dropout out, or set its probability to 0.", only=("in training mode",),
         place="F.dropout(x + self.pos.weight[:length], 0.1, self.training)")

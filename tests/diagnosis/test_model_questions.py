@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.api.checks import Rand, draw_state, is_alike_in_training, of_model, read_names
+from grader.api.checks import Rand, as_buffers, draw_state, is_alike_in_training, of_model, read_names
 from grader.judge.errors import LearnerError
 
 
@@ -75,3 +75,12 @@ def test_a_model_is_asked_in_evaluation_mode():
 
     assert ask(make, torch.zeros(1), state="held").item() == 0.0
     assert not asked_alike(make, torch.zeros(1), state="held")
+
+
+def test_what_are_buffers_is_saved_and_not_trained():
+    """A module keeps its numbers and their names, and has no parameter left."""
+    made = as_buffers(torch.nn.Linear(2, 3))
+
+    assert list(made.state_dict()) == ["weight", "bias"]
+    assert list(made.parameters()) == []
+    assert made(torch.zeros(1, 2)).equal(made.bias[None])

@@ -18,6 +18,14 @@ class PlainClass:
         pass
 
 
+def as_buffers(module: Any) -> Any:
+    """Return a module whose own parameters have become buffers: saved under their names, and moved by no optimizer."""
+    for name, parameter in list(module.named_parameters(recurse=False)):
+        delattr(module, name)
+        module.register_buffer(name, parameter.detach())
+    return module
+
+
 def draw_state(shapes: Mapping[str, Sequence[int]], times: Mapping[str, float] | None = None) -> Callable[[Rand], Any]:
     """Return what draws a state dict of these shapes, so that no entry counts for nothing: γ of a norm is near 1.
 
