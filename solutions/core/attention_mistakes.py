@@ -17,7 +17,7 @@ INF = float("inf")
 attention = MistakeSet(
     "scaled_dot_product_attention", globals(), from_checks=False, together=3, tells_errors_apart=False
 )
-ask, mistake, right = attention.ask, attention.mistake, attention.alternative
+ask, mistake, alone, right = attention.ask, attention.mistake, attention.alone, attention.alternative
 MISTAKE_SETS = [attention]
 
 # --- probes: equal on all of these is equal ---------------------------------------------------------------------------
@@ -120,9 +120,9 @@ SCORE = "q @ k.transpose(-2, -1)"
 mistake("at-qk-swapped", "Your scores are k qᵀ: rows belong to keys, columns to queries. With as many keys as queries "
         "no error warns you, but row i is then not the answer to query i.", "Scores are (queries × keys): put q on the "
         "left and the transposed k on the right.", score="k @ q.transpose(-2, -1)")
-mistake("at-qk-swapped", "You transpose the weights before they meet the values: row i answers not for query i but for "
-        "key i.", "Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).", coding="weights transposed",
-        alone=True, blend="weights.transpose(-2, -1) @ v")
+alone("at-qk-swapped", "You transpose the weights before they meet the values: row i answers not for query i but for "
+      "key i.", "Multiply the weights with v as they are: (..., T, S) @ (..., S, d_v).", coding="weights transposed",
+      blend="weights.transpose(-2, -1) @ v")
 mistake("at-k-reshaped", "You reshape k where it must be transposed: `view` and `reshape` keep the numbers in their "
         "order and only cut the rows elsewhere, so queries meet scrambled keys.", "Exchange the last two axes with "
         "`k.transpose(-2, -1)`.", score="q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2))")
@@ -131,9 +131,9 @@ mistake("at-k-dot-T", "`k.T` reverses all axes of k: right for a matrix, but wit
         score="q @ k.permute(*range(k.dim())[::-1])")
 for how, unit in (("", "{0} / {0}.norm(dim=-1, keepdim=True)"), (", with eps", "F.normalize({}, dim=-1)")):
     for coding, changes in {"scaled": {}, "not scaled": {"scale": "scores"}}.items():
-        mistake("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out "
-                "far.", "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d_k.", alone=True,
-                coding=f"{coding}{how}", score=f"({unit.format('q')}) @ ({unit.format('k')}).mT", **changes)
+        alone("at-cosine", "Your scores are cosines: the lengths of q and k do not count, so no key can stand out far.",
+              "Take the dot products as they are: `q @ k.transpose(-2, -1)`, and divide by √d_k.",
+              coding=f"{coding}{how}", score=f"({unit.format('q')}) @ ({unit.format('k')}).mT", **changes)
 attention.common("at", "view")
 for axes, lead in (("(T, d_k)", ""), ("(B, T, d_k)", "b"), ("(B, H, T, d_k)", "bh")):
     mistake("at-one-rank-only", f"It works for q of shape {axes} only; any other number of leading axes ends in an "
@@ -146,11 +146,10 @@ mistake("at-no-scale", "Your weights are softmax(q kᵀ) without the 1/√d_k: t
         "all.", "Divide the scores by `q.size(-1) ** 0.5` before softmax.", scale="scores")
 mistake("at-scale-dk", "You divide by d_k, not by its square root (or scale both q and k by √d_k): the weights come "
         "out too even.", ROOT, scale="scores / q.size(-1)")
-mistake("at-scale-dk", "You divide by d_k / 2: Python reads `d_k ** 1/2` as (d_k ** 1) / 2. (At d_k = 4 the two "
-        "agree.)", "Write `d_k ** 0.5` or `math.sqrt(d_k)`.", coding="/ (d_k ** 1/2)", alone=True,
-        scale="scores / (q.size(-1) / 2)")
-mistake("at-scale-dk", "You divide by 2·d_k: Python reads `/ d_k ** 1/2` as a division by d_k and then one by 2.",
-        coding="/ d_k ** 1/2", alone=True, scale="scores / q.size(-1) ** 1 / 2")
+alone("at-scale-dk", "You divide by d_k / 2: Python reads `d_k ** 1/2` as (d_k ** 1) / 2. (At d_k = 4 the two agree.)",
+      "Write `d_k ** 0.5` or `math.sqrt(d_k)`.", coding="/ (d_k ** 1/2)", scale="scores / (q.size(-1) / 2)")
+alone("at-scale-dk", "You divide by 2·d_k: Python reads `/ d_k ** 1/2` as a division by d_k and then one by 2.",
+      coding="/ d_k ** 1/2", scale="scores / q.size(-1) ** 1 / 2")
 mistake("at-scale-multiplied", "You multiply the scores by √d_k; that makes large scores larger, and one key takes "
         "all.", "Divide by √d_k.", scale="scores * q.size(-1) ** 0.5")
 mistake("at-scale-d-model", "With heads you divide by √(H·d_k), the width of the whole model; each head has only d_k "
@@ -187,27 +186,27 @@ for dim, axis in ((0, "the first axis, the batch"), (1, "axis 1, the heads (or, 
     mistake("at-softmax-batch-or-head", f"Your softmax runs over {axis}: it weighs against each other what has nothing "
             "to do with each other, and no query's weights sum to 1.", KEYS, coding=f"dim={dim}",
             weigh=OVER.format(dim))
-mistake("at-softmax-batch-or-head", "You give softmax no `dim`, so torch picks one: the batch for three axes, the "
-        "heads for four.", KEYS, coding="no dim", alone=True, weigh=OVER.format("0 if scores.dim() == 3 else 1"))
-mistake("at-one-rank-only", "Your softmax runs over dim=2: these are the keys for three axes, but with heads they are "
-        "the queries.", KEYS, coding="softmax over dim=2", alone=True, weigh=OVER.format(2))
+alone("at-softmax-batch-or-head", "You give softmax no `dim`, so torch picks one: the batch for three axes, the heads "
+      "for four.", KEYS, coding="no dim", weigh=OVER.format("0 if scores.dim() == 3 else 1"))
+alone("at-one-rank-only", "Your softmax runs over dim=2: these are the keys for three axes, but with heads they are "
+      "the queries.", KEYS, coding="softmax over dim=2", weigh=OVER.format(2))
 mistake("at-no-softmax", "The raw scores meet the values: scores may be negative and sum to anything, so this is no "
         "mean.", "Turn the scores into weights with softmax over the keys.", weigh="scores")
 # not in the catalogue of attention, but everybody may bring a softmax along
 mistake("at-softmax-overflow", "Your own softmax exponentiates the scores as they are: exp(100) overflows to inf, and "
         "inf/inf is NaN.", "Subtract each row's maximum before `exp`, or use the softmax of the first lesson.",
         weigh="scores.exp() / scores.exp().sum(-1, keepdim=True)")
-mistake("at-argmax", "Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no "
-        "gradient: queries and keys can never learn.", "Use softmax over the keys: the best key gets the most weight, "
-        "and the others a share.", alone=True, weigh="F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")
+alone("at-argmax", "Each query takes the value of its best key alone (`argmax`). That is no mean, and it has no "
+      "gradient: queries and keys can never learn.", "Use softmax over the keys: the best key gets the most weight, "
+      "and the others a share.", weigh="F.one_hot(scores.argmax(-1), scores.size(-1)).to(scores.dtype)")
 for coding, total in (("divided by the sum", " / torch.sigmoid(scores).sum(-1, keepdim=True)"), ("", "")):
-    mistake("at-sigmoid", "Your weights are sigmoids, not a softmax: keys do not compete, and all large scores count "
-            "the same.", "Use softmax over the keys.", coding=coding, alone=True, weigh=f"torch.sigmoid(scores){total}")
+    alone("at-sigmoid", "Your weights are sigmoids, not a softmax: keys do not compete, and all large scores count the "
+          "same.", "Use softmax over the keys.", coding=coding, weigh=f"torch.sigmoid(scores){total}")
 for decimals in (4, 3, 2):
     for coding, step, what in (("weights", "weigh", "torch.softmax(scores, -1)"), ("answer", "result", "value")):
-        mistake("at-rounded", f"You round the {coding} to {decimals} decimals: rounding has no gradient, so queries "
-                "and keys never learn.", "Take the rounding out.", coding=f"{coding}, {decimals} decimals", alone=True,
-                **{step: f"{what}.round(decimals={decimals})"})
+        alone("at-rounded", f"You round the {coding} to {decimals} decimals: rounding has no gradient, so queries and "
+              "keys never learn.", "Take the rounding out.", coding=f"{coding}, {decimals} decimals",
+              **{step: f"{what}.round(decimals={decimals})"})
 mistake("at-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added): a blocked key "
         "gets a little, and a huge value behind it shows.", "Take the tiny number out: softmax never divides by 0.",
         only=("a huge value behind a blocked key",), weigh="torch.softmax(scores, dim=-1) + 1e-9")
@@ -225,12 +224,12 @@ for coding, value in (("", "-INF"), ("finite fill", "-1e9")):
     mistake("at-mask-transposed", "Your mask is transposed: a causal mask lets queries see the future and hides the "
             "past.", AS_IT_COMES, coding=coding, alone=not coding,
             hide=f"scores.masked_fill(~mask.transpose(-2, -1), {value})")
-mistake("at-mask-transposed", "`mask.T` turns the mask round: queries see what was meant for others. With more axes it "
-        "is an error.", AS_IT_COMES, coding="mask.T", alone=True,
-        hide="scores.masked_fill(~mask.permute(*range(mask.dim())[::-1]), -1e9)")
-mistake("at-mask-query-axis", "You lay a padding mask along the queries: padded queries are hidden, but padded keys "
-        "still get weight.", AS_IT_COMES, alone=True,
-        hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")
+alone("at-mask-transposed", "`mask.T` turns the mask round: queries see what was meant for others. With more axes it "
+      "is an error.", AS_IT_COMES, coding="mask.T",
+      hide="scores.masked_fill(~mask.permute(*range(mask.dim())[::-1]), -1e9)")
+alone("at-mask-query-axis", "You lay a padding mask along the queries: padded queries are hidden, but padded keys "
+      "still get weight.", AS_IT_COMES,
+      hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")
 mistake("at-mask-after-softmax", "You hide keys after softmax: their share is lost, and the weights of a query no "
         "longer sum to 1.", "Hide the scores before softmax (or divide the weights by their sum once more).",
         hide="scores", blend="(weights if mask is None else weights * mask) @ v")
@@ -254,13 +253,13 @@ mistake("at-fill-too-small", "Your fill is negative, but not low enough: where t
 mistake("at-fill-too-small", "Your fill is about -1000: where the allowed scores are lower still, the blocked keys "
         "win.", coding="-1000", only=("scores near -2000",), hide="scores.masked_fill(~mask, -1000.0)")
 for value in (-1.0, -10.0):
-    mistake("at-fill-too-small", f"Your fill is about {value:g}, a score like others: blocked keys keep a share of the "
-            "weight, and win where the allowed scores are lower still.", coding=f"{value:g}", alone=True,
-            hide=f"scores.masked_fill(~mask, {value})")
-mistake("at-fill-positive", "You fill with a huge positive number: the blocked keys take all the weight.", FILL,
-        coding="1e9", alone=True, hide="scores.masked_fill(~mask, 1e9)")
-mistake("at-fill-positive", "You fill with +∞: the softmax of a row that holds +∞ is NaN, and so is every query with a "
-        "blocked key.", coding="inf", alone=True, hide="scores.masked_fill(~mask, INF)")
+    alone("at-fill-too-small", f"Your fill is about {value:g}, a score like others: blocked keys keep a share of the "
+          "weight, and win where the allowed scores are lower still.", coding=f"{value:g}",
+          hide=f"scores.masked_fill(~mask, {value})")
+alone("at-fill-positive", "You fill with a huge positive number: the blocked keys take all the weight.", FILL,
+      coding="1e9", hide="scores.masked_fill(~mask, 1e9)")
+alone("at-fill-positive", "You fill with +∞: the softmax of a row that holds +∞ is NaN, and so is every query with a "
+      "blocked key.", coding="inf", hide="scores.masked_fill(~mask, INF)")
 # not in the catalogue either: the usual way to get NaN from a mask of numbers
 mistake("at-mask-zero-times-infinity", "You multiply by −∞ to block: where the mask allows, that is 0 · ∞ = NaN, and "
         "every masked answer is NaN.", "Choose, do not multiply: `masked_fill` or `torch.where`; or multiply by −1e9.",
@@ -270,16 +269,15 @@ mistake("at-mask-zero-times-infinity", "You multiply by −∞ to block: where t
 ALL_KEYS = "Block only what `mask` blocks; with mask=None every query may attend to every key."
 PAST = f"({SCORE}).masked_fill(torch.ones(q.size(-2), k.size(-2)).triu(1) == 1, -INF)"
 ITSELF = f"({SCORE}).masked_fill(torch.eye(q.size(-2), k.size(-2)) == 0, {{}})"
-mistake("at-always-causal", "You hide the future from every query, whether a mask asks for it or not.", ALL_KEYS,
-        coding="whatever the mask", alone=True, score=PAST)
-mistake("at-always-causal", "Without a mask you hide the future; with mask=None every query may attend to every key.",
-        coding="unless a mask is given", alone=True, score=f"{PAST} if mask is None else {SCORE}")
+alone("at-always-causal", "You hide the future from every query, whether a mask asks for it or not.", ALL_KEYS,
+      coding="whatever the mask", score=PAST)
+alone("at-always-causal", "Without a mask you hide the future; with mask=None every query may attend to every key.",
+      coding="unless a mask is given", score=f"{PAST} if mask is None else {SCORE}")
 # with fewer keys than queries the last queries see none, and weigh all evenly after a finite fill
 for how, value in (("", "-INF"), ("finite fill", "-1e9")):
     for coding, hide in (("", f"scores.masked_fill(~mask, {value})"), ("whatever the mask", "scores")):
-        mistake("at-self-only", "Each query sees only the key at its own place, so it gets that one value and nothing "
-                "is mixed.", ALL_KEYS, coding=f"{coding} {how}".strip(), alone=True, score=ITSELF.format(value),
-                hide=hide)
+        alone("at-self-only", "Each query sees only the key at its own place, so it gets that one value and nothing is "
+              "mixed.", ALL_KEYS, coding=f"{coding} {how}".strip(), score=ITSELF.format(value), hide=hide)
 
 # --- the values, and manners
 for what, blend in (("keys", "weights @ k"), ("queries", "weights @ q")):
@@ -288,8 +286,8 @@ for what, blend in (("keys", "weights @ k"), ("queries", "weights @ q")):
             blend=blend)
 mistake("at-values-are-keys", "Your output is the table of weights; the values have not been mixed yet.",
         "Return the weights times v: (..., T, S) @ (..., S, d_v).", coding="weights only", blend="weights")
-mistake("at-values-are-keys", "Your output is v itself: no query has chosen anything.", coding="values as they are",
-        alone=True, blend="v")
+alone("at-values-are-keys", "Your output is v itself: no query has chosen anything.", coding="values as they are",
+      blend="v")
 for coding, says, changes in (
     ("q", "You change the caller's q (`q /= ...`): the next call with the same tensor is wrong.",
      {"scale": f"q /= q.size(-1) ** 0.5\nscores = {SCORE}"}),
@@ -298,13 +296,13 @@ for coding, says, changes in (
     ("mask", "You negate the caller's mask in place: the second layer that uses it hides what the first one kept.",
      {"hide": "scores.masked_fill(mask.logical_not_(), -INF)"}),
 ):
-    mistake("at-in-place", says, f"Make a new tensor, and leave {coding} alone.", coding=coding, alone=True, **changes)
+    alone("at-in-place", says, f"Make a new tensor, and leave {coding} alone.", coding=coding, **changes)
 mistake("at-dropout-on", "Two calls with the same input give different answers: dropout is active, or something is "
         "drawn at random in each call (new weights, say).", "Take the dropout or the random numbers out: this function "
         "has none.", only=("two calls",), weigh="torch.dropout(torch.softmax(scores, dim=-1), 0.1, True)")
-mistake("at-detached", "The weights are cut off from autograd (`.detach()`, `.data`, `no_grad`): v can learn, q and k "
-        "cannot.", "Stay with tensor operations from the inputs to the result.", coding="weights", alone=True,
-        blend="weights.detach() @ v")
+alone("at-detached", "The weights are cut off from autograd (`.detach()`, `.data`, `no_grad`): v can learn, q and k "
+      "cannot.", "Stay with tensor operations from the inputs to the result.", coding="weights",
+      blend="weights.detach() @ v")
 attention.common("at", "detached", "float32", alone=True)
 
 # --- just as right

@@ -34,7 +34,7 @@ def axes_of(order, axes="B T H d_head"):
 
 # fmt: off
 # === split_heads ======================================================================================================
-mistake, right = split.mistake, split.alternative
+mistake, alone, right = split.mistake, split.alone, split.alternative
 split.ask("with whole numbers", numbered(1, 3, 8), 2)
 split.ask("a slice of a larger tensor", draw(2, 5, 12), 3, by="on_slices", aside=True)
 for shape in ((1, 2, 4), (1, 3, 4), (2, 1, 4), (1, 2, 6)):
@@ -54,9 +54,8 @@ mistake("hd-split-no-transpose", "The heads are cut correctly but stay behind th
         "d_head). With as many tokens as heads even the shape looks right.", "Exchange axes 1 and 2 at the end: "
         "`transpose(1, 2)`.", forward="x")
 mistake("hd-split-strided", "A head takes every H-th feature (columns h, h + H, h + 2H, ...) where it should take "
-        "d_head neighbours: the last axis is cut into (d_head, H), not into (H, d_head).",
-        "Name the number of heads before the width: `view(B, T, num_heads, D // num_heads)`.", cut=CUT_STRIDED,
-        forward="x.permute(0, 3, 1, 2)")
+        "d_head neighbours: the last axis is cut into (d_head, H), not into (H, d_head).", "Name the number of heads "
+        "before the width: `view(B, T, num_heads, D // num_heads)`.", cut=CUT_STRIDED, forward="x.permute(0, 3, 1, 2)")
 mistake("hd-split-size-exchanged", "The number of heads and the width of a head are exchanged: you make d_head heads "
         "of width H.", "Write `num_heads` before `D // num_heads` in the view.", cut=CUT_STRIDED)
 for coding, fold in (("sequence by sequence", "value.flatten(0, 1)"), ("into the sequence", "value.flatten(1, 2)"),
@@ -67,9 +66,9 @@ mistake("hd-split-head-first", "Heads come first and the batch second: the axes 
         "Put the batch first: (B, H, T, d_head); with `torch.stack` that is `dim=1`.", forward="x.permute(2, 0, 1, 3)")
 SPLIT_ORDERS = ("B T d_head H", "B H d_head T", "B d_head H T", "B d_head T H")
 for order in SPLIT_ORDERS:
-    mistake("hd-split-wrong-axes", "The last axis is cut correctly, but then the wrong axes are moved: yours are "
-            f"({order.replace(' ', ', ')}).", "After the cut, (B, T, H, d_head), exchange axes 1 and 2 and no others.",
-            coding=order, alone=True, forward=f"x.permute({axes_of(order)})")
+    alone("hd-split-wrong-axes", "The last axis is cut correctly, but then the wrong axes are moved: yours are "
+          f"({order.replace(' ', ', ')}).", "After the cut, (B, T, H, d_head), exchange axes 1 and 2 and no others.",
+          coding=order, forward=f"x.permute({axes_of(order)})")
 for kind, coding, give in (("a tuple", "", "value.unbind(1)"), ("a list", "a list", "list(value.unbind(1))")):
     mistake("hd-split-list", f"You return the heads one by one, each (B, T, d_head), in {kind}.",
             "Make one tensor of them: `torch.stack(heads, dim=1)`.", coding=coding, result=give)
@@ -97,7 +96,7 @@ right("folded and unfolded", version="cut_features(x, num_heads).permute(2, 0, 1
       ".unflatten(0, (num_heads, -1)).transpose(0, 1)")
 
 # === merge_heads ======================================================================================================
-mistake, right = merge.mistake, merge.alternative
+mistake, alone, right = merge.mistake, merge.alone, merge.alternative
 merge.ask("with whole numbers", numbered(1, 2, 3, 4))
 merge.ask("a slice of a larger tensor", draw(2, 3, 5, 4), by="on_slices", aside=True)
 for shape in ((1, 2, 1, 2), (1, 2, 2, 1), (1, 2, 2, 2), (1, 2, 3, 2), (2, 2, 1, 2)):
@@ -128,14 +127,13 @@ for coding, head in (("the first", 0), ("the last", -1)):
     mistake("hd-merge-one-head", f"Only {coding} head is kept; the others are thrown away.", SIDE_BY_SIDE,
             coding=coding, version=f"x[:, {head}]")
 for order in ("T B H d_head", "H B T d_head", "H T B d_head", "T H B d_head"):
-    mistake("hd-merge-batch-mixed", "Batch and heads are mixed: a row of one sequence holds features of another "
-            f"sequence. Before joining, the axes are ({order.replace(' ', ', ')}).", "When merging, leave axis 0 where "
-            "it is and exchange only axes 1 and 2.", coding=order, alone=True,
-            back=f"x.permute({axes_of(order, 'B H T d_head')})")
+    alone("hd-merge-batch-mixed", "Batch and heads are mixed: a row of one sequence holds features of another "
+          f"sequence. Before joining, the axes are ({order.replace(' ', ', ')}).", "When merging, leave axis 0 where "
+          "it is and exchange only axes 1 and 2.", coding=order, back=f"x.permute({axes_of(order, 'B H T d_head')})")
 for order in ("B H d_head T", "B d_head T H", "B d_head H T"):
-    mistake("hd-merge-wrong-axes", "When merging you move the wrong axes: before joining they are "
-            f"({order.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d_head), and then join the "
-            "last two.", coding=order, alone=True, back=f"x.permute({axes_of(order, 'B H T d_head')})")
+    alone("hd-merge-wrong-axes", "When merging you move the wrong axes: before joining they are "
+          f"({order.replace(' ', ', ')}).", "Exchange axes 1 and 2, which gives (B, T, H, d_head), and then join the "
+          "last two.", coding=order, back=f"x.permute({axes_of(order, 'B H T d_head')})")
 mistake("hd-merge-not-joined", "The axes are in the right order, (B, T, H, d_head), but heads and features are not "
         "joined yet.", "Join the last two axes: `reshape(B, T, H * d_head)`.", join="x")
 for coding, axes in (("batch and positions", "0, 1"), ("positions and features", "1, 2")):
@@ -226,7 +224,7 @@ EACH_HEAD = torch.cat((RINGS, ring_masks(5, (0, 2), (0, 4))), dim=1)
 LONG = torch.arange(5) < 3
 
 # fmt: off
-mistake, right, ask = attend.mistake, attend.alternative, attend.ask
+mistake, alone, right, ask = attend.mistake, attend.alone, attend.alternative, attend.ask
 ask("without a mask", X, *weights(12), 3)
 ask("with one token", draw(2, 1, 12), *weights(12), 3)
 ask("with one head", draw(2, 5, 6), *weights(6), 1)
@@ -298,8 +296,8 @@ for coding, made in (
             alone="w_q" not in coding and coding != "w_k for the queries", **taking(made))
 for coding, made in (("w_k and w_v", "qvk"), ("w_q and w_v", "vkq"), ("all three, in a ring", "kvq"),
                      ("all three, in the other ring", "vqk")):
-    mistake("hd-projections-exchanged", f"The weights are exchanged: {coding}.", "Queries come from w_q, keys from "
-            "w_k, values from w_v: check the order in which you name them.", coding=coding, alone=True, **taking(made))
+    alone("hd-projections-exchanged", f"The weights are exchanged: {coding}.", "Queries come from w_q, keys from w_k, "
+          "values from w_v: check the order in which you name them.", coding=coding, **taking(made))
 mistake("hd-no-input-projection", "You split x itself: w_q, w_k and w_v are not used, so every head sees only its "
         "slice of the token, and queries, keys and values are all the same.", PROJECT_FIRST, project="x, x, x")
 mistake("hd-no-input-projection", "Your values are x itself: w_v is not used.", "Project the values too: `v = x @ "
@@ -318,9 +316,9 @@ for coding, changes in {
     "all of x": {"project": "n = x.size(-1) // num_heads\n"
                             "q, k, v = ((x @ w[:n].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"},
 }.items():
-    mistake("hd-projection-per-head-shared", "All heads share one small projection, (d_head, d_head) or (d_head, D): "
-            "of each weight you use the rows of head 0 only, so heads differ in nothing that is learned.",
-            PROJECT_FIRST, coding=coding, alone=True, **changes)
+    alone("hd-projection-per-head-shared", "All heads share one small projection, (d_head, d_head) or (d_head, D): of "
+          "each weight you use the rows of head 0 only, so heads differ in nothing that is learned.", PROJECT_FIRST,
+          coding=coding, **changes)
 mistake("bl-no-output-projection", "You return the joined heads as they are: w_o is not used.",
         "Multiply the joined heads by the output projection at the end: `joined @ w_o.T`.", mix="joined")
 mistake("hd-residual-added", "You add x to the result. The residual connection belongs to the transformer block, not "
@@ -329,22 +327,21 @@ mistake("hd-residual-added", "You add x to the result. The residual connection b
 # --- the heads
 for coding, changes in {"": {"split": SPLIT_INTO.format("part[:, None]")},
                         "three axes": {"split": "q, k, v", "merge": "heads"}}.items():
-    mistake("hd-heads-ignored", "You do not split into heads: this is one attention of the whole width D, whatever "
-            "`num_heads` is.", "Split queries, keys and values with `split_heads`, attend in each head, and join them "
-            "with `merge_heads`.", coding=coding, alone=True, **changes)
+    alone("hd-heads-ignored", "You do not split into heads: this is one attention of the whole width D, whatever "
+          "`num_heads` is.", "Split queries, keys and values with `split_heads`, attend in each head, and join them "
+          "with `merge_heads`.", coding=coding, **changes)
 for order in ("H B T d_head", "B T H d_head", *SPLIT_ORDERS[:3]):
     id = {"H": "hd-split-head-first", "B T H d_head": "hd-split-no-transpose"}.get(order.replace("H B T d_head", "H"))
-    mistake(id or "hd-split-wrong-axes", f"After your split the axes are ({order.replace(' ', ', ')}), so attention "
-            "runs over the wrong ones.", "Split into (B, H, T, d_head): cut the last axis, then exchange axes 1 and 2 "
-            "and no others.", coding=f"{order} forced into shape", alone=True, forward=f"x.permute({axes_of(order)})",
-            merge=MERGE_TO_INPUT)
-mistake("hd-split-no-transpose", "The heads are cut correctly but stay behind the positions, (B, T, H, d_head): so the "
-        "heads of one token attend to each other, and tokens never meet.", "Exchange axes 1 and 2 after the cut, and "
-        "exchange them back before you join the heads.", coding="and joined from there", alone=True, forward="x",
-        merge="heads.flatten(2)")
-mistake("hd-split-view", "`view(B * H, T, d_head)` cuts the sequence into pieces, not the features, and `view(B, T, "
-        "D)` glues the pieces together again.", coding="batch and heads in one axis", alone=True, cut=CUT_SEQUENCE,
-        forward="x.flatten(0, 1)", merge="heads.reshape(x.shape)")
+    alone(id or "hd-split-wrong-axes", f"After your split the axes are ({order.replace(' ', ', ')}), so attention runs "
+          "over the wrong ones.", "Split into (B, H, T, d_head): cut the last axis, then exchange axes 1 and 2 and no "
+          "others.", coding=f"{order} forced into shape", forward=f"x.permute({axes_of(order)})", merge=MERGE_TO_INPUT)
+alone("hd-split-no-transpose", "The heads are cut correctly but stay behind the positions, (B, T, H, d_head): so the "
+      "heads of one token attend to each other, and tokens never meet.", "Exchange axes 1 and 2 after the cut, and "
+      "exchange them back before you join the heads.", coding="and joined from there", forward="x",
+      merge="heads.flatten(2)")
+alone("hd-split-view", "`view(B * H, T, d_head)` cuts the sequence into pieces, not the features, and `view(B, T, D)` "
+      "glues the pieces together again.", coding="batch and heads in one axis", cut=CUT_SEQUENCE,
+      forward="x.flatten(0, 1)", merge="heads.reshape(x.shape)")
 
 # --- the attention in each head, as in the lesson before
 attend.include("attention", words={"d_k": "d_head"}, without=(
@@ -360,8 +357,8 @@ attend.include("attention", words={"d_k": "d_head"}, without=(
 for axis in (0, 1):
     # where all that a softmax sees is blocked the two fills differ
     for fill, hide in (("", {}), ("a large negative number", {"hide": "scores.masked_fill(~mask, -1e9)"})):
-        mistake("at-softmax-batch-or-head", alone=True, coding=f"dim={axis} {fill}".strip(),
-                weigh=f"torch.softmax(scores, dim={axis})", **hide)
+        alone("at-softmax-batch-or-head", coding=f"dim={axis} {fill}".strip(),
+              weigh=f"torch.softmax(scores, dim={axis})", **hide)
 mistake("at-no-softmax",
         # with a mask the answers are as large as the number that was filled in, and only that could be compared
         only=("with one token", "without a mask", "with one head", "with another head width",
@@ -377,14 +374,14 @@ mistake("at-always-causal", coding="whatever the mask", score="(q @ k.mT).masked
 AS_GIVEN = "Use the mask as it is given: it broadcasts to (B, H, T, T), with batch and heads as two axes."
 for coding, widened in (("one axis", "mask.unsqueeze(1)"), ("two axes", "mask[None, None]")):
     for how, merged in (("", {}), (" forced into shape", {"merge": MERGE_TO_INPUT})):
-        mistake("hd-mask-unsqueezed", f"You add {coding} to the mask. It comes ready to broadcast to (B, H, T, T); "
-                "with more axes it meets the wrong ones.", AS_GIVEN, coding=f"{coding}{how}", alone=True,
-                hide=f"scores.masked_fill(~{widened}, -INF)", **merged)
+        alone("hd-mask-unsqueezed", f"You add {coding} to the mask. It comes ready to broadcast to (B, H, T, T); with "
+              "more axes it meets the wrong ones.", AS_GIVEN, coding=f"{coding}{how}",
+              hide=f"scores.masked_fill(~{widened}, -INF)", **merged)
 REPEATED = "mask.expand(x.size(0), -1, *scores.shape[2:])[:, 0].repeat(num_heads, 1, 1).view(scores.shape)"
 for fill in ("-INF", "-1e4"):
-    mistake("hd-mask-repeated", "You repeat the masks for heads that lie head by head (`mask.repeat(H, 1, 1)`), but "
-            "yours lie sequence by sequence: a head gets the mask of another sequence.", AS_GIVEN, coding=fill,
-            alone=True, hide=f"scores.masked_fill(~{REPEATED}, {fill})")
+    alone("hd-mask-repeated", "You repeat the masks for heads that lie head by head (`mask.repeat(H, 1, 1)`), but "
+          "yours lie sequence by sequence: a head gets the mask of another sequence.", AS_GIVEN, coding=fill,
+          hide=f"scores.masked_fill(~{REPEATED}, {fill})")
 mistake("hd-mask-of-first-head", "All heads get the mask of head 0.", AS_GIVEN, only=("a mask for each head",),
         hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
 
@@ -427,9 +424,8 @@ right("one projection for all three", project="(x @ torch.cat([w_q, w_k, w_v]).T
       ".permute(2, 0, 3, 1, 4)", split="q, k, v")
 # batch and heads in one axis, heads first, as early implementations had it
 right("heads in the batch", split=SPLIT_INTO.format("cut_features(part, num_heads).permute(2, 0, 1, 3).flatten(0, 1)"),
-      score="torch.bmm(q, k.mT)", blend="torch.bmm(weights, v).unflatten(0, (num_heads, -1))",
-      hide="mask = mask.expand(len(x), num_heads, *scores.shape[1:])\n"
-           "scores = scores.masked_fill(mask.transpose(0, 1).flatten(0, 1) == 0, -INF)",
-      merge="heads.permute(1, 2, 0, 3).contiguous().view(x.shape)")
+      score="torch.bmm(q, k.mT)", blend="torch.bmm(weights, v).unflatten(0, (num_heads, -1))", hide="mask = "
+      "mask.expand(len(x), num_heads, *scores.shape[1:])\nscores = scores.masked_fill(mask.transpose(0, 1).flatten(0, "
+      "1) == 0, -INF)", merge="heads.permute(1, 2, 0, 3).contiguous().view(x.shape)")
 right("a loop over heads", project="return head_by_head(x, w_q, w_k, w_v, w_o, num_heads, mask)")
 # fmt: on

@@ -11,7 +11,7 @@ INF = float("inf")
 softmax = MistakeSet(
     "softmax", globals(), without=("slice", "exactly_zero", "half[float16]", "half[bfloat16]"),
 )  # fmt: skip
-mistake, right = softmax.mistake, softmax.alternative
+mistake, alone, right = softmax.mistake, softmax.alone, softmax.alternative
 MISTAKE_SETS = [softmax]
 
 softmax.example(torch.tensor([0.0, 1.0, 2.0]))
@@ -73,9 +73,8 @@ mistake("sm-global-max", "You subtract the maximum of the whole tensor: a slice 
 for what, shift in (("mean", "x.mean(dim, keepdim=True)"), ("minimum", "x.amin(dim, keepdim=True)")):
     mistake("sm-shift-min-or-mean", f"You subtract the {what}: entries far above it still overflow.",
             "Subtract the maximum: only then is every exponent at most 0.", coding=what, shift=f"x - {shift}")
-mistake("sm-shift-numerator-only", "The shift is in the numerator only, so slices no longer sum to 1.",
-        "Shift once, then use the shifted scores above and below the fraction line.", alone=True,
-        total="torch.exp(x).sum(dim, keepdim=True)")
+alone("sm-shift-numerator-only", "The shift is in the numerator only, so slices no longer sum to 1.", "Shift once, "
+      "then use the shifted scores above and below the fraction line.", total="torch.exp(x).sum(dim, keepdim=True)")
 mistake("sm-clamp", "You clamp the scores before exponentiating, which makes all large scores equal.",
         "Subtract the maximum instead of clamping: that changes nothing in the answer.", shift="x.clamp(-50.0, 50.0)")
 mistake("sm-clamp", "You cut large scores off before exponentiating, which makes them all equal, and very low ones "
@@ -87,8 +86,8 @@ mistake("sm-sign", "The sign of the scores is ignored: -2 gets as much weight as
         "scores must get less weight than positive ones.", coding="absolute", take_x="x.abs()")
 
 # --- the powers and their total
-mistake("sm-no-exp", "You divide the scores by their sum without exponentiating: weights come out negative or above 1.",
-        "Exponentiate first: `torch.exp`.", alone=True, shift="x", power="shifted")
+alone("sm-no-exp", "You divide the scores by their sum without exponentiating: weights come out negative or above 1.",
+      "Exponentiate first: `torch.exp`.", shift="x", power="shifted")
 mistake("sm-not-normalised", "Your entries are only the exponentials; they are not divided by their sum.",
         "Divide by `sum(dim=dim, keepdim=True)`.", total="1.0")
 mistake("sm-wrong-normaliser", "You divide by the mean over `dim`: slices sum to their length, not to 1.",
@@ -99,24 +98,24 @@ mistake("sm-wrong-normaliser", "You use powers of 2 instead of powers of e: ever
         "Use `torch.exp`.", coding="base 2", power="torch.exp2(shifted)")
 LOG = "This is the logarithm of softmax: every entry is 0 or below."
 mistake("sm-log", LOG, "Return the weights themselves.", give="torch.log(powers / total)")
-mistake("sm-log", LOG, "Return the weights themselves: the `exp` of what you have.", coding="in log space", alone=True,
-        give="x - torch.logsumexp(x, dim, keepdim=True)")
-mistake("sm-sigmoid", "This is the sigmoid: it scores each entry by itself, while in softmax the entries of a slice "
-        "compete.", "Divide exponentials by the sum over `dim`.", alone=True, give="torch.sigmoid(x)")
+alone("sm-log", LOG, "Return the weights themselves: the `exp` of what you have.", coding="in log space",
+      give="x - torch.logsumexp(x, dim, keepdim=True)")
+alone("sm-sigmoid", "This is the sigmoid: it scores each entry by itself, while in softmax the entries of a slice "
+      "compete.", "Divide exponentials by the sum over `dim`.", give="torch.sigmoid(x)")
 for coding, give in (("", "torch.sigmoid(x) / torch.sigmoid(x).sum(dim, keepdim=True)"),
                      (" by normalize", "F.normalize(torch.sigmoid(x), p=1.0, dim=dim)")):
-    mistake("sm-sigmoid", "You divide sigmoids by their sum, not exponentials: all large scores get the same weight.",
-            "Use `torch.exp` in place of the sigmoid.", coding=f"divided by the sum{coding}", alone=True, give=give)
+    alone("sm-sigmoid", "You divide sigmoids by their sum, not exponentials: all large scores get the same weight.",
+          "Use `torch.exp` in place of the sigmoid.", coding=f"divided by the sum{coding}", give=give)
 for coding, correction, eps in (
     ("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, with eps", 1, 1e-8), ("n, with eps", 0, 1e-8),
 ):
-    mistake("sm-z-scores", "You divide the scores by their standard deviation: how far apart they are no longer "
-            "counts.", "Subtract the maximum, and divide by nothing before `exp`.", coding=coding, alone=True,
-            shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={correction}) + {eps})")
+    alone("sm-z-scores", "You divide the scores by their standard deviation: how far apart they are no longer counts.",
+          "Subtract the maximum, and divide by nothing before `exp`.", coding=coding,
+          shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={correction}) + {eps})")
 for decimals in (4, 3, 2):
-    mistake("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
-            "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
-            coding=f"{decimals} decimals", alone=True, result=f"value.round(decimals={decimals})")
+    alone("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
+          "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
+          coding=f"{decimals} decimals", result=f"value.round(decimals={decimals})")
 mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added to the powers): "
         "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
         only=("minus infinity",), power="torch.exp(shifted) + 1e-7")
@@ -125,16 +124,15 @@ softmax.common("sm", "detached", "numpy", "float32", "float64", "integer", "view
 # --- in place
 mistake("sm-in-place", "You change the caller's tensor (`x -= ...`).", "Make a new tensor: `x = x - ...`.",
         coding="shift", shift="x.sub_(x.amax(dim, keepdim=True))")
-mistake("sm-in-place", "You change the caller's tensor (`x.exp_()`, `x /= ...`), and nothing keeps exp from "
-        "overflowing.", "Make new tensors: `torch.exp(x - ...)`.", coding="all of it", alone=True, shift="x",
-        power="shifted.exp_()", give="powers.div_(total)")
-mistake("sm-in-place", "You change the caller's tensor: every step (`x -= ...`, `x.exp_()`, `x /= ...`) writes into "
-        "it.", "Make new tensors: `z = x - ...`, then `torch.exp(z)`.", coding="shift and all of it", alone=True,
-        shift="x.sub_(x.amax(dim, keepdim=True))", power="shifted.exp_()", give="powers.div_(total)")
-mistake("sm-in-place", "You change a tensor of your own in place (`y -= y.amax(...)`, `e /= ...`), but the gradient "
-        "needs it as it was: the values are right, and the backward pass is an error.",
-        "Make new tensors: `y = y - y.amax(...)`, `e / e.sum(...)`.", coding="the exponentials", alone=True,
-        power="shifted.exp_()", give="powers.div_(total)")
+alone("sm-in-place", "You change the caller's tensor (`x.exp_()`, `x /= ...`), and nothing keeps exp from overflowing.",
+      "Make new tensors: `torch.exp(x - ...)`.", coding="all of it", shift="x", power="shifted.exp_()",
+      give="powers.div_(total)")
+alone("sm-in-place", "You change the caller's tensor: every step (`x -= ...`, `x.exp_()`, `x /= ...`) writes into it.",
+      "Make new tensors: `z = x - ...`, then `torch.exp(z)`.", coding="shift and all of it",
+      shift="x.sub_(x.amax(dim, keepdim=True))", power="shifted.exp_()", give="powers.div_(total)")
+alone("sm-in-place", "You change a tensor of your own in place (`y -= y.amax(...)`, `e /= ...`), but the gradient "
+      "needs it as it was: the values are right, and the backward pass is an error.", "Make new tensors: `y = y - "
+      "y.amax(...)`, `e / e.sum(...)`.", coding="the exponentials", power="shifted.exp_()", give="powers.div_(total)")
 
 # --- just as right
 right("through logsumexp", give="torch.exp(x - torch.logsumexp(x, dim, keepdim=True))")

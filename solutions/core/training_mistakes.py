@@ -25,6 +25,10 @@ def mistake(id, says=None, suggests=None, **changes):
         mistake_set.mistake(id, says, suggests, **changes)
 
 
+def alone(*args, **changes):
+    mistake(*args, alone=True, **changes)
+
+
 # --- what a probe sees ------------------------------------------------------------------------------------------------
 
 AT_STEP = {  # (there was a gradient at the step, one had been computed since the last step)
@@ -318,35 +322,35 @@ mistake("tr-no-step", "The gradients are computed, but `optimizer.step()` is nev
 mistake("tr-step-before-backward", "The optimizer steps before `backward` has run: it finds no gradient, and the one "
         "computed afterwards is cleared before the next step.", "Exchange the two: first `loss.backward()`, then "
         "`optimizer.step()`.", coding="clear, step, backward", pull="optimizer.step()", move="loss.backward()")
-mistake("tr-step-before-backward", "The optimizer steps between the forward pass and `backward`. From the second batch "
-        "on this changes the parameters that `backward` still needs, and torch raises an error.", coding="step, clear, "
-        "backward", alone=True, clear="optimizer.step()", pull="optimizer.zero_grad()", move="loss.backward()")
-mistake("tr-step-before-backward", "The step comes before the loss and `backward`, so each step uses the gradient of "
-        "the batch before, and the last gradient is never used.", coding="step first of all", alone=True,
-        enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()", clear="pass", move="pass")
+alone("tr-step-before-backward", "The optimizer steps between the forward pass and `backward`. From the second batch "
+      "on this changes the parameters that `backward` still needs, and torch raises an error.",
+      coding="step, clear, backward", clear="optimizer.step()", pull="optimizer.zero_grad()", move="loss.backward()")
+alone("tr-step-before-backward", "The step comes before the loss and `backward`, so each step uses the gradient of the "
+      "batch before, and the last gradient is never used.", coding="step first of all",
+      enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()", clear="pass", move="pass")
 mistake("tr-step-twice", "The optimizer steps twice on one gradient: the parameters go too far, and AdamW counts the "
         "batch twice.", "Keep one `optimizer.step()` for each `backward`.", move="optimizer.step()\noptimizer.step()")
 mistake("tr-grad-blocked", "The optimizer steps, but no gradient ever reaches the parameters: `loss.backward()` is "
         "missing, or the loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`) that "
         "knows nothing of them.", "Call `backward` on the loss exactly as it came out of the model's logits.",
         pull="pass")
-mistake("tr-grad-blocked", "`backward` finds nothing to follow: on the way from the parameters to the loss something "
-        "cuts the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.",
-        "Stay with differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
-        alone=True, forward="model(inputs).detach()")
+alone("tr-grad-blocked", "`backward` finds nothing to follow: on the way from the parameters to the loss something "
+      "cuts the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.", "Stay with "
+      "differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
+      forward="model(inputs).detach()")
 NO_GRAD = "with torch.no_grad():\n    logits = model(inputs)"
-mistake("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing "
-        "to follow.", "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad",
-        alone=True, forward=NO_GRAD)
-mistake("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on "
-        "the loss does not connect it with the parameters, and nothing moves.", coding="no_grad, and requires_grad set",
-        alone=True, forward=NO_GRAD, score="F.cross_entropy(flat, answers).requires_grad_()")
+alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing to "
+      "follow.", "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad",
+      forward=NO_GRAD)
+alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on "
+      "the loss does not connect it with the parameters, and nothing moves.", coding="no_grad, and requires_grad set",
+      forward=NO_GRAD, score="F.cross_entropy(flat, answers).requires_grad_()")
 mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs: the model learns to give the right token "
         "less probability.", "Take out the minus: cross-entropy is already the negative log-probability.",
         pull="loss = -loss\nloss.backward()")
-mistake("tr-ascent", "The loss is right, but the gradient that you follow has the wrong sign, so every step makes the "
-        "loss larger.", "Call `backward` on the loss itself, not on its negative.", coding="only the gradient",
-        alone=True, pull="(-loss).backward()")
+alone("tr-ascent", "The loss is right, but the gradient that you follow has the wrong sign, so every step makes the "
+      "loss larger.", "Call `backward` on the loss itself, not on its negative.", coding="only the gradient",
+      pull="(-loss).backward()")
 # "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
 # `step` changes no number. What can go wrong is clipping in the right place.
 AS_IT_IS = "Take out `clip_grad_norm_` (or `clip_grad_value_`); the step uses the gradient as it is."
@@ -384,29 +388,26 @@ mistake("tr-target-is-input", "The model is asked to repeat its input: the loss 
 mistake("tr-target-previous", "The shift goes the wrong way: the scores at position t are compared with the target of "
         "position t − 1, which is the token that the model has just read.", SHIFTED,
         coding="targets of the position before", flatten=FROM_SECOND, answers="targets[:, :-1].flatten()")
-mistake("tr-target-previous", "The shift goes the wrong way: the model is asked for the token before the one it has "
-        "just read.", coding="inputs of the position before", alone=True, flatten=FROM_SECOND,
-        answers="inputs[:, :-1].flatten()")
-mistake("tr-target-previous", "The targets are rolled the wrong way: position t gets the target of position t − 1, and "
-        "the first position gets the last one's.", coding="targets rolled", alone=True,
-        answers="targets.roll(1, dims=1).flatten()")
-mistake("tr-target-previous", "The inputs are rolled the wrong way to make targets: position t is asked for the token "
-        "before its own.", coding="inputs rolled", alone=True, answers="inputs.roll(1, dims=1).flatten()")
+alone("tr-target-previous", "The shift goes the wrong way: the model is asked for the token before the one it has just "
+      "read.", coding="inputs of the position before", flatten=FROM_SECOND, answers="inputs[:, :-1].flatten()")
+alone("tr-target-previous", "The targets are rolled the wrong way: position t gets the target of position t − 1, and "
+      "the first position gets the last one's.", coding="targets rolled", answers="targets.roll(1, dims=1).flatten()")
+alone("tr-target-previous", "The inputs are rolled the wrong way to make targets: position t is asked for the token "
+      "before its own.", coding="inputs rolled", answers="inputs.roll(1, dims=1).flatten()")
 mistake("tr-double-shift", "The targets are shifted twice: they come already one step later, and you shift again, so "
         "the model learns to predict two tokens ahead.", ALL_T, flatten=UP_TO_LAST, answers="targets[:, 1:].flatten()")
-mistake("tr-double-shift", "The targets are shifted twice: they come already one step later, and you roll them by one "
-        "more. The model learns to predict two tokens ahead, and at the end of a row the row's first target.",
-        "Use `targets` as they come.", coding="rolled", alone=True, answers="targets.roll(-1, dims=1).flatten()")
+alone("tr-double-shift", "The targets are shifted twice: they come already one step later, and you roll them by one "
+      "more. The model learns to predict two tokens ahead, and at the end of a row the row's first target.", "Use "
+      "`targets` as they come.", coding="rolled", answers="targets.roll(-1, dims=1).flatten()")
 mistake("tr-roll-across-batch", "You make the targets by rolling the flattened inputs, so the last position of each "
         "row is asked for the first token of another sequence.", LAST_TOO, answers="inputs.flatten().roll(-1)")
-mistake("tr-roll-across-batch", "`roll` without `dims` rolls the flattened tensor: the targets are shifted a second "
-        "time, and the last position of each row gets a token of another sequence.", coding="targets", alone=True,
-        answers="targets.roll(-1).flatten()")
-mistake("tr-roll-within-row", "You make the targets by rolling each row of the inputs, so its last position is asked "
-        "for the row's own first token.", LAST_TOO, alone=True, answers="inputs.roll(-1, dims=1).flatten()")
-mistake("tr-last-position-dropped", "The last position of each row is left out of the loss (a slice such as `logits[:, "
-        ":-1]`), though `targets` holds its answer too.", ALL_T, alone=True, flatten=UP_TO_LAST,
-        answers="targets[:, :-1].flatten()")
+alone("tr-roll-across-batch", "`roll` without `dims` rolls the flattened tensor: the targets are shifted a second "
+      "time, and the last position of each row gets a token of another sequence.", coding="targets",
+      answers="targets.roll(-1).flatten()")
+alone("tr-roll-within-row", "You make the targets by rolling each row of the inputs, so its last position is asked for "
+      "the row's own first token.", LAST_TOO, answers="inputs.roll(-1, dims=1).flatten()")
+alone("tr-last-position-dropped", "The last position of each row is left out of the loss (a slice such as `logits[:, "
+      ":-1]`), though `targets` holds its answer too.", ALL_T, flatten=UP_TO_LAST, answers="targets[:, :-1].flatten()")
 mistake("tr-last-token-only", "The loss looks at the last position only, so T − 1 of the T answers in each row teach "
         "the model nothing.", "Use all positions: no `[:, -1]`.", flatten="logits[:, -1]", answers="targets[:, -1]")
 
@@ -417,21 +418,20 @@ mistake("tr-bad-reshape", "`view` (or `reshape`) to (B, V, T) does not swap axes
         flatten="logits.reshape(logits.size(0), logits.size(2), logits.size(1))", answers="targets")
 for one, other, changes in (("logits", "targets", {"flatten": "logits.transpose(0, 1).flatten(0, 1)"}),
                             ("targets", "logits", {"answers": "targets.T.flatten()"})):
-    mistake("tr-bad-reshape", f"The {one} are flattened position by position and the {other} row by row, so scores and "
-            "answers no longer belong together.", coding=f"batch and time swapped in the {one}", alone=True, **changes)
-mistake("tr-bad-reshape", "The logits are transposed to (B, V, T) and then flattened to rows of V numbers: a row no "
-        "longer holds the scores of one position.", coding="vocabulary and time swapped", alone=True,
-        flatten="logits.transpose(1, 2).reshape(-1, logits.size(-1))")
-mistake("tr-bad-reshape", "`cross_entropy` wants the classes on axis 1, but axis 1 of the logits (B, T, V) is time: an "
-        "error on most shapes, silently wrong where T = V.", coding="not reshaped", alone=True, flatten="logits",
-        answers="targets")
+    alone("tr-bad-reshape", f"The {one} are flattened position by position and the {other} row by row, so scores and "
+          "answers no longer belong together.", coding=f"batch and time swapped in the {one}", **changes)
+alone("tr-bad-reshape", "The logits are transposed to (B, V, T) and then flattened to rows of V numbers: a row no "
+      "longer holds the scores of one position.", coding="vocabulary and time swapped",
+      flatten="logits.transpose(1, 2).reshape(-1, logits.size(-1))")
+alone("tr-bad-reshape", "`cross_entropy` wants the classes on axis 1, but axis 1 of the logits (B, T, V) is time: an "
+      "error on most shapes, silently wrong where T = V.", coding="not reshaped", flatten="logits", answers="targets")
 LOG_FIRST = "Use `cross_entropy` on the raw logits, or `nll_loss` on `log_softmax`."
 mistake("tr-softmax-before-ce", "`cross_entropy` gets probabilities instead of raw logits: softmax is taken twice, so "
         "even a perfect answer costs ln(1 + (V − 1)/e).", LOG_FIRST, forward="model(inputs).softmax(-1)")
-mistake("tr-softmax-before-ce", "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between "
-        "−1 and 0.", coding="nll_loss", alone=True, score="F.nll_loss(flat.softmax(-1), answers)")
-mistake("tr-no-log-softmax", "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other "
-        "scores down, so the loss falls without end.", LOG_FIRST, alone=True, score="F.nll_loss(flat, answers)")
+alone("tr-softmax-before-ce", "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 "
+      "and 0.", coding="nll_loss", score="F.nll_loss(flat.softmax(-1), answers)")
+alone("tr-no-log-softmax", "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other scores "
+      "down, so the loss falls without end.", LOG_FIRST, score="F.nll_loss(flat, answers)")
 MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
 TOTAL = "F.cross_entropy(flat, answers, reduction='sum')"
 mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times the mean: the steps are B·T times too "
@@ -444,15 +444,15 @@ for coding, says, score in (
     ("mean over the vocabulary too", "1/V of what it should be: the mean also runs over the V entries of each "
      "position, all but one of which are 0.", "F.cross_entropy(flat, answers) / flat.size(-1)"),
 ):
-    mistake("tr-reduction-sum", f"Your loss is {says}", coding=coding, alone=True, score=score)
+    alone("tr-reduction-sum", f"Your loss is {says}", coding=coding, score=score)
 mistake("tr-reduction-none", 'Your loss holds one number for each position (`reduction="none"`), and `backward` needs '
         "a single one.", MEAN, alone=True, score="F.cross_entropy(flat, answers, reduction='none')")
 mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are treated as "
         "numbers to hit, not as one choice out of V.", "Use cross-entropy: minus the log-probability of the right "
         "token.", score="F.mse_loss(flat, one_hot(flat, answers))")
-mistake("tr-loss-as-mse", "The loss is the squared distance of the probabilities from a one-hot vector: it hardly "
-        "punishes a confident wrong answer, and its gradient vanishes there.", coding="of probabilities", alone=True,
-        score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
+alone("tr-loss-as-mse", "The loss is the squared distance of the probabilities from a one-hot vector: it hardly "
+      "punishes a confident wrong answer, and its gradient vanishes there.", coding="of probabilities",
+      score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
 for coding, what, score in (
     ("", "compares the chosen token's number (`argmax`) with the target's", "(flat.argmax(-1) - answers).square()"),
     ("the share of errors", "is the share of wrong choices (`argmax`)", "(flat.argmax(-1) != answers)"),
@@ -488,41 +488,40 @@ IN_TRAIN_MODE = "Call `model.train()` before the forward pass."
 LATE = {"enter": "pass", "score": f"loss = {CROSS.format('')}\nmodel.train()"}
 train_step.mistake("tr-eval-mode", NEVER, IN_TRAIN_MODE, enter="pass")
 train.mistake("tr-eval-mode", NEVER, IN_TRAIN_MODE, begin="pass", enter="pass")
-train_step.mistake("tr-eval-mode", "`model.train()` comes after the forward pass: a model that arrives in eval mode "
-                   "still runs with its dropout off.", coding="train() too late", alone=True, **LATE)
-train.mistake("tr-eval-mode", "`model.train()` comes after the forward pass: for the first batch the model is still in "
-              "the mode it arrived in.", coding="train() too late", alone=True, begin="pass", **LATE)
-mistake("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
-        "Call `model.train()` in its place; `eval()` is for measuring.", coding="eval() called", alone=True,
-        enter="model.eval()")
+train_step.alone("tr-eval-mode", "`model.train()` comes after the forward pass: a model that arrives in eval mode "
+                 "still runs with its dropout off.", coding="train() too late", **LATE)
+train.alone("tr-eval-mode", "`model.train()` comes after the forward pass: for the first batch the model is still in "
+            "the mode it arrived in.", coding="train() too late", begin="pass", **LATE)
+alone("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
+      "Call `model.train()` in its place; `eval()` is for measuring.", coding="eval() called", enter="model.eval()")
 mistake("tr-no-train-after-eval", "The model is left in eval mode: `model.eval()` is called after the step, and "
         "nothing undoes it.", "Go back with `model.train()` after every evaluation.",
         move="optimizer.step()\nmodel.eval()")
-train.mistake("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` inside the loop: from the "
-              "second batch on the model is trained with its dropout off.", coding="in the loop", alone=True,
-              enter="pass", move="optimizer.step()\nmodel.eval()")
+train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` inside the loop: from the "
+            "second batch on the model is trained with its dropout off.", coding="in the loop", enter="pass",
+            move="optimizer.step()\nmodel.eval()")
 
 # --- what is returned
 mistake("tr-loss-tensor-kept", "You return the loss as a tensor. With its graph still attached it keeps everything of "
         "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
-mistake("tr-loss-tensor-kept", "You return the loss as a numpy array, not as a Python float.", coding="numpy",
-        alone=True, give="loss.detach().numpy()")
-mistake("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, "
-        "whose gradient was used.", "Return the loss on which you called `backward`.", alone=True,
-        give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
+alone("tr-loss-tensor-kept", "You return the loss as a numpy array, not as a Python float.", coding="numpy",
+      give="loss.detach().numpy()")
+alone("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, whose "
+      "gradient was used.", "Return the loss on which you called `backward`.",
+      give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
 
 # --- the loop of train
-mistake, right = train.mistake, train.alternative
+mistake, alone, right = train.mistake, train.alone, train.alternative
 CALL = "train_step(model, optimizer, inputs, targets)"
 ADD = f"losses.append({CALL})"
 WHOLE_LOOP = "Let the loop go through all batches, and put `return` after it, not inside."
 EVERY = "Take out the `break`: every batch has its step, whatever its loss."
 mistake("tr-first-batch-only", "The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
         WHOLE_LOOP, coding="break", append=f"{ADD}\nbreak")
-mistake("tr-first-batch-only", "The loop stops after the first batch: the `return` is inside it.", coding="return",
-        alone=True, append=f"return [{CALL}]", finish="None")
-mistake("tr-first-batch-only", "The loop ends at the first batch, with a `return` inside it that gives back one loss "
-        "instead of a list.", coding="its loss alone", alone=True, append=f"return {CALL}", finish="None")
+alone("tr-first-batch-only", "The loop stops after the first batch: the `return` is inside it.", coding="return",
+      append=f"return [{CALL}]", finish="None")
+alone("tr-first-batch-only", "The loop ends at the first batch, with a `return` inside it that gives back one loss "
+      "instead of a list.", coding="its loss alone", append=f"return {CALL}", finish="None")
 mistake("tr-first-batch-only", "Every step is taken on the first batch; the others are never seen.",
         "Unpack inputs and targets from each batch inside the loop.", coding="again and again", alone=True,
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
@@ -544,17 +543,17 @@ mistake("tr-early-stop", "The loop ends before the last batch, where the loss is
         coding="by some rule", only=("whether the loss ends it", "with three batches and SGD"),
         append=f"{ADD}\nif losses[-1] < 1e-4:\n    break")
 for when, stop in (("rises", "len(losses) > 1 and losses[-1] > losses[-2]"), ("is small", "losses[-1] < 0.1")):
-    mistake("tr-early-stop", f"The loop ends before the last batch: it stops when the loss {when}.",
-            coding=f"when the loss {when}", alone=True, append=f"{ADD}\nif {stop}:\n    break")
+    alone("tr-early-stop", f"The loop ends before the last batch: it stops when the loss {when}.",
+          coding=f"when the loss {when}", append=f"{ADD}\nif {stop}:\n    break")
 ALL_LOSSES = "Collect the losses in a list inside the loop, one for each batch, and return the list."
-mistake("tr-losses-not-kept", "Every step is taken, and its loss is dropped: the list that you return stays empty.",
-        ALL_LOSSES, alone=True, append=CALL)
+alone("tr-losses-not-kept", "Every step is taken, and its loss is dropped: the list that you return stays empty.",
+      ALL_LOSSES, append=CALL)
 # An average is the only way in which batches of unequal size could be weighed wrongly here.
 mistake("tr-unweighted-average", "You return one average instead of the list. As an average it would mislead, too: the "
         "mean of batch means counts a token in a small batch more than one in a large batch.", ALL_LOSSES,
         finish="sum(losses) / len(losses)")
-mistake("tr-last-loss-only", "You return the last loss instead of the list of all of them.", ALL_LOSSES, alone=True,
-        finish="losses[-1] if losses else None")
+alone("tr-last-loss-only", "You return the last loss instead of the list of all of them.", ALL_LOSSES,
+      finish="losses[-1] if losses else None")
 
 # --- just as right
 CLEAR_LAST = {"clear": "pass", "give": "optimizer.zero_grad()\nreturn loss.item()"}
