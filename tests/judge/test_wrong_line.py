@@ -170,6 +170,35 @@ def sinusoidal_positional_encoding(seq_len, d_model):
 """ + "".join(f"def waves_{n}(a): return torch.stack((a.sin(), (a + 0.25).cos()), dim=-1)\n" for n in range(400))
 
 
+CUT_AFTER_SOFTMAX = """import torch
+
+
+def next_token_probs(logits, temperature=1.0, top_k=None, top_p=None):
+    p = torch.softmax(logits / temperature, dim=-1)
+    if top_k is not None:
+        least = p.topk(min(top_k, p.size(-1)), dim=-1).values[:, -1:]
+        p = p.masked_fill(p < least, 0.0)
+    if top_p is not None:
+        ranked, order = p.sort(dim=-1, descending=True)
+        before = ranked.cumsum(dim=-1) - ranked
+        p = torch.zeros_like(p).scatter(-1, order, ranked.where(before < top_p, 0))
+    return p / p.sum(dim=-1, keepdim=True)
+
+
+def sample_token(probs, u):
+    sums = probs.cumsum(dim=-1)
+    return (sums <= u.unsqueeze(-1)).sum(dim=-1).clamp(max=probs.size(-1) - 1)
+"""
+
+
+def test_what_is_right_in_another_order_is_not_blamed(launcher: Launcher) -> None:
+    """Cut after the softmax, the rest has to sum to 1 again: the softmax is no line where right ends."""
+    result = judge_source(launcher, "sampling", CUT_AFTER_SOFTMAX)
+
+    assert [mistake.id for mistake in result.mistakes] == ["gn-topp-before-topk"]
+    assert result.lines == ()
+
+
 def test_the_line_depends_on_no_hidden_input(launcher: Launcher) -> None:
     """What keeps the inputs that it saw, and goes wrong on a line that says which, is watched where it saw none."""
     both = [judge_source(launcher, "positional_encoding", SAYS_WHAT_IT_SAW, seed=seed) for seed in (5, 99)]

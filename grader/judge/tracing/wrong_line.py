@@ -88,7 +88,7 @@ class LineFinder:
         """Return the step where right ends; None where that is not certain."""
         trial = self._find_mending()
         index = None if trial is None else trial.index if trial.is_sure else self._first_doubtful(trial.index)
-        self.is_uncertain = trial is not None and index is None
+        self.is_uncertain |= trial is not None and index is None
         if trial is None or index is None:
             return None
         step = self.trace.steps[index]
@@ -145,11 +145,28 @@ class LineFinder:
         mending = self._mending(trials)
         first = next(mending, None)
         if first is None or not self._is_right(first):
-            return first
+            self.is_uncertain = first is not None and self._is_in_another_order(first, trials)
+            return None if self.is_uncertain else first
         if not self.trace.returned:
             return [first, *(trial for trial in mending if trial.right is first.right)][-1]
         later = self._find_later(first, mending)
         return later and replace(later, is_sure=True)
+
+    def _is_in_another_order(self, first: Trial, trials: Sequence[Trial]) -> bool:
+        """Return True if something is done to what a step gives and only then the reference's value is due.
+
+        Its value mends the answer there as well: the step may be right, and what is wrong be what follows.
+        """
+        value = self.trace.steps[first.index].value
+        later = [
+            trial
+            for trial in trials
+            if trial.right is first.right
+            and first.index in self.trace.ancestors(trial.index)
+            and trial.index > first.index
+            and not is_equal(self.trace.steps[trial.index].value, value)
+        ]
+        return next(self._mending(later), None) is not None
 
     def _find_later(self, first: Trial, mending: Iterator[Trial]) -> Trial | None:
         """Return where the reference's next step should be, after one that is right."""
