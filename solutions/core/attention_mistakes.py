@@ -331,7 +331,8 @@ right("einsum", score="torch.einsum('...td,...sd->...ts', q, k)",
       blend="torch.einsum('...ts,...sv->...tv', weights, v)")
 right("keys first, transposed at the end", score="k @ q.mT", weigh="torch.softmax(scores, -2)", blend="weights.mT @ v",
       hide="scores.masked_fill(~mask.expand(scores.mT.shape).mT, -INF)")
-right("one matrix at a time", score="""allowed = torch.ones(q.size(-2), k.size(-2)) == 1 if mask is None else mask
+right("one matrix at a time", score="""everything = torch.ones(q.size(-2), k.size(-2), device=q.device) == 1
+allowed = everything if mask is None else mask
 flat = (x.reshape(-1, *x.shape[-2:]) for x in (q, k, v, allowed.expand(*q.shape[:-1], k.size(-2))))
 found = [(a @ b.T / q.size(-1) ** 0.5).masked_fill(~seen, -INF).softmax(1) @ c for a, b, c, seen in zip(*flat)]
 return torch.stack(found).reshape(*q.shape[:-1], v.size(-1))""")
