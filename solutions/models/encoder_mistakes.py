@@ -78,20 +78,21 @@ class MaskedSequence(nn.Sequential):
 
 
 # fmt: off
+# --- as in a GPT
+encoder.include("gpt", only=("bl-shared-layers", "bl-each-layer-reads-input", "gp-blocks-reversed", "bl-plain-list",
+                             "bl-dropout", "emb-detached", "lp-full-table", "lp-buffer"), words={
+    "GPT does": "this model does", "GPT": "Encoder"})
+
 # --- into the model
 ADD = "Add row t to token t: `x + self.pos.weight[:T]`."
 mistake("en-no-positions", "No positions are added: to this model a text is a bag of tokens in any order.", ADD,
         place="x")
 mistake("en-positions-by-batch", "The places are counted along the batch: text b gets row b, in all its tokens.", ADD,
         place="x + self.pos.weight[torch.arange(len(ids)) % len(self.pos.weight)].unsqueeze(1)")
-alone("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
-      "`self.pos.weight[:T]`.", place="x + self.pos.weight.roll(-1, 0)[:length]")
-alone("gp-positions-every-layer", "The positions are added again in front of every block.",
-      "Add them once, below the first block.", place="x", through="block(x + self.pos.weight[:length], mask)")
-alone("gp-embedding-scaled", "The embeddings are multiplied by √D: the paper of 2017 does that, this model does not.",
-      "Take the rows as they are.", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
-alone("gp-norm-embeddings", "There is a norm in front of the first block, as in BERT, and none behind the last.",
-      "Put the model's own norm behind the last block.", place="self.norm(x + self.pos.weight[:length])", last="x")
+alone("lp-from-one", place="x + self.pos.weight.roll(-1, 0)[:length]")
+alone("gp-positions-every-layer", place="x", through="block(x + self.pos.weight[:length], mask)")
+alone("gp-embedding-scaled", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
+alone("gp-norm-embeddings", place="self.norm(x + self.pos.weight[:length])", last="x")
 
 # --- who sees whom
 mistake("en-causal", "The future is hidden: that is a GPT. Here every token sees its whole text.",
@@ -139,8 +140,6 @@ alone("en-block-missing", "The first block is never called.", coding="the first"
 mistake("en-post-ln", "The blocks are post-LN: they normalise each sum, and not what enters a branch.",
         "Make the blocks with norm_first=True.", pre_norm1="x", pre_sum1="self.norm1(x + heard)", pre_norm2="h",
         pre_sum2="self.norm2(h + thought)")
-encoder.include("gpt", only=("bl-shared-layers", "bl-each-layer-reads-input", "gp-blocks-reversed", "bl-plain-list",
-                             "bl-dropout", "emb-detached", "lp-full-table", "lp-buffer"))
 
 # --- out of the model
 mistake("en-no-final-norm", "The last norm is missing: you return the stream as the blocks left it.",
@@ -155,20 +154,14 @@ alone("en-logits", "You score the vocabulary, (B, T, V): the encoder ends with v
       last="self.norm(x) @ self.tok.weight.T")
 
 # --- names, and what happens at run time
-alone("gp-other-names", "The names in the state dict are not those of the statement, so the checks' numbers never get "
-      "in.", "`print(model.state_dict().keys())` shows yours.", only=("the names",), norm="self.ln = "
-      "nn.LayerNorm(d_model)", last="self.ln(x)")
+alone("gp-other-names", only=("the names",), norm="self.ln = nn.LayerNorm(d_model)", last="self.ln(x)")
 alone("gp-buffer-saved", "The state dict has a name too many: a buffer, a mask say, or a layer that is not asked for.",
       "Register a buffer with `persistent=False`, or make it in forward.", only=("the names",),
       norm="self.norm, self.dense = nn.LayerNorm(d_model), nn.Linear(d_model, d_model, bias=False)")
-alone("bl-no-module", "`Encoder` is not an nn.Module, so it has no state dict and no parameters.",
-      "Write `class Encoder(nn.Module)`, and begin `__init__` with `super().__init__()`.", version=PlainClass,
-      only=("the names",))
+alone("bl-no-module", version=PlainClass, only=("the names",))
 for coding, changes in (("", {"places": "torch.arange(max_len)"}),
                         ("positions", {"place": "x + self.pos(torch.arange(length))"})):
-    alone("gp-device", "The mask, or the numbers of the places, are made on the CPU, wherever the ids are: on any "
-          "other device that is an error.", "Make them with `device=ids.device`.", coding=coding,
-          only=("on another device",), **changes)
+    alone("gp-device", coding=coding, only=("on another device",), **changes)
 encoder.common("en", "detached")
 
 # --- the block, as in its own lesson

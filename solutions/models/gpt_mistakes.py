@@ -111,14 +111,10 @@ mistake("gp-not-causal", "No mask reaches attention: every token sees the ones a
         CAUSAL, mask="allowed.bool()")
 alone("gp-mask-per-length", "The mask has the size of the longest text, and fits no shorter one.", "Cut it to the "
         "text, `mask[:T, :T]`, or make it of size T in forward.", ones="torch.ones(longest, longest)")
-alone("cm-transposed", "The mask is transposed: it hides the past and shows the future.", CAUSAL,
-        mask="allowed.triu().bool()")
-alone("cm-inverted", "The mask is turned round: where it is True attention is blocked.", CAUSAL,
-        mask="allowed.triu(1).bool()")
-alone("cm-no-self", "No token sees itself: the first one sees nothing, and its softmax is 0/0.", CAUSAL,
-        mask="allowed.tril(-1).bool()")
-alone("cm-one-future", "Each token sees one token too far: the very answer that it has to guess.", CAUSAL,
-        mask="allowed.tril(1).bool()")
+gpt.include("../core/causal_mask", only=())
+for id, mask in (("cm-transposed", "triu()"), ("cm-inverted", "triu(1)"), ("cm-no-self", "tril(-1)"),
+                 ("cm-one-future", "tril(1)")):
+    alone(id, suggests=CAUSAL, mask=f"allowed.{mask}.bool()")
 alone("gp-first-block-causal", "Only the first block gets the causal mask: through the others the future leaks.",
         "Pass the mask to every block.", through="x = block(x, mask)\nmask = torch.ones_like(mask)")
 

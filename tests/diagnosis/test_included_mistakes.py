@@ -63,3 +63,17 @@ def test_a_mistake_without_words_is_said_as_where_it_was_first(later):
                     ("One is missing.", "Add one.")]  # fmt: skip
     with pytest.raises(ValueError, match="nothing is said"):
         later.mistake("wh-more", less="x + 2")
+
+
+def test_the_words_of_the_last_included_coding_are_not_taken_for_another(later):
+    """What is said of a mistake in general is its first coding's words; of one's own, the one before."""
+    later.include("half")
+    later.mistake("ha-doubled", coding="by adding", cut="x + x")
+    later.mistake("ha-doubled", "You add it to itself, and again.", coding="by adding twice", cut="x + x + x")
+    later.mistake("ha-doubled", coding="by adding in a loop", cut="sum([x, x, x])")
+
+    assert [each.says for each in later.mistakes[2:]] == [
+        "You double w_q.",
+        "You add it to itself, and again.",
+        "You add it to itself, and again.",
+    ]

@@ -145,6 +145,7 @@ class MistakeSet:
         self.alternatives: list[Alternative] = []
         self.examples: list[Example] = []
         self._said: dict[str, tuple[str, str]] = {}  # by labels and ids of other lessons, what they say and suggest
+        self._taken: set[str] = set()  # labels of included mistakes
 
     def probe(self, name: str, **options: Any) -> Callable[[Callable[[Any, Any], Any]], Callable[[Any, Any], Any]]:
         """Register `run(subject, rand) -> observation` as a probe of this name."""
@@ -219,7 +220,8 @@ class MistakeSet:
             ValueError: It names steps that there are not, is registered already, or nothing is said.
         """
         self._require_steps(changes)
-        before = [(other.says, other.suggests) for other in reversed(self.mistakes) if other.id == id]
+        mine = [other for other in reversed(self.mistakes) if other.id == id and other.label not in self._taken]
+        before = [(other.says, other.suggests) for other in mine]
         known = [self._said[name] for name in (f"{id} ({coding})", id) if name in self._said]
         for said, suggested in (*known[:-1], *before[:1], *known):
             says, suggests = says or said, suggests or suggested
@@ -291,6 +293,7 @@ class MistakeSet:
             if first and here and taken and not names & {*without}:
                 changes: dict[str, Any] = {"coding": row.coding, "only": row.only, **row.changes}
                 self.mistake(row.id, said, suggests, alone=alone or row.alone, **changes)
+                self._taken.add(row.label)
         for way in others[0].alternatives if isinstance(known, str) and only is None else ():
             if way.changes and way.changes.keys() <= self.steps.keys() and way.name not in without:
                 self.alternative(way.name, **way.changes)
