@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-TENSORS = "Stay with tensor operations from the input to the result."
+TENSORS = "Stay with tensor operations from the input to the result: no `.detach()`, `.data`, numpy, `no_grad`."
 FLOATS = "x.{}() if getattr(x, 'is_floating_point', bool)() else x"  # bool() is False
 KEEP_DTYPE = "Keep the dtype of the input: take out "
 NEW = "A new tensor gets its dtype and device by `new_zeros` of the input."
