@@ -228,13 +228,13 @@ for coding, total in (("half of each branch", "{} + 0.5 * {}"), ("a tenth of eac
           "post") for name, new in sums.items()})
 
 # --- the order of things
-for coding, order, says in (
-    ("exchanged", "not self.norm_first", "`norm_first` is taken the wrong way round: True is pre-LN, False post-LN."),
-    ("always pre", "True", "The block is pre-LN whatever `norm_first` says; False must mean post-LN."),
-    ("always post", "False", "The block is post-LN whatever `norm_first` says; True must mean pre-LN."),
-):
-    mistake("bl-other-placement", says, "Write both orders, `x + f(norm(x))` and `norm(x + f(x))`, and choose by "
-            "`self.norm_first`.", coding=coding, order=order)
+mistake("bl-other-placement", "`norm_first` is taken the wrong way round: True is pre-LN, False post-LN.", "Write both "
+        "orders, `x + f(norm(x))` and `norm(x + f(x))`, and choose by `self.norm_first`.", coding="exchanged",
+        order="not self.norm_first")
+mistake("bl-other-placement", "The block is pre-LN whatever `norm_first` says; False must mean post-LN.",
+        coding="always pre", order="True")
+mistake("bl-other-placement", "The block is post-LN whatever `norm_first` says; True must mean pre-LN.",
+        coding="always post", order="False")
 mistake("bl-other-placement", "Both orders are right, but a block made without `norm_first` is post-LN.",
         "Make True the default of `norm_first`.", coding="default", version=PostUnlessTold)
 in_orders("bl-parallel", "The network reads the block's input, so the two branches run side by side and it never hears "

@@ -78,24 +78,18 @@ mistake("cm-transposed", "Your mask is transposed: it hides the past and shows t
 mistake("cm-inverted", "Your mask is inverted: it says which keys are blocked, while here True = may attend. The last "
         "query is left without a single key.", "Turn it around with `~` (or compare the other way), so that True = may "
         "attend.", meaning="~value")
-for id, allow, says, suggests in (
-    ("cm-no-self", "keys < queries",
-    "Your diagonal is False: no token may attend to itself. Query 0 then has no key at "
-     "all, and its softmax is 0/0.", "Include the diagonal: `<=` instead of `<`, or `tril` with diagonal 0."),
-    ("cm-one-future", "keys <= queries + 1",
-    "Each token sees one token too far: the diagonal above the main one is True. "
-     "That next token is the very answer the model must guess, so it leaks.",
-     "Stop at the main diagonal: query i sees keys 0 to i, and not i + 1."),
-    ("cm-all-true", "(keys <= queries) | True",
-    "Your mask is True everywhere: nothing is blocked, and every token sees its "
-     "whole future.", "Make the entries above the diagonal False."),
-    ("cm-none-true", "(keys <= queries) & False", "Your mask is False everywhere: no token may attend to anything, not "
-     "even to itself.", "Make the entries on and below the diagonal True."),
-    ("cm-self-only", "keys == queries",
-    "Your mask is True on the diagonal only: each token sees itself and none of its "
-     "history.", "Make the entries below the diagonal True as well (`<=`, where now it is `==`)."),
-):
-    mistake(id, says, suggests, allow=allow)
+mistake("cm-no-self", "Your diagonal is False: no token may attend to itself. Query 0 then has no key at all, and its "
+        "softmax is 0/0.", "Include the diagonal: `<=` instead of `<`, or `tril` with diagonal 0.",
+        allow="keys < queries")
+mistake("cm-one-future", "Each token sees one token too far: the diagonal above the main one is True. That next token "
+        "is the very answer the model must guess, so it leaks.", "Stop at the main diagonal: query i sees keys 0 to i, "
+        "and not i + 1.", allow="keys <= queries + 1")
+mistake("cm-all-true", "Your mask is True everywhere: nothing is blocked, and every token sees its whole future.",
+        "Make the entries above the diagonal False.", allow="(keys <= queries) | True")
+mistake("cm-none-true", "Your mask is False everywhere: no token may attend to anything, not even to itself.",
+        "Make the entries on and below the diagonal True.", allow="(keys <= queries) & False")
+mistake("cm-self-only", "Your mask is True on the diagonal only: each token sees itself and none of its history.",
+        "Make the entries below the diagonal True as well (`<=`, where now it is `==`).", allow="keys == queries")
 for width, reach in ((1, "the one token"), (2, "the 2 tokens"), (3, "the 3 tokens")):
     mistake("cm-band", f"Each token sees itself and only {reach} just before it: your mask is a band along the "
             "diagonal.", "Let each token see all earlier ones: the whole triangle below the diagonal.",

@@ -387,28 +387,21 @@ mistake("hd-mask-of-first-head", "All heads get the mask of head 0.", AS_GIVEN, 
 
 # --- manners
 CUT_OFF = "cut off from autograd, for example by copying them into new nn.Linear layers: no gradient reaches them."
-for coding, says, changes in (
-    ("", "The result is cut off from autograd (`.detach()`, `.data`, `no_grad` or `torch.tensor(...)`).",
-     {"result": "value.detach()"}),
-    ("through numpy", "The result is cut off from autograd: numpy cannot take a tensor that needs a gradient.",
-     {"project": "tuple(torch.from_numpy(x.numpy() @ w.numpy().T) for w in (w_q, w_k, w_v))"}),
-    ("the attention weights", "The attention weights are cut off from autograd, so w_q and w_k get no gradient.",
-     {"weigh": "torch.softmax(scores, -1).detach()"}),
-    ("w_q, w_k and w_v", f"w_q, w_k and w_v are {CUT_OFF}", {f"take_w_{x}": f"w_{x}.detach()" for x in "qkv"}),
-    ("all four weights", f"All four weights are {CUT_OFF}", {f"take_w_{x}": f"w_{x}.detach()" for x in "qkvo"}),
-):
-    mistake("hd-detached", says, "Stay with tensor operations from the arguments to the result: no `.detach()`, "
-            "`.data`, numpy, `no_grad`.", coding=coding, alone=coding != "", **changes)
+attend.common("hd", "detached")
+alone("hd-detached", "The result is cut off from autograd: numpy cannot take a tensor that needs a gradient.",
+      coding="through numpy", project="tuple(torch.from_numpy(x.numpy() @ w.numpy().T) for w in (w_q, w_k, w_v))")
+alone("hd-detached", "The attention weights are cut off from autograd, so w_q and w_k get no gradient.",
+      coding="the attention weights", weigh="torch.softmax(scores, -1).detach()")
+for which, letters in (("w_q, w_k and w_v", "qkv"), ("All four weights", "qkvo")):
+    alone("hd-detached", f"{which} are {CUT_OFF}", coding=which, **{f"take_w_{x}": f"w_{x}.detach()" for x in letters})
 attend.common("hd", "float64", "float32")
 mistake("hd-dtype", "With a float64 input it raises an error: somewhere a tensor is float32 whatever the input's dtype "
         "is.", coding="float32 within", merge="merge_heads(heads).float()")
-for coding, says, changes in (
-    ("the mask", "You turn the caller's mask round in place (`logical_not_`): the next call gets the opposite mask.",
-     {"hide": "scores.masked_fill(mask.logical_not_(), -INF)"}),
-    ("the weights", "You transpose the caller's weights in place (`t_`): the next call gets them the other way round.",
-     {"project": "x @ w_q.t_(), x @ w_k.t_(), x @ w_v.t_()"}),
-):
-    mistake("hd-in-place", says, "Make a new tensor: `~mask`, `w.T`.", coding=coding, **changes)
+mistake("hd-in-place", "You turn the caller's mask round in place (`logical_not_`): the next call gets the opposite "
+        "mask.", "Make a new tensor: `~mask`, `w.T`.", coding="the mask",
+        hide="scores.masked_fill(mask.logical_not_(), -INF)")
+mistake("hd-in-place", "You transpose the caller's weights in place (`t_`): the next call gets them the other way "
+        "round.", coding="the weights", project="x @ w_q.t_(), x @ w_k.t_(), x @ w_v.t_()")
 
 # --- just as right
 right("F.linear", project="F.linear(x, w_q), F.linear(x, w_k), F.linear(x, w_v)", mix="F.linear(joined, w_o)")

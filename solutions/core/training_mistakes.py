@@ -31,12 +31,6 @@ def alone(*args, **changes):
 
 # --- what a probe sees ------------------------------------------------------------------------------------------------
 
-AT_STEP = {  # (there was a gradient at the step, one had been computed since the last step)
-    (True, True): "a step",
-    (True, False): "a step on an old gradient",
-    (False, True): "a step after its gradient was erased",
-    (False, False): "a step without a gradient",
-}
 CAUSES = {
     "does not require grad": "the loss has no gradient",
     "modified by an inplace operation": "a parameter was changed before backward",
@@ -120,7 +114,9 @@ def story(events, moved):
             fresh = True
         elif event[0] == "step":
             found = any(gradient is not None and bool(gradient.any()) for gradient in event[1].values())
-            told.append(AT_STEP[found, fresh])
+            old = "a step on an old gradient" if found else "a step without a gradient"
+            new = "a step" if found else "a step after its gradient was erased"
+            told.append(new if fresh else old)
             fresh = False
     told += ["a gradient that no step used"] if fresh else []
     told += [WITHOUT] if moved and not any(event[0] == "step" for event in events) else []
@@ -436,15 +432,13 @@ MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` 
 TOTAL = "F.cross_entropy(flat, answers, reduction='sum')"
 mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times the mean: the steps are B·T times too "
         "long.", MEAN, score=TOTAL)
-for coding, says, score in (
-    ("over a row", "summed over each row's positions and averaged over the rows only: T times the mean.",
-     f"{TOTAL} / targets.size(0)"),
-    ("over the batch", "averaged over the positions of a row, but summed over the rows: B times the mean.",
-     f"{TOTAL} / targets.size(1)"),
-    ("mean over the vocabulary too", "1/V of what it should be: the mean also runs over the V entries of each "
-     "position, all but one of which are 0.", "F.cross_entropy(flat, answers) / flat.size(-1)"),
-):
-    alone("tr-reduction-sum", f"Your loss is {says}", coding=coding, score=score)
+alone("tr-reduction-sum", "Your loss is summed over each row's positions and averaged over the rows only: T times the "
+      "mean.", coding="over a row", score=f"{TOTAL} / targets.size(0)")
+alone("tr-reduction-sum", "Your loss is averaged over the positions of a row, but summed over the rows: B times the "
+      "mean.", coding="over the batch", score=f"{TOTAL} / targets.size(1)")
+alone("tr-reduction-sum", "Your loss is 1/V of what it should be: the mean also runs over the V entries of each "
+      "position, all but one of which are 0.", coding="mean over the vocabulary too",
+      score="F.cross_entropy(flat, answers) / flat.size(-1)")
 mistake("tr-reduction-none", 'Your loss holds one number for each position (`reduction="none"`), and `backward` needs '
         "a single one.", MEAN, alone=True, score="F.cross_entropy(flat, answers, reduction='none')")
 mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are treated as "
@@ -556,11 +550,10 @@ alone("tr-last-loss-only", "You return the last loss instead of the list of all 
       finish="losses[-1] if losses else None")
 
 # --- just as right
-CLEAR_LAST = {"clear": "pass", "give": "optimizer.zero_grad()\nreturn loss.item()"}
-CLOSURE = {"clear": "def closure():\n    optimizer.zero_grad()\n    loss.backward()\n    return loss", "pull": "pass",
-           "move": "optimizer.step(closure)"}
-right("cleared after each step", **CLEAR_LAST)
-right("a closure in each step", **CLOSURE)
+for each in MISTAKE_SETS:
+    each.alternative("cleared after each step", clear="pass", give="optimizer.zero_grad()\nreturn loss.item()")
+    each.alternative("a closure", pull="pass", move="optimizer.step(closure)",
+                     clear="def closure():\n    optimizer.zero_grad()\n    loss.backward()\n    return loss")
 right("the mode left to train_step", begin="pass")
 right("the mode set once", enter="pass")
 right("all batches taken first", batches="list(batches)")
@@ -585,8 +578,6 @@ right("gradients filled with 0", clear="model.zero_grad(set_to_none=False)")
 right("float", give="float(loss.detach())")
 right("loss.detach().item()", give="loss.detach().item()")
 right("loss.tolist()", give="loss.tolist()")
-right("cleared after the step", **CLEAR_LAST)
-right("a closure", **CLOSURE)
 right("a look in eval mode", move="""optimizer.step()
 model.eval()
 with torch.no_grad():
