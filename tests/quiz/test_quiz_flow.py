@@ -496,6 +496,18 @@ def test_a_sign_behind_the_answer_says_how_sure_and_q_leaves(workspace):
     assert [answer.certainty for answer in workspace.log()] == ["sure"]
 
 
+def test_q_leaves_where_any_text_is_an_answer(every_kind):
+    """What code prints may be any text, and is never `q`: it stops there, and no answer is marked."""
+    with in_terminal(every_kind, "every", "--length", "full", "--predict", "5") as terminal:
+        while "What it prints" not in terminal.until("\n> "):
+            terminal.type("?\r")
+            terminal.until(ON)
+            terminal.type("\r")
+        terminal.type("q\r")
+        rest, code = terminal.end()
+    assert code == 1 and "Stopped." in rest and SURE not in rest
+
+
 def test_ctrl_c_says_how_to_go_on(workspace):
     """Ctrl-C keeps what was answered, names the next command and leaves no traceback; bare `learn quiz` offers to go
     on, Enter does."""

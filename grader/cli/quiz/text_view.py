@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from grader.cli.quiz.dialogue import CERTAINTY_KEYS, Commands, split_certainty
@@ -22,7 +21,7 @@ from grader.cli.quiz.render import (
 from grader.model import CERTAINTIES, Answered
 from grader.quiz.assessment.calibration import SCALE_SAYS, meaning, parse_prediction
 from grader.quiz.model import Mark, Question, Unreadable
-from grader.quiz.session.session import Session, Turn, mark_answer
+from grader.quiz.session.session import Session, Turn
 from grader.terminal.console import paint
 from grader.terminal.text import plural
 
@@ -60,10 +59,10 @@ class TextView:
     def read(self, session: Session, turn: Turn) -> tuple[str, str]:
         while True:
             line = self.prompter.ask("> ")
-            if self.prompter.interactive and line.strip().lower() in (STOP_KEY, "quit"):
-                with suppress(Unreadable):
-                    mark_answer(turn.question, line)
-                    return line, ""  # the letter of a query
+            typed = line.strip().lower()
+            if self.prompter.interactive and typed in (STOP_KEY, "quit"):
+                if typed in turn.question.details.get("symbols", ()):
+                    return line, ""  # the letter of a query, in a formula
                 raise EOFError
             if line.strip() or not self.prompter.interactive:
                 return split_certainty(line)
