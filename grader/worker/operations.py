@@ -97,11 +97,11 @@ class ModuleHost:
         return _call_for_gradients(target, call, args, kwargs, grad)
 
     def do_watch(self, request: Request) -> Reply:
-        """Call a function of a watched module, and return what each of its expressions gave."""
+        """Call a function of a watched module, and return what each of its expressions gave, and what it raised."""
         watcher = self.namespace[HOOK]
         watcher.watch()
-        value = self._try_call(request)
-        return {"value": value, "events": watcher.take()}
+        value, raised = self._try_call(request)
+        return {"value": value, "events": watcher.take(), "raised": raised and describe_error(raised, self.files)}
 
     def do_exchange(self, request: Request) -> Reply:
         """Call a function of a watched module with other values in place of one expression, for each of `trials`.
@@ -111,17 +111,17 @@ class ModuleHost:
         watcher, until, values = self.namespace[HOOK], time.monotonic() + MAX_EXCHANGE_SECONDS, []
         for number, given in request["trials"]:
             watcher.exchange(number, given)
-            values.append(self._try_call(request) if time.monotonic() < until else [])
+            values.append(self._try_call(request)[0] if time.monotonic() < until else [])
         watcher.take()
         return {"values": values}
 
-    def _try_call(self, request: Request) -> Any:
-        """Return what a call gives, in a list; an empty one if it raises. Its arguments stay as they are."""
+    def _try_call(self, request: Request) -> tuple[list[Any], Exception | None]:
+        """Return what a call gives, in a list; an empty one if it raises, and what. Its arguments stay as they are."""
         try:
             args, kwargs = copy.deepcopy(self._resolve([request["args"], request["kwargs"]]))
-            return [self._target(request)(*args, **kwargs)]
-        except Exception:  # what it is has been told
-            return []
+            return [self._target(request)(*args, **kwargs)], None
+        except Exception as error:
+            return [], error
 
     def do_build(self, request: Request) -> Reply:
         """Make an object of one of the module's classes; `state` is loaded into it by name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from click.testing import CliRunner
@@ -46,6 +47,18 @@ RAISES = """import torch
 def softmax(x, dim=-1):
     e = torch.exp(x)
     return e.view(3, 1, 4, 1, 5)
+"""
+RAISES_WITHIN = """import torch
+
+
+def softmax(x, dim=-1):
+    e = torch.exp(x)
+    total = add_up(e, dim)
+    return e / total
+
+
+def add_up(e, dim):
+    raise KeyError("\\x1b[31mred\\nand more")
 """
 ONE_WAY = """import math
 
@@ -129,6 +142,27 @@ def test_what_was_made_before_an_error_is_shown(launcher: Launcher) -> None:
     assert [(line, name, right) for line, name, _, right in shapes(call)][:2] == [(4, "x", True), (5, "e", False)]
 
 
+def test_each_line_on_the_way_to_an_error_is_marked(launcher: Launcher, tmp_path) -> None:
+    """The call and the line within that raised say the type, the head also the text, without its controls."""
+    (call,) = trace(launcher, "softmax", RAISES_WITHIN)
+    marked = {line: note.says for line, notes in describe_lines([call], RAISES_WITHIN) for note in notes
+              if note.standing == "raised"}  # fmt: skip
+    assert marked == {6: ["raises KeyError"], 11: ["raises KeyError"]}
+    (tmp_path / "softmax.py").write_text(RAISES_WITHIN)
+    asked = ["softmax", "--file", str(tmp_path / "softmax.py")]
+    said = CliRunner().invoke(command, asked, env={"COLUMNS": "100"}).output
+
+    assert [line.split()[0] for line in said.splitlines() if line.endswith("✗ raises KeyError")] == ["6", "11"]
+    assert "on this call it raises KeyError: " in said and "red" in said and "\x1b" not in said
+
+
+def test_a_call_that_python_refuses_marks_no_line(tmp_path) -> None:
+    """Where the function takes no such argument none of its lines raised; the head says what did."""
+    (tmp_path / "causal_mask.py").write_text("def causal_mask():\n    return 1\n")
+    said = CliRunner().invoke(command, ["causal_mask", "--file", str(tmp_path / "causal_mask.py")]).output
+    assert "it raises TypeError: causal_mask() takes 0" in said and "\n  Nothing was made before that.\n" in said
+
+
 def test_what_is_an_array_in_one_pass_and_a_number_in_another_is_shown_twice(launcher: Launcher) -> None:
     """The first pass and the last stand by themselves, since they have nothing in common."""
     (call,) = trace(launcher, "softmax", OF_BOTH_KINDS)
@@ -170,10 +204,11 @@ def test_half_a_size_is_not_called_by_the_letter_of_another(launcher: Launcher) 
     assert halves and not halves & set(call.letters.values())
 
 
-def test_an_exercise_that_is_not_begun_says_that_nothing_was_made() -> None:
-    """No empty lines stand in the place of shapes where a function raises at once."""
+def test_an_exercise_that_is_not_begun_says_so() -> None:
+    """The line that says it is the one that raised; the lines before it have nothing beside them."""
     done = CliRunner().invoke(command, ["softmax", "--file", str(ROOT / "exercises/core/softmax.py")])
-    assert "it raises\n  Nothing was made before that" in done.output and "\n\n\n" not in done.output
+    assert "it raises NotImplementedError: softmax: not written yet" in done.output and "\n\n\n" not in done.output
+    assert re.search(r'raise NotImplementedError\("softmax: not written yet"\)\s+✗ raises NotImpl', done.output)
 
 
 def test_the_command_puts_them_beside_the_source(tmp_path) -> None:

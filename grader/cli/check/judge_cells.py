@@ -117,13 +117,12 @@ def _trace(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
 def _view_call(call: TracedCall, source: str, others: Set[str]) -> dict[str, Any]:
     """Return what a page shows of a call: the cells that ran with their lines, and beside each what it made."""
     from grader.intake.notebook.cell_places import CellPlaces
-    from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_values
+    from grader.judge.tracing.shape_words import describe_ending, describe_letters, describe_line
 
     places, cells = CellPlaces(source), dict[int, list[dict[str, Any]]]()
     for number, text in find_lines(call, source, others).items():
         cell, line = places.find(number) or (0, number)
-        notes = describe_values((value for value in call.values if value.line == number), call)
-        cells.setdefault(cell, []).append({"number": line, "text": text, "notes": notes})
+        cells.setdefault(cell, []).append({"number": line, "text": text, "notes": describe_line(call, number)})
     return {"ending": describe_ending(call), "letters": describe_letters(call), "cells": cells}
 
 

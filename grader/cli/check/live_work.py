@@ -118,7 +118,7 @@ class LiveWork:
                 {"line": line, "notes": [{"standing": each.standing, "says": ", ".join(each.says)} for each in notes]}
                 for line, notes in describe_lines(calls, submission.source)
             ]
-            says = [f"{describe_ending(call)}. {describe_letters(call)}".rstrip() for call in calls if call.values]
+            says = [f"{describe_ending(call)}. {describe_letters(call)}".rstrip() for call in calls if call.lines]
             return {"says": says, "lines": lines}
         return {"says": [], "lines": []}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +21,7 @@ from grader.terminal.console import paint, put, signs, width, wrap
 from grader.terminal.text import clean
 
 if TYPE_CHECKING:
-    from grader.judge.tracing.shapes import TracedCall, TracedValue
+    from grader.judge.tracing.shapes import TracedCall
 
 MARGIN = 34  # columns that are kept for the shapes
 
@@ -36,7 +36,8 @@ def command(ctx: click.Context, lesson: str | None, file: Path | None, as_json: 
     """Show beside each line of your code the shapes that it makes.
 
     Your function is watched on one call of its checks: on one that goes wrong, if there is one. A value that the
-    reference has too is marked as right. From the line on where none is, right has ended.
+    reference has too is marked as right. From the line on where none is, right has ended. A line that raised is
+    marked, too.
     Without LESSON, your current lesson.
 
     \b
@@ -66,13 +67,13 @@ def tell_calls(calls: Sequence[TracedCall], source: str) -> Iterator[str]:
     if not calls:
         yield "Nothing could be watched; the check says why.\n"
     for call in calls:
-        yield paint(wrap(describe_ending(call)), "strong")
+        yield paint(wrap(clean(describe_ending(call))), "strong")
         if call.letters:
             yield wrap(describe_letters(call), 2)
-        if call.values or call.has_returned:
+        if call.lines or call.has_returned:
             yield from _tell_lines(call, source, {other.function for other in calls} - {call.function})
         else:
-            yield wrap("Nothing was made before that; the check says what it is.", 2)
+            yield wrap("Nothing was made before that.", 2)
         yield ""
 
 
@@ -86,7 +87,7 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
     places, cell = CellPlaces(source), 0
     yield ""
     for number, text in lines.items():
-        beside = _margin((value for value in call.values if value.line == number), call, width() - column - 5)
+        beside = _margin(call, number, width() - column - 5)
         if number in firsts and number > min(lines):
             yield ""
         before, (cell, shown) = cell, places.find(number) or (0, number)
@@ -102,7 +103,7 @@ def _tell_lines(call: TracedCall, source: str, others: Set[str]) -> Iterator[str
 
 def find_lines(call: TracedCall, source: str, others: Set[str]) -> dict[int, str]:
     """Return the lines to show of a call by their numbers, but none of what `others` have a call of their own for."""
-    return dict(_lines_to_show(source, others, {value.line for value in call.values}))
+    return dict(_lines_to_show(source, others, set(call.lines)))
 
 
 def _lines_to_show(source: str, others: Set[str], wanted: Set[int]) -> Iterator[tuple[int, str]]:
@@ -121,15 +122,16 @@ def _lines_to_show(source: str, others: Set[str], wanted: Set[int]) -> Iterator[
             yield from ((number, texts[number - 1]) for number in shown if number not in hidden)
 
 
-def _margin(values: Iterable[TracedValue], call: TracedCall, room: int) -> list[str]:
+def _margin(call: TracedCall, line: int, room: int) -> list[str]:
     """Return the lines that stand beside one of the source; right, wrong or neither."""
-    from grader.judge.tracing.shape_words import describe_values
+    from grader.judge.tracing.shape_words import describe_line
 
-    looks = {"right": (signs().passed, "good"), "wrong": (signs().failed, "bad"), "unknown": (signs().skipped, "quiet")}
+    bad = (signs().failed, "bad")
+    looks = {"right": (signs().passed, "good"), "wrong": bad, "unknown": (signs().skipped, "quiet"), "raised": bad}
     return [
-        paint(f"{looks[standing][0]} {line}", looks[standing][1])
-        for standing, says in describe_values(values, call)
-        for line in _wrap_whole(says, max(room - 2, MARGIN - 2))
+        paint(f"{looks[standing][0]} {clean(text)}", looks[standing][1])
+        for standing, says in describe_line(call, line)
+        for text in _wrap_whole(says, max(room - 2, MARGIN - 2))
     ]
 
 

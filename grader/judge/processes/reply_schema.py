@@ -122,11 +122,18 @@ def _event(event: Any) -> tuple[Any, ...]:
 
 
 def _watched(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what a watched call returned, in a list, and the value of each expression."""
+    """Read what a watched call returned, in a list, the value of each expression, and what it raised."""
     events = reply["events"]
     if not isinstance(events, list) or len(events) > MAX_EVENTS:
         raise Malformed("no list of events")
-    return {"value": _returned(reply["value"]), "events": [_watched_value(*event) for event in events]}
+    raised = reply["raised"]
+    if raised is not None:
+        raised = dict(zip(("kind", "type", "text", "frames"), read_error(raised), strict=True))
+    return {
+        "value": _returned(reply["value"]),
+        "events": [_watched_value(*event) for event in events],
+        "raised": raised,
+    }
 
 
 def _watched_value(place: Any, made: Any, part: Any, value: Any) -> tuple[int, int, int, Any]:

@@ -1,4 +1,4 @@
-"""Say what each line of a traced call made: name, shape, dtype, and how it stands to the reference."""
+"""Say what each line of a traced call made: name, shape, dtype, how it stands to the reference; or what it raised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.source.parse import nodes_in, parse
 
 
 class ShapeNote(NamedTuple):
-    """What stands together beside a line; `standing` is right, wrong (right has ended before) or unknown."""
+    """What stands together beside a line; `standing` is right, wrong (right has ended before), unknown or raised."""
 
     standing: str
     says: Sequence[str]
@@ -27,23 +27,27 @@ class LineNotes(NamedTuple):
 def describe_ending(call: TracedCall) -> str:
     """Say how the call ended."""
     ending = "the answer is right" if call.is_right else "the answer is wrong" if call.has_returned else "it raises"
-    return f"{call.function}: on this call {ending}"
+    what = f"{call.raised.type}: {call.raised.text}".rstrip(": ") if call.raised else ""
+    return f"{call.function}: on this call {ending} {what}".rstrip()
 
 
 def describe_letters(call: TracedCall) -> str:
     return ", ".join(f"{letter} = {size}" for letter, size in call.letters.items())
 
 
-def describe_values(values: Iterable[TracedValue], call: TracedCall) -> list[ShapeNote]:
-    """Return what stands beside a line: a name and a shape each, numbers together."""
+def describe_line(call: TracedCall, line: int) -> list[ShapeNote]:
+    """Return what stands beside a line: a name and a shape each, numbers together; last, what it raised."""
     found: dict[tuple[str, int], list[str]] = {}
-    for number, value in enumerate(values):
+    for number, value in enumerate(each for each in call.values if each.line == line):
         standing = "right" if value.is_right else "unknown"
         if call.wrong_from and value.line >= call.wrong_from and not value.is_right:
             standing = "wrong"
         key = number if isinstance(value.value, tuple) else -1
         found.setdefault((standing, key), []).append(f"{value.name} {_describe_value(value, call.letters)}")
-    return [ShapeNote(standing, says) for (standing, _), says in found.items()]
+    notes = [ShapeNote(standing, says) for (standing, _), says in found.items()]
+    if call.raised and line in call.raised.lines:
+        notes.append(ShapeNote("raised", [f"raises {call.raised.type}"]))
+    return notes
 
 
 def describe_lines(calls: Sequence[TracedCall], source: str) -> list[LineNotes]:
@@ -61,9 +65,9 @@ def describe_lines(calls: Sequence[TracedCall], source: str) -> list[LineNotes]:
     found: dict[int, list[ShapeNote]] = {}
     for call in calls:
         elsewhere = [span for name, span in spans.items() if name != call.function]
-        shown = [value for value in call.values if not any(value.line in span for span in elsewhere)]
-        for line in {value.line: None for value in shown}:
-            found.setdefault(line, []).extend(describe_values((each for each in shown if each.line == line), call))
+        for line in call.lines:
+            if not any(line in span for span in elsewhere):
+                found.setdefault(line, []).extend(describe_line(call, line))
     return [LineNotes(line, found[line]) for line in sorted(found)]
 
 

@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.judge.errors import LearnerError
 from grader.judge.tracing.matching import Matcher
 from grader.judge.tracing.trace import Step, Trace, is_number
 from grader.judge.tracing.watched_lesson import WatchedCall, WatchedModule, WatchedReference, watch_calls
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import dtype_name, is_array, same
+from grader.model import Submission
 from grader.source.parse import nodes_in, parse
 from grader.worker.watched_source import AFTER, RETURN, WHOLE
 
+MAX_RAISED_CHARS = 200  # of the text of an error
 MAX_CALLS = 60  # that are looked at for one that is answered wrongly
 _SHAPE = re.compile(r"\(([^()]+)\)")
 
@@ -41,6 +44,15 @@ class TracedValue:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """What a call raised: type, the text's first line, and the file's lines on the way there, the innermost last."""
+
+    type: str
+    text: str
+    lines: Sequence[int]
+
+
+@dataclass(frozen=True)
 class TracedCall:
     """What one call of a function made, by lines.
 
@@ -52,19 +64,28 @@ class TracedCall:
     function: str
     is_right: bool
     has_returned: bool
+    raised: Raised | None
     wrong_from: int
     letters: Mapping[str, int]
     values: Sequence[TracedValue]
 
+    @property
+    def lines(self) -> list[int]:
+        """The lines of which something is told."""
+        return sorted({value.line for value in self.values} | set(self.raised.lines if self.raised else ()))
+
 
 def trace_shapes(
-    function: str, module: WatchedModule, reference: WatchedReference, asked: Iterable[Sequence[Exchange]], source: str
+    function: str,
+    module: WatchedModule,
+    reference: WatchedReference,
+    asked: Iterable[Sequence[Exchange]],
+    submission: Submission,
 ) -> TracedCall | None:
     """Trace the first call that is answered wrongly, else the first; None where none could be watched.
 
     Args:
         asked: What the checks of the function ask, recorded on the reference.
-        source: That of the submission.
 
     Raises:
         LearnerError: There is no answer.
@@ -73,8 +94,8 @@ def trace_shapes(
     for _, call in zip(range(MAX_CALLS), _calls(module, reference, asked), strict=False):
         first = first or call
         if not _is_right(call):
-            return _describe(function, call, reference, source)
-    return _describe(function, first, reference, source) if first else None
+            return _describe(function, call, reference, submission)
+    return _describe(function, first, reference, submission) if first else None
 
 
 def _calls(
@@ -88,8 +109,8 @@ def _is_right(call: WatchedCall) -> bool:
     return bool(call.trace.returned) and same(call.trace.returned[0], call.answer)
 
 
-def _describe(function: str, call: WatchedCall, reference: WatchedReference, source: str) -> TracedCall:
-    is_right = _is_right(call)
+def _describe(function: str, call: WatchedCall, reference: WatchedReference, submission: Submission) -> TracedCall:
+    is_right, source = _is_right(call), submission.source
     matcher, parts = Matcher(call.trace, reference.values(call.right)), _Parts(function, source)
 
     def is_step_right(index: int) -> bool:
@@ -103,10 +124,21 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sou
         function,
         is_right,
         bool(call.trace.returned),
+        _read_raised(call.trace.raised, submission),
         0 if is_right else min(wrong, default=0),
         _letters(reference, call.right),
         tuple(sorted(values, key=lambda value: value.line)),
     )
+
+
+def _read_raised(error: LearnerError | None, submission: Submission) -> Raised | None:
+    if error is None:
+        return None
+    places = [line for path, line, *_ in error.frames if path == submission.path]
+    known = range(1, submission.source.count("\n") + 2)  # a worker can report any line
+    lines = [line for line in dict.fromkeys(places) if line in known]
+    text = error.text.strip().partition("\n")[0]
+    return Raised(error.type_name[:MAX_RAISED_CHARS], text[:MAX_RAISED_CHARS], lines)
 
 
 def _values(trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, source: str) -> Iterator[TracedValue]:

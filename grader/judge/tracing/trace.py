@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
-from grader.judge.processes.reply_schema import reply_to
+from grader.judge.processes.reply_schema import read_error, reply_to
 from grader.judge.values.compare import is_array
 from grader.worker.watched_source import AFTER, WHOLE, Place
 
@@ -40,11 +41,12 @@ class Step:
 
 @dataclass
 class Trace:
-    """The steps of one call, in the order of time, and what it returned: nothing, if it raised."""
+    """The steps of one call, in the order of time, and what it returned: nothing, if it raised, and what it raised."""
 
     steps: list[Step]
     returned: list[Any]
     places: Sequence[Place] = ()
+    raised: LearnerError | None = None
     passes: dict[int, list[int]] = field(default_factory=dict)  # the steps of each place
     changed: set[int] = field(default_factory=set)  # the objects that were changed in place
 
@@ -68,7 +70,8 @@ def trace_call(subject: CallableModule, places: Sequence[Place], request: Reques
     """Call a function of a watched module. Raises LearnerError if there is no answer."""
     reply = reply_to("watch", request, subject.ask("watch", **request))
     events = [event for event in reply["events"] if 0 <= event[0] < len(places)]
-    return Trace(_Connector(places).connect(events), reply["value"], places)
+    raised = LearnerError(*read_error(reply["raised"])) if reply["raised"] else None
+    return Trace(_Connector(places).connect(events), reply["value"], places, raised)
 
 
 def exchange(subject: CallableModule, request: Request, trials: Sequence[tuple[int, list[Any]]]) -> list[list[Any]]:

@@ -11,7 +11,7 @@ const said = document.getElementById("saved");
 const conflict = document.getElementById("conflict");
 const beside = document.getElementById("beside");
 const words = document.getElementById("shape-words");
-const STANDINGS = { right: ", as in the reference", wrong: ", no longer the reference's", unknown: "" };
+const STANDINGS = { right: ", as in the reference", wrong: ", no longer the reference's", unknown: "", raised: "" };
 const address = `/file/${work.dataset.lesson}`;
 
 let known = { text: area.value, version: area.dataset.version }; // the file, as far as this page knows
