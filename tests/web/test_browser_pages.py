@@ -54,14 +54,14 @@ def at(page: Any, server: WebServer) -> Any:
 
 
 def faults(page: Any, *rules: str) -> list[str]:
-    """What axe finds that keeps people out, by all of its rules or by these: serious and critical."""
+    """What axe finds that keeps people out, by all of its rules, serious and critical; by these rules all of it."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install -e '.[dev]'")
     options: dict[str, Any] = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
     found = axe.Axe().run(page, options=options).response["violations"]
     return [
         f"{each['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
         for each in found
-        if each["impact"] in ("serious", "critical")
+        if rules or each["impact"] in ("serious", "critical")
         for node in each["nodes"]
     ]
 
@@ -77,6 +77,11 @@ def test_nobody_is_kept_out(at: Any) -> None:
     """Axe finds nothing serious, in light and in dark."""
     look_at(at, "/lesson/softmax", "light")
     look_at(at, "/", "dark")
+
+
+def test_no_two_regions_bear_one_name(at: Any) -> None:
+    """A list of the report's regions, as a screen reader gives it, has each section once."""
+    assert faults(at("/report"), "landmark-unique") == []
 
 
 @pytest.mark.soak
