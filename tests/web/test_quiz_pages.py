@@ -95,6 +95,19 @@ def test_certainty_and_several_letters_are_kept(sitting: Sitting) -> None:
     assert (last.typed, last.certainty) == ("a b", "guess")
 
 
+@pytest.mark.parametrize("kind", ["bug", "shape", "predict"])
+def test_only_lines_that_are_asked_for_are_numbered(sitting: Sitting, kind: str) -> None:
+    """Where a line is the answer, before the mark and after: beside a table of weights, row 0 would be 1."""
+    with Store.open(sitting.workspace.progress) as store:
+        planned = QuizLog(store.database).begin_session("quiz", ["every_kind"], [(f"every_kind.{kind}", 1)])
+    address = f"/quiz/{planned.session.id}"
+    pages = [sitting.visitor.read(address)]
+    sitting.post(address, **sitting.asked(address), certainty="?")
+    pages += map(sitting.visitor.read, (f"{address}/mark", "/report"))
+
+    assert [("<pre" in page, 'class="numbered"' in page) for page in pages] == [(True, kind == "bug")] * 3
+
+
 @pytest.mark.parametrize("kind, typed, shown", [
     ("formula", "2n^2d", "<mn>2</mn><mo>·</mo><msup>"),
     ("formula", "<b>", "Not read yet: &quot;&lt;&quot; has no place in a formula."),
