@@ -75,7 +75,8 @@ class CourseMagics(Magics):
 
     def _ask(self, lesson: str, **request: Any) -> dict[str, Any]:
         if not lesson:
-            print("Which lesson? For example: %check softmax")
+            example = 'show("LESSON")' if request["do"] == "show" else f"%{request['do']} LESSON"
+            print(f"Which lesson? {example}")
             return {}
         cells = self._shell.history_manager.input_hist_raw[1:]  # so that cell 3 of a message is In [3]
         answer = self.judge.ask(lesson=str(lesson), cells=cells, **request)

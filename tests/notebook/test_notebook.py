@@ -85,13 +85,15 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     """Imports and helpers of earlier cells count; one of another name can be checked; hints and progress go on."""
     imports, def_, rest = RIGHT
     assert kernel("%load_ext grader.notebook") == ""
+    assert kernel("show()") == 'Which lesson? show("LESSON")\n' and "%trace LESSON" in kernel("%trace")
     kernel(f"{imports}\nimport numpy as np")
     assert "checks passed" in kernel(f"%%check argmax_2d\n{WRONG}")
     assert "10.0 / 10" in kernel(f"%%check argmax_2d\n{def_}{rest}")
     broken = kernel("%%check argmax_2d\ndef argmax_2d(:")
     assert "Nothing was checked" in broken and "checks passed" not in broken
     assert "(0, 0)" in kernel("def mine(grid):\n    return (0, 0)\n\nmine([[1]])")
-    assert "10.0" not in kernel("%check mine argmax_2d").partition("checks passed")[0]
+    checked = kernel("%check mine argmax_2d")
+    assert "10.0" not in checked.partition("checks passed")[0] and "left out" not in checked
     assert "hint 1 of" in kernel("%hint")
     assert 'did you mean "argmax_2d"' in kernel("%check argmax_3d")
     assert "there are no pictures" in kernel("show()")

@@ -29,9 +29,15 @@ def read_notebook(path: Path, lesson: str = "") -> Submission:
 
 
 def read_cells(cells: Sequence[str], lesson: str) -> Submission:
-    """Read the code cells of a notebook that is open as the submission of a lesson. Raises SubmissionError."""
+    """Read the code cells of a notebook that is open as the submission of a lesson. Raises SubmissionError.
+
+    Of a cell that was no Python the notebook has said so; once it is mended and run, the old text is seen nowhere.
+    """
+    from grader.intake.notebook.join_cells import LEFT_OUT
+
     notebook = {"cells": [{"cell_type": "code", "source": code} for code in cells]}
-    return _to_submission(json.dumps(notebook).encode(), "notebook", lesson)
+    found = _to_submission(json.dumps(notebook).encode(), "notebook", lesson)
+    return replace(found, notes=tuple(note for note in found.notes if LEFT_OUT not in note))
 
 
 def _to_submission(raw: bytes, path: str, lesson: str) -> Submission:

@@ -22,6 +22,7 @@ from grader.intake.notebook.cell_places import HEADER, NUMBERED
 from grader.intake.notebook.select_definitions import Cell, Unit, mark_taken, read_cell
 from grader.source.scopes import Definition, Import
 
+LEFT_OUT = "was left out: it is no Python"
 MAX_LINES = 300_000  # blank lines count towards the size of a source
 DEFINITION = re.compile(r"^(?:async[ \t]+)?(def|class)[ \t]+(\w+)", re.MULTILINE)
 SURE = frozenset({"torch", "numpy", "math", "functools", "typing", "dataclasses", "collections", "itertools", "abc"})
@@ -49,7 +50,7 @@ def as_module(codes: Sequence[str], note: Callable[[str], None]) -> str:
     cells = [read_cell(number, code) for number, code in enumerate(codes, 1)]
     for cell in cells:
         if cell.error:
-            note(f"Code cell {cell.number} was left out: it is no Python ({cell.error}).")
+            note(f"Code cell {cell.number} {LEFT_OUT} ({cell.error}).")
     units = [unit for cell in cells for unit in cell.units]
     mark_taken(units)
     imports = _imports(cells)
