@@ -142,6 +142,15 @@ def test_the_most_important_findings_fit_a_screen():
     assert text.endswith("Next  learn check softmax\n")
 
 
+def test_a_long_failing_input_leaves_no_empty_line():
+    """Where even one finding does not fit above it, the last empty line goes: the screen has 20 lines again."""
+    large = Counterexample("attention", "attention(1.0, 2.0, " + "3.0, " * 55, "0.25, " * 44, "0.75, " * 44)
+    wrong = result(check("a", "failed", "No."), weaknesses=("Wrong, and why. " * 16,) * 2, counterexamples=(large,))
+    lines = assessment(wrong, Layout()).splitlines()
+
+    assert "Smallest failing input" in lines and "" not in lines and len(lines) == 20
+
+
 def test_what_shows_more_is_named_by_the_place_where_it_is_shown():
     """A screen has a key in place of an option: no `-v` is left in what it says."""
     wrong = replace(FAILED, weaknesses=tuple(f"Wrong {i}." for i in range(5)), output="print\n" * 9)

@@ -61,8 +61,8 @@ def _in_short(result: LessonResult, layout: Layout, rows: int) -> list[Text]:
         found, counted, last = ([Text()] * (place < spaces and part != []) + part for place, part in enumerate(parts))
         lines = [*found, *below, *counted, *last]
         if len(lines) <= rows:
-            break
-    return lines
+            return lines
+    return [line for line in lines if line]  # not even above the failing input
 
 
 def summary(results: Sequence[LessonResult], layout: Layout) -> str:
