@@ -26,6 +26,10 @@ class Feed:
         self._last[lesson] = (self._last.get(lesson, (0, ""))[0] + 1, json.dumps(event))
         self._call_followers()
 
+    def last(self, lesson: str) -> dict[str, Any]:
+        """Return the lesson's last event; empty where there was none."""
+        return json.loads(self._last.get(lesson, (0, "{}"))[1])  # type: ignore[no-any-return]
+
     def close(self) -> None:
         """End all streams. Any thread may call this."""
         self._is_closed = True

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
 from grader.course.learner_copy import release_of
@@ -41,6 +42,11 @@ def report_view(site: Site) -> dict[str, Any]:
     assessment = assess(bank, LearnerLog(answers, claims, sessions, progress, is_public))
     return {
         **assessment_view(assessment, site.course.title, "page.html.j2"),
+        "pictures": {
+            lesson.title: Markup(drawn)
+            for lesson in site.course.lessons.values()
+            if (drawn := site.feed.last(lesson.name).get("pictures", "").strip())
+        },
         "links": dict(_links(site.course, bank, [*assessment["suggestions"], *assessment["weaknesses"]])),
         "missed": list(_missed(bank, missed_answers(bank, answers, sessions), salt)),
         "weeks": _weeks(to_review(bank, answers)),

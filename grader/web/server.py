@@ -95,13 +95,13 @@ class WebServer(PageServer):
 
     def __init__(self, site: Site, port: int) -> None:
         super().__init__(make_app(site), port, "learn web")
-        self._feed = site.feed
+        self.feed = site.feed
 
     @property
     def followers(self) -> int:
         """Return how many pages wait for events now."""
-        return self._feed.followers
+        return self.feed.followers
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._feed.close()
+        self.feed.close()
         super().__exit__(kind, error, at)

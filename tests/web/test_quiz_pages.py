@@ -16,6 +16,7 @@ from support.course_files import ROOT
 from support.learn_command import learn, start_workspace
 from support.quiz_workspace import Workspace
 
+from grader.course import load
 from grader.quiz.kinds import KINDS
 from grader.store import Store
 from grader.store.quiz_log import QuizLog
@@ -171,6 +172,20 @@ def test_the_report_shows_what_was_missed_and_asks_it_again(sitting: Sitting) ->
     assert sitting.asked(again)["family"] == asked["family"]
     assert sitting.asked(again)["attempt"] != asked["attempt"]
     assert sitting.post("/quiz", family="every_kind.nope").status == 404
+
+
+def test_the_report_has_the_pictures_that_were_drawn(tmp_path: Path) -> None:
+    """As the lesson's page has them, of its last verdict; none is drawn for the report itself."""
+    workspace = Workspace(tmp_path, every_kind=True)
+    with make_server(workspace.folder, workspace.course) as server:
+        visitor = Visitor(server.make_link())
+        visitor.enter()
+        lesson, *_ = load(workspace.course).lessons.values()
+        before = visitor.read("/report")
+        server.feed.publish(lesson.name, {"state": "passed", "pictures": "<figure>drawn</figure>"})
+        after = visitor.read("/report")
+    assert "What your exercises answer" not in before and "<figure>drawn</figure>" in after
+    assert f"<h3>{lesson.title}</h3>" in after and "--pictures" in after
 
 
 def test_the_report_shows_the_scores_that_were_seen(tmp_path: Path) -> None:
