@@ -65,4 +65,4 @@ def test_renaming_and_disguise_leave_the_verdict_alone(lesson: str, times: int, 
             found = [(result.score, {mistake.id for mistake in result.mistakes}) for result in results]
             assert found[0] == found[1] == found[2], source
 
-    run_judge(launcher, lesson, verdicts)
+    run_judge(launcher, lesson, verdicts, known=True)

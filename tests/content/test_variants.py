@@ -53,7 +53,7 @@ def verdict_on(launcher: Any) -> Callable[[str, str, int], LessonResult]:
 
     def verdict(lesson: str, function: str, number: int) -> LessonResult:
         if lesson not in known:
-            known[lesson] = run_judge(launcher, lesson, lambda judge: grade_rows(judge, lesson))
+            known[lesson] = run_judge(launcher, lesson, lambda judge: grade_rows(judge, lesson), known=True)
         return known[lesson][function, number]
 
     return verdict

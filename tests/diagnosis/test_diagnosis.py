@@ -189,7 +189,7 @@ def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):
     submission = Submission("attention", str(path), path.read_text())
     lesson = course().lessons["attention"]
 
-    result = run_judge(launcher, "attention", lambda judge: judge.examine(lesson, submission, 3))
+    result = run_judge(launcher, "attention", lambda judge: judge.examine(lesson, submission, 3), known=True)
 
     assert {found.id for found in result.mistakes} == {"at-mask-transposed", "at-softmax-queries", "at-no-scale"}
 
@@ -202,7 +202,7 @@ def test_a_function_that_waits_for_another_one_is_told_nothing_else(launcher):
     submission = Submission("score_scaling", str(path), path.read_text())
     lesson = course().lessons["score_scaling"]
 
-    result = run_judge(launcher, "score_scaling", lambda judge: judge.examine(lesson, submission, 3))
+    result = run_judge(launcher, "score_scaling", lambda judge: judge.examine(lesson, submission, 3), known=True)
 
     assert [found.id for found in result.mistakes] == ["sc-scale-not-in-gradient"]
     told = [each for each in result.weaknesses if each.startswith("`readings`")]

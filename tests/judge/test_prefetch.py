@@ -41,7 +41,7 @@ ODD = {
 
 
 def both_ways(
-    launcher, lesson: str, submissions: list[Submission], of: Course | None = None
+    launcher, lesson: str, submissions: list[Submission], of: Course | None = None, known: bool = False
 ) -> list[tuple[LessonResult, LessonResult]]:
     """The verdict on each, asked one by one and asked ahead, without the times that they took."""
 
@@ -54,7 +54,7 @@ def both_ways(
             found.append(tuple(dataclasses.replace(result, duration_s=0.0) for result in (alone, ahead)))
         return found
 
-    return run_judge(launcher, lesson, drive, of)
+    return run_judge(launcher, lesson, drive, of, known=known)
 
 
 def submission_of(path: Path) -> Submission:
@@ -70,7 +70,7 @@ def test_verdicts_are_the_same_to_the_word(launcher, lesson):
     if may_be_asked_ahead(submission_of(course().lessons[lesson].solution_path)):
         assert any(map(may_be_asked_ahead, answers))
 
-    for alone, ahead in both_ways(launcher, lesson, submissions):
+    for alone, ahead in both_ways(launcher, lesson, submissions, known=True):
         assert ahead == alone
 
 
@@ -86,7 +86,7 @@ def odd_verdicts(launcher):
     submissions = [Submission("softmax", "softmax.py", source) for source in ODD.values()]
     assert all(map(may_be_asked_ahead, submissions))
     impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=1.5))
-    return dict(zip(ODD, both_ways(launcher, "softmax", submissions, impatient), strict=True))
+    return dict(zip(ODD, both_ways(launcher, "softmax", submissions, impatient, known=True), strict=True))
 
 
 @pytest.mark.parametrize("what", ODD)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader.course.load_course import load
+from grader.judge.checks.check_runner import CheckRunner, collect_and_drive
+from grader.judge.course_answers import open_course_answers
 from grader.judge.examination import Judge, with_judge
 from grader.judge.processes.launcher import Launcher
 from grader.model import Course, LessonResult, Submission
@@ -21,12 +23,24 @@ def course() -> Course:
     return load(ROOT)
 
 
-def run_judge(launcher: Launcher, lesson: str, drive: Callable[[Judge], Any], of: Course | None = None) -> Any:
-    """Run `drive(judge)` for one lesson and return what it returns."""
+def run_judge(
+    launcher: Launcher, lesson: str, drive: Callable[[Judge], Any], of: Course | None = None, *, known: bool = False
+) -> Any:
+    """Run `drive(judge)` for one lesson and return what it returns.
+
+    With `known`, the judge has what others of this process found out about the lesson, and leaves what it finds out.
+    """
     the_course = of or course()
-    answers: list[Any] = []
-    with_judge(the_course, [the_course.lessons[lesson]], launcher, "cpu", lambda judge: answers.append(drive(judge)))
-    return answers[0]
+    if not the_course.root.is_relative_to(ROOT):  # a test's own, which it may change
+        answers: list[Any] = []
+        with_judge(
+            the_course, [the_course.lessons[lesson]], launcher, "cpu", lambda judge: answers.append(drive(judge))
+        )
+        return answers[0]
+    judge = Judge(the_course, open_course_answers(the_course), _collected(the_course.root, lesson), launcher, "cpu")
+    if known:
+        vars(judge).update(_knowledge_of(the_course.root, lesson))
+    return drive(judge)
 
 
 def judge_source(
@@ -39,18 +53,21 @@ def judge_source(
     siblings: dict[str, tuple[str, str]] | None = None,
 ) -> LessonResult:
     """Return the verdict on `source` as a learner's file of `lesson`."""
-    the_course = of or course()
     submission = Submission(lesson, f"{lesson}.py", source, siblings or {})
-
-    def examine(judge: Judge) -> LessonResult:
-        if the_course.root == ROOT:
-            vars(judge).update(_knowledge_of(lesson))
-        return judge.examine(the_course.lessons[lesson], submission, seed)
-
-    return run_judge(launcher, lesson, examine, the_course)
+    examine = lambda judge: judge.examine(judge.course.lessons[lesson], submission, seed)
+    return run_judge(launcher, lesson, examine, of, known=True)
 
 
 @cache
-def _knowledge_of(_lesson: str) -> dict[str, dict[str, Any]]:
+def _collected(root: Path, lesson: str) -> CheckRunner:
+    """Collect the checks of a lesson: once, as a judge does for all learners of a class."""
+    runners: list[CheckRunner] = []
+    collect_and_drive(root, [load(root).lessons[lesson].checks_path], runners.append)
+    assert all(check.plain_arguments is not None for checks in runners[0].checks.values() for check in checks)
+    return runners[0]
+
+
+@lru_cache(maxsize=8)
+def _knowledge_of(_root: Path, _lesson: str) -> dict[str, dict[str, Any]]:
     """What a judge works out about a lesson and keeps for all learners of a class: here, for all tests of a process."""
     return {"_diagnosticians": {}, "_fixed": {}, "_references": {}}
