@@ -89,8 +89,8 @@ def find_chromium() -> str | None:
 
 
 def launch(kind: Any) -> Any:
-    """A browser; its own sandbox is left out, since root may not use it."""
-    return kind.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+    """A browser; its own sandbox is left out, since root may not use it, and so is what imitates a graphics card."""
+    return kind.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
 
 
 def make_server(workspace: Path, course: Path = TINY, opened: list[str] | None = None) -> WebServer:

@@ -43,11 +43,9 @@ def server(workspace: Path) -> Iterator[WebServer]:
 @pytest.fixture
 def at(page: Any, server: WebServer) -> Any:
     """The page of an address, entered by a link."""
-    page.goto(server.make_link())
-    base = page.url.rstrip("/")
 
     def go(address: str) -> Any:
-        page.goto(base + address)
+        page.goto(server.make_link(address))
         return page
 
     return go
