@@ -21,6 +21,7 @@ import select
 import signal
 import socket
 import sys
+import sysconfig
 import tempfile
 import time
 import traceback
@@ -35,9 +36,15 @@ START = "from grader.cli.{}.group import main; main()"
 TAKE_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
 KINDS = ("commands-torch", "commands-numpy", "workers-torch", "workers-numpy")
 PRELOADED = (
-    "_pytest.helpconfig", "_pytest.skipping", "numpy.random", "rich.console", "rich.markdown", "tomllib",
+    "_pytest._argcomplete", "_pytest.helpconfig", "_pytest.skipping", "encodings.ascii", "encodings.unicode_escape",
+    "encodings.utf_8_sig", "jinja2.tests", "numpy.ma", "numpy.random", "pygments.lexers.special", "resource",
+    "rich.console", "rich.markdown", "statistics", "tomllib", "urllib.request", "xml.sax.saxutils",
     "grader.api.checks", "grader.api.questions", "grader.batch.grade_learner", "grader.batch.processes.process_main",
-    "grader.batch.run", "grader.judge.examination", "grader.reports.formats.to_terminal",
+    "grader.batch.run", "grader.judge.examination", "grader.judge.processes.bubblewrap",
+    "grader.reports.charts", "grader.reports.formats.to_csv", "grader.reports.formats.to_gradescope",
+    "grader.reports.formats.to_json", "grader.reports.formats.to_junit", "grader.reports.formats.to_markdown",
+    "grader.reports.formats.to_terminal", "grader.reports.pages.class_page", "grader.reports.pages.feedback_page",
+    "grader.reports.redact_record", "grader.terminal.markdown", "grader.worker.isolation.readable_paths",
 )  # fmt: skip
 MAX_REQUEST_BYTES = 1 << 20
 MAX_FILES = 8
@@ -126,12 +133,24 @@ def _prepare(kind: str, folder: str, paths: tuple[str, ...]) -> None:
     commands = {place.partition(":")[0] for group in groups for place in group.COMMANDS.values()}
     for name in (*PRELOADED, *sorted(commands), arrays):
         importlib.import_module(name)
+    sysconfig.get_config_vars()
+    _compile_templates()
     sys.path.insert(1, str(ROOT / "tests"))
     from support import forked_processes  # not before: it imports the engine
 
     sys.path.remove(str(ROOT / "tests"))
     forked_processes.start_by_fork(Path(folder), arrays)
     gc.freeze()  # else a collection in a forked process copies every page that has an object
+
+
+def _compile_templates() -> None:
+    """Compile the templates of all pages: that is most of what a command spends that writes a few."""
+    from grader.reports import html_document
+
+    for folder in (html_document.TEMPLATES, ROOT / "grader" / "web" / "templates"):
+        environment = html_document._environment(folder)
+        for path in folder.rglob("*.j2"):
+            environment.get_template(path.relative_to(folder).as_posix())
 
 
 @cache
