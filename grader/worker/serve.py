@@ -20,6 +20,8 @@ from grader.worker.process_state import is_unchanged, read_process_state
 RPC_FD = 3
 RULES_FD = 4
 MAX_FD = 65536
+# whether torch's compiler finds its folder must not depend on who has used it on this machine before
+ENVIRONMENT = {"TORCHINDUCTOR_CACHE_DIR": f"{os.devnull}/torchinductor"}  # none can be made there
 
 
 def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy) -> None:
@@ -28,6 +30,7 @@ def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: 
     try:
         prepared = _arrange_descriptors(rpc_fd, output_fd, prepared)
         os.environ.clear()
+        os.environ.update(ENVIRONMENT)
         sock = socket.socket(fileno=RPC_FD)
         try:
             in_force = isolation.apply(policy, prepared)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import getpass
 import math
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -257,6 +261,19 @@ def test_a_verdict_shows_the_line_and_the_hint(launcher, source, line, words):
 
     assert line in mistake.says
     assert words in mistake.suggests
+
+
+def test_a_compiler_is_refused_whoever_has_used_it_on_this_machine(launcher):
+    """PyTorch's own folder for what it has compiled, left by another program, changes no verdict."""
+    folder = Path(tempfile.gettempdir()) / f"torchinductor_{getpass.getuser()}"
+    was_there = folder.exists()
+    folder.mkdir(exist_ok=True)
+    try:
+        (mistake,) = judge_source(launcher, "softmax", IN_A_VERDICT["an import in torch"][0]).mistakes
+    finally:
+        if not was_there:
+            shutil.rmtree(folder)
+    assert "torch.autograd.grad" in mistake.suggests
 
 
 def test_an_argument_that_is_changed_in_place_is_called_no_parameter():
