@@ -240,8 +240,8 @@ class _Module:
     def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
         parts = nodes_in(node)
-        owners = {id(part.value) for part in parts if isinstance(part, ast.Attribute)}
-        indexed = {id(part.value) for part in parts if isinstance(part, ast.Subscript) and _text_of(part.slice)}
+        found |= {(None, EVERYTHING)} if _lists_all_names(parts) else set()
+        owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
         for part in parts:
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
                 found.add((None, part.value))
@@ -250,10 +250,6 @@ class _Module:
                     found.add((self.own_modules[part.value.id], part.attr))
             elif isinstance(part, ast.Name) and part.id in self.own_modules and id(part) not in owners:
                 found.add((self.own_modules[part.id], EVERYTHING))  # in whatever hands
-            elif (
-                isinstance(part, ast.Call) and _last_name(part) in ALL_NAMES and not (part.args or id(part) in indexed)
-            ):
-                found.add((None, EVERYTHING))
             elif isinstance(part, ast.ImportFrom) and part.module in self.own_stars:
                 found.add((part.module, AT_IMPORT))
             elif isinstance(part, ast.alias):  # imported where it is used
@@ -362,6 +358,12 @@ def _harmless(nodes: Iterable[ast.AST]) -> set[int]:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             found.add(id(node.comparators[0]))
     return found
+
+
+def _lists_all_names(parts: Iterable[ast.AST]) -> bool:
+    """Return True for `globals()` and the like, unless a text takes one name of it."""
+    calls = {id(a) for a in parts if isinstance(a, ast.Call) and not a.args and _last_name(a) in ALL_NAMES}
+    return bool(calls - {id(each.value) for each in parts if isinstance(each, ast.Subscript) and _text_of(each.slice)})
 
 
 def _first_part(path: str) -> str:
