@@ -23,8 +23,10 @@ from grader.source.hiding_names import (
     HIDING_NAMES,
     HIDING_PLACES,
     LIBRARIES,
+    LONG_NAME,
     LOOKUPS,
     MAKING_TEXT,
+    MAX_NAMES,
     NAMES_BY_TEXT,
     RUNNING_TEXT,
 )
@@ -130,8 +132,6 @@ def _forbidden(name: str | None, matches: Callable[[str], str | None]) -> str:
 
 BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
-MAX_NAMES = 30  # with dots between them, aliases included
-LONG_NAME = "a name of many parts"
 AT_IMPORT = ""  # stands for what runs when a module is imported
 EVERYTHING = "*"  # for all that a module binds
 
@@ -177,7 +177,7 @@ class _Module:
             elif module in own:
                 self.imported[local] = (module, alias.name)
             elif alias.name == "*":
-                self.stars += [module] if _first_part(module) in LIBRARIES else []
+                self.stars += [module] if module.partition(".")[0] in LIBRARIES else []
             elif isinstance(node, ast.Import):
                 self.paths[imported_name(alias)] = alias.name if alias.asname else imported_name(alias)
             else:
@@ -265,7 +265,7 @@ class _Module:
         For a name by itself that is all that leads to it: `optim.lr_scheduler.StepLR`, imported as `Step`.
         """
         if isinstance(node, ast.Attribute):
-            if _first_part(self._path(node)) in LIBRARIES:
+            if self._path(node).partition(".")[0] in LIBRARIES:
                 return node.attr
             owner = node.value.func if isinstance(node.value, ast.Call) else node.value
             own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
@@ -274,7 +274,7 @@ class _Module:
             path = self.paths.get(node.id, "")
             if not path and self.stars and node.id not in self.own_names:
                 path = ".".join([*self.stars, node.id])  # whichever it is of
-            return path.partition(".")[2] if _first_part(path) in LIBRARIES else None
+            return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
         return _name_in_quotes(node)
 
     def hiding_name(self, node: ast.AST) -> str:
@@ -364,10 +364,6 @@ def _lists_all_names(parts: Iterable[ast.AST]) -> bool:
     """Return True for `globals()` and the like, unless a text takes one name of it."""
     calls = {id(a) for a in parts if isinstance(a, ast.Call) and not a.args and _last_name(a) in ALL_NAMES}
     return bool(calls - {id(each.value) for each in parts if isinstance(each, ast.Subscript) and _text_of(each.slice)})
-
-
-def _first_part(path: str) -> str:
-    return path.partition(".")[0]
 
 
 def _hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+MAX_NAMES = 30  # with dots between them, aliases included
+LONG_NAME = "a name of many parts"
 # fmt: off
 LIBRARIES = frozenset({
     "torch", "numpy", "scipy", "sklearn", "jax", "flax", "tensorflow", "keras", "transformers", "xformers", "cupy",
@@ -31,7 +33,8 @@ RUNNING_TEXT = frozenset({
     "doctest.run_docstring_examples", "doctest.DocTestRunner", "rlcompleter", "typing.get_type_hints",
     "typing.ForwardRef", "inspect.get_annotations", "functools.singledispatch",
     "functools.singledispatchmethod", "string.Formatter", "logging.config", "importlib.util", "importlib.machinery",
-    "jinja2", "sympy", "numpy.load", "numpy.testing", "numpy.f2py", "torch.utils.benchmark", "torch.hub",
+    "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs", "numpy.testing.measure", "numpy.f2py",
+    "torch.utils.benchmark", "torch.hub",
     "torch.utils.cpp_extension",
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
