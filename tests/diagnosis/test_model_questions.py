@@ -84,3 +84,12 @@ def test_what_are_buffers_is_saved_and_not_trained():
     assert list(made.state_dict()) == ["weight", "bias"]
     assert list(made.parameters()) == []
     assert made(torch.zeros(1, 2)).equal(made.bias[None])
+
+
+def test_what_is_drawn_after_a_state_is_the_same_each_time():
+    """A learner's model and a known mistake are asked the same, though the state of the first is kept for the second."""
+    draw_numbers = draw_state({"weight": (3, 4)})
+    first, second = Rand(1), Rand(1)
+    draw_numbers(first)
+    draw_numbers(second)
+    assert torch.equal(first(5), second(5))

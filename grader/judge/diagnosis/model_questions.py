@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.judge.errors import LearnerError
-from grader.judge.values.random_inputs import Rand
+from grader.judge.values.random_inputs import Rand, derive
 
 Numbers = dict[str, Any]
 
@@ -29,7 +29,8 @@ def as_buffers(module: Any) -> Any:
 def draw_state(shapes: Mapping[str, Sequence[int]], times: Mapping[str, float] | None = None) -> Callable[[Rand], Any]:
     """Return what draws a state dict of these shapes, so that no entry counts for nothing: γ of a norm is near 1.
 
-    It is drawn once for each seed: drawing it anew for every mistake would take as long as running it.
+    It is drawn once for each seed: drawing it anew for every mistake would take as long as running it. Nothing is taken
+    from `rand` for it, else what is drawn after it would be another each further time.
 
     Args:
         times: What numbers are multiplied with in whose names such a text stands.
@@ -39,7 +40,8 @@ def draw_state(shapes: Mapping[str, Sequence[int]], times: Mapping[str, float] |
     def draw_numbers(rand: Rand) -> Numbers:
         if rand.seed not in kept:
             scales = {name: shape[1] ** -0.5 if len(shape) == 2 else 0.5 for name, shape in shapes.items()}
-            found = {name: rand(*shape, scale=scales[name]) for name, shape in shapes.items()}
+            own = Rand(derive(rand.seed, "state"), rand.arrays)
+            found = {name: own(*shape, scale=scales[name]) for name, shape in shapes.items()}
             for text, factor in (times or {}).items():
                 found |= {name: found[name] * factor for name in found if text in name}
             kept[rand.seed] = found | {n: found[n] + 1.0 for n in found if "norm" in n and n.endswith("weight")}
