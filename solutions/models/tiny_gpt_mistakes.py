@@ -8,7 +8,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import LearnerError, MistakeSet, draw
+from grader.api.checks import (
+    LearnerError,
+    MistakeSet,
+    as_buffers,  # noqa: F401  lines below use it
+    draw,
+    draw_state,
+    is_alike_in_training,
+    of_model,
+)
 
 model = MistakeSet("TinyGPT", globals(), without=(
     "parameters", "names", "shape", "long", "future_hidden", "other_sizes", "gradient", "manners", "training_mode",
@@ -23,38 +31,20 @@ SHAPES = {
     "blocks.0.ffn.w1.weight": (7, 12), "blocks.0.ffn.w1.bias": (7,),
     "blocks.0.ffn.w2.weight": (12, 7), "blocks.0.ffn.w2.bias": (12,),
 }  # fmt: skip
-
-
-def numbers(rand):
-    """A state dict of random numbers, γ near 1, where the inputs of the hidden layer are small."""
-    state = {name: rand(*s, scale=s[1] ** -0.5 if len(s) == 2 else 0.5) for name, s in SHAPES.items()}
-    state |= {name: state[name] * 0.05 for name in state if ".w1." in name}
-    return state | {name: state[name] + 1.0 for name in state if "norm" in name and name.endswith("weight")}
-
-
-def ask_gradients(make, weights, state):
-    return make(*SIZES, state=state).eval().gradients(torch.tensor([[1, 4, 1], [7, 0, 9]]), wrt=[], weights=weights)
-
-
-def is_portable(make, ids, state):
-    return make(*SIZES, state=state).on_fake_device(ids)[1]
-
-
-def is_alike_in_training(make, ids, state):
-    made = make(*SIZES, state=state)
-    return bool((made.train()(ids) == made.eval()(ids)).all())
-
-
+# small inputs of the hidden layer
+HELD = {"state": draw_state(SHAPES, {".w1.": 0.05})}
 IDS = torch.arange(8).view(2, 4)
-model.ask("in its gradients", by=ask_gradients, weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=2e-3)
-model.ask("in training mode", IDS, by=is_alike_in_training, state=numbers, aside=True)
-model.ask("on another device", IDS, by=is_portable, state=numbers, aside=True)
+SEEN = {"weights": draw(2, 3, 11, scale=0.2), "wrt": [], "atol": 2e-3}
+model.ask("in its gradients", torch.tensor([[1, 4, 1], [7, 0, 9]]), by=of_model(*SIZES, by="gradients"), **SEEN, **HELD)
+model.ask("in training mode", IDS, by=of_model(*SIZES, by=is_alike_in_training), aside=True, **HELD)
+model.ask("on another device", IDS, by=of_model(*SIZES, by="on_fake_device"), see=lambda found: found[1], aside=True,
+          **HELD)  # fmt: skip
 
 
 @model.probe("the names")
 def _(subject, rand):
     try:
-        made = subject.TinyGPT(*SIZES, state=numbers(rand))
+        made = subject.TinyGPT(*SIZES, state=HELD["state"](rand))
     except LearnerError as error:
         if "load_state_dict" in error.text and error.type_name == "AttributeError":
             return "no module"
@@ -69,7 +59,7 @@ def _(subject, rand):
 
 @model.probe("over a long text")
 def _(subject, rand):
-    return subject.TinyGPT(*SIZES, state=numbers(rand)).eval()(rand.integers(0, 11, 1, 40))
+    return subject.TinyGPT(*SIZES, state=HELD["state"](rand)).eval()(rand.integers(0, 11, 1, 40))
 
 
 def rope_on_model(x, positions):
@@ -86,14 +76,6 @@ def own_head(tok):
     head = nn.Linear(tok.size(1), tok.size(0), bias=False)
     nn.init.zeros_(head.weight)
     return head
-
-
-class Kept(nn.Embedding):
-    """A table that is a buffer."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.register_buffer("weight", self._parameters.pop("weight").detach())
 
 
 # fmt: off
@@ -134,7 +116,7 @@ mistake("tg-head-untied", "The output has a table of its own; the statement has 
         "Multiply with the table of the tokens: `norm(x) @ self.tok.weight.T`.", alone=True, only=("the names",),
         norm="self.norm = nn.LayerNorm(d_model)\nself.head = own_head(self.tok.weight)")
 mistake("tg-table-kept", "The table is a buffer: it is saved with the model, and no optimizer ever moves it.",
-        "Make it an nn.Embedding.", alone=True, tok="Kept(vocab_size, d_model)")
+        "Make it an nn.Embedding.", alone=True, tok="as_buffers(nn.Embedding(vocab_size, d_model))")
 mistake("bl-dropout", "There is dropout: in training mode two calls differ. The exercise asks for none.",
         "Take the dropout out, or set its probability to 0.", alone=True, only=("in training mode",),
         look="F.dropout(self.tok(ids), 0.1, self.training)")
