@@ -44,7 +44,7 @@ class TracedValue:
 
 
 @dataclass(frozen=True)
-class Raised:
+class TracedError:
     """What a call raised: type, the text's first line, and the file's lines on the way there, the innermost last."""
 
     type: str
@@ -64,7 +64,7 @@ class TracedCall:
     function: str
     is_right: bool
     has_returned: bool
-    raised: Raised | None
+    raised: TracedError | None
     wrong_from: int
     letters: Mapping[str, int]
     values: Sequence[TracedValue]
@@ -124,21 +124,21 @@ def _describe(function: str, call: WatchedCall, reference: WatchedReference, sub
         function,
         is_right,
         bool(call.trace.returned),
-        _read_raised(call.trace.raised, submission),
+        _read_error(call.trace.raised, submission),
         0 if is_right else min(wrong, default=0),
         _letters(reference, call.right),
         tuple(sorted(values, key=lambda value: value.line)),
     )
 
 
-def _read_raised(error: LearnerError | None, submission: Submission) -> Raised | None:
+def _read_error(error: LearnerError | None, submission: Submission) -> TracedError | None:
     if error is None:
         return None
     places = [line for path, line, *_ in error.frames if path == submission.path]
     known = range(1, submission.source.count("\n") + 2)  # a worker can report any line
     lines = [line for line in dict.fromkeys(places) if line in known]
     text = error.text.strip().partition("\n")[0]
-    return Raised(error.type_name[:MAX_RAISED_CHARS], text[:MAX_RAISED_CHARS], lines)
+    return TracedError(error.type_name[:MAX_RAISED_CHARS], text[:MAX_RAISED_CHARS], lines)
 
 
 def _values(trace: Trace, is_step_right: Callable[[int], bool], parts: _Parts, source: str) -> Iterator[TracedValue]:
