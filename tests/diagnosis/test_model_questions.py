@@ -87,7 +87,7 @@ def test_what_are_buffers_is_saved_and_not_trained():
 
 
 def test_what_is_drawn_after_a_state_is_the_same_each_time():
-    """A learner's model and a known mistake are asked the same, though the state of the first is kept for the second."""
+    """A learner's model and a known mistake are asked the same, though the first one's state is kept for it."""
     draw_numbers = draw_state({"weight": (3, 4)})
     first, second = Rand(1), Rand(1)
     draw_numbers(first)
