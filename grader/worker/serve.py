@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import tempfile
 import warnings
 from types import ModuleType
 from typing import Any
@@ -20,8 +21,6 @@ from grader.worker.process_state import is_unchanged, read_process_state
 RPC_FD = 3
 RULES_FD = 4
 MAX_FD = 65536
-# whether torch's compiler finds its folder must not depend on who has used it on this machine before
-ENVIRONMENT = {"TORCHINDUCTOR_CACHE_DIR": f"{os.devnull}/torchinductor"}  # none can be made there
 
 
 def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy) -> None:
@@ -30,7 +29,8 @@ def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: 
     try:
         prepared = _arrange_descriptors(rpc_fd, output_fd, prepared)
         os.environ.clear()
-        os.environ.update(ENVIRONMENT)
+        # else whether torch's compiler runs would depend on who has used it on this machine before: its folder is there
+        tempfile.tempdir = os.devnull
         sock = socket.socket(fileno=RPC_FD)
         try:
             in_force = isolation.apply(policy, prepared)

@@ -12,6 +12,8 @@ import fcntl
 import os
 import tempfile
 
+tempfile.tempdir = None  # look for one anew
+
 from recon import attempt
 
 FACTS = {}
