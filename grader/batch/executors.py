@@ -5,7 +5,6 @@ Both follow `concurrent.futures.Executor`: whatever can call a function of a lea
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -17,6 +16,7 @@ from grader.batch.settings import Settings
 from grader.course.course_files import digest
 from grader.errors import UsageError
 from grader.intake.learner import Learner
+from grader.judge.own_limits import usable_cores
 from grader.model import Course, Limits
 
 LOCAL = "local"
@@ -59,11 +59,6 @@ def make_executor(where: str, course: Course, settings: Settings, jobs: int | No
     from grader.batch.cluster.dask_executor import DaskExecutor  # optional
 
     return DaskExecutor(f"{'tls' if scheme == 'dask+tls' else 'tcp'}://{address}", course, settings, jobs)
-
-
-def usable_cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class LocalExecutor:

@@ -1,7 +1,8 @@
-"""Limits of the judge's own time and memory: no submission may take more, whatever it makes the judge do."""
+"""Limits of the judge's own time and memory, whatever a submission makes it do; and the processors that it has."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,11 @@ from grader.errors import GraderError
 from grader.worker.isolation.limits import MEMORY_IS_LIMITED
 
 RING_AGAIN_SECONDS = 5.0  # what is raised in a callback of the interpreter is lost
+
+
+def usable_cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from support.command_server import run_command
 from support.factories import course, run_judge
 from support.hand_ins import TINY
 from support.learn_command import environment
+from support.process_tree import all_end, descendants
 
 from grader.authoring.audit.forms import find_uneven, form_table
 from grader.authoring.audit.lesson_audit import LessonAudit
@@ -43,9 +46,11 @@ def copy(tmp_path):
     return shutil.copytree(TINY, tmp_path / "course")
 
 
-def audited(root: Path, *lessons: str, seeds: int = 2, matrix: bool = False) -> tuple[int, dict[str, dict]]:
+def audited(
+    root: Path, *lessons: str, seeds: int = 2, matrix: bool = False, jobs: int = 1
+) -> tuple[int, dict[str, dict]]:
     """The exit status and each lesson's object of `grader audit --json`, in a process of its own."""
-    options = ["--json", "--seeds", str(seeds), *(["--matrix"] if matrix else [])]
+    options = ["--json", "--jobs", str(jobs), "--seeds", str(seeds), *(["--matrix"] if matrix else [])]
     options += ["--lessons", ",".join(lessons)] if lessons else []
     done = run_command("grader", "audit", root, *options, cwd=Path.cwd(), env=environment(root))
     assert done.returncode in (0, 1), done.stderr
@@ -68,6 +73,27 @@ def test_a_course_without_fault_is_clean():
                                          "forms": {form: {"moving_average": 8.5} for form in WRONG_FORMS},
                                          "problems": []}  # fmt: skip
     assert lessons["argmax_2d"]["rejected"] == lessons["argmax_2d"]["named"] == [10, 10]
+
+
+def test_lessons_audited_at_the_same_time_have_the_same_audits(copy):
+    """Two processes find of each lesson what one finds, faults too, in the course's order."""
+    (copy / "solutions/basics/argmax_2d_mistakes.py").write_text("MISTAKE_SETS = []\n")
+    assert audited(copy, matrix=True, jobs=2) == audited(copy, matrix=True)
+
+
+def test_ctrl_c_ends_every_process_of_an_audit(copy):
+    """An audit in two processes that is interrupted ends with one sentence and leaves none of them behind."""
+    start = "from grader.cli.grader.group import main; main()"
+    command = [sys.executable, "-c", start, "audit", str(copy), "--jobs", "2", "--seeds", "1000"]
+    audit = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline, started = time.monotonic() + SECONDS, {}
+    while len(started) < 4 and time.monotonic() < deadline:  # two judges, and what starts the workers of each
+        time.sleep(0.05)
+        started = descendants(audit.pid)
+    audit.send_signal(signal.SIGINT)
+    _, errors = audit.communicate(timeout=SECONDS)
+    assert audit.returncode == 130 and "Traceback" not in errors
+    assert all_end(started)
 
 
 def test_the_engine_needs_no_torch_for_a_course_of_numpy():

@@ -16,6 +16,7 @@ from grader.cli.options import COURSE, WholeNumber, course_option, json_option
 from grader.cli.output import put_json
 from grader.course import load, locate
 from grader.errors import CourseError
+from grader.judge.own_limits import usable_cores
 from grader.model import SCHEMA, Course, Lesson
 from grader.terminal.console import paint, put, signs, wrap
 from grader.terminal.spinner import Spinner
@@ -37,12 +38,21 @@ LETTERS = string.ascii_letters + string.digits + "".join(map(chr, range(0xC0, 0x
 @click.argument("folder", metavar="[COURSE]", required=False, type=click.Path(path_type=Path))
 @lessons_option
 @click.option("--seeds", type=WholeNumber(1, MAX_SEEDS), default=5, show_default=True, help="Seeds to prove on.")
+@click.option(
+    "--jobs", type=WholeNumber(1), metavar="N", help="Lessons audited at the same time; one a core without it."
+)
 @click.option("--matrix", is_flag=True, help="Show which mistake is caught by which checks.")
 @json_option
 @course_option
 @click.pass_context
 def command(
-    ctx: click.Context, folder: Path | None, lessons: str | None, seeds: int, matrix: bool, as_json: bool
+    ctx: click.Context,
+    folder: Path | None,
+    lessons: str | None,
+    seeds: int,
+    jobs: int | None,
+    matrix: bool,
+    as_json: bool,
 ) -> None:
     """Grade the grader: prove that a course's checks do their work.
 
@@ -58,7 +68,7 @@ def command(
     \b
     Example:
       grader audit
-      grader audit my-course --lessons softmax,attention
+      grader audit my-course --lessons softmax,attention --jobs 1
       grader audit --lessons softmax --matrix
     """
     if folder is not None:
@@ -69,7 +79,7 @@ def command(
     rest = ",".join(name for name in (lessons or "").split(",") if name not in faults)
     chosen = [] if only and not rest else choose_lessons(course, rest or None)
     shown = {name: error for name, error in faults.items() if name in only or not lessons}
-    audits = _audit(course, chosen, shown, seeds)
+    audits = _audit(course, chosen, shown, seeds, min(jobs or usable_cores(), len(chosen)))
     names = [*shown, *(lesson.name for lesson in chosen)]
     done = list(audits) if as_json else list(_print_rows(audits, lesson_column(names)))
     for report, what in find_uneven(done):
@@ -122,22 +132,35 @@ def _questions(course: Course) -> BankAudit | None:
 
 
 def _audit(
-    course: Course, lessons: Sequence[Lesson], faults: Mapping[str, CourseError], seeds: int
+    course: Course, lessons: Sequence[Lesson], faults: Mapping[str, CourseError], seeds: int, jobs: int
 ) -> Iterator[LessonAudit]:
     from grader.authoring.audit.lesson_audit import LessonAudit
-    from grader.judge.session import with_workers
 
     for name, error in faults.items():
         report = LessonAudit(name, course.root)
         report.add_error(error)
         yield report
+    if jobs > 1:
+        from grader.authoring.audit.processes import audit_in_processes
+
+        yield from _with_spinner(
+            audit_in_processes(course.root, [lesson.name for lesson in lessons], seeds, jobs), lessons
+        )
+        return
+    from grader.judge.session import with_workers
+
     with with_workers(replace(course, limits=course.limits_for(*lessons)), "cpu") as (launcher, _):
         from grader.authoring.audit.audit_lessons import audit  # not before the launcher has started: it imports pytest
 
-        for lesson in lessons:
-            with Spinner(f"Auditing {lesson.name}"):
-                reports = list(audit(course, [lesson], launcher, seeds))
-            yield from reports
+        yield from _with_spinner(audit(course, lessons, launcher, seeds), lessons)
+
+
+def _with_spinner(audits: Iterator[LessonAudit], lessons: Sequence[Lesson]) -> Iterator[LessonAudit]:
+    """Yield each audit, and say which lesson is waited for."""
+    for lesson in lessons:
+        with Spinner(f"Auditing {lesson.name}"):
+            report = next(audits)
+        yield report
 
 
 # --- the table and the object -----------------------------------------------------------------------------------------
