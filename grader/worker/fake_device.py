@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from grader.worker.arrays import map_leaves
+from grader.worker.arrays import SEQUENCES, map_leaves
 
 DEVICE = "meta"  # what the tensors report, so that `device=x.device` asks for the same device
 SAME_DEVICE = "Expected all tensors to be on the same device, but found at least two devices, elsewhere and cpu"
@@ -28,8 +28,7 @@ def wrap(value: Any) -> Any:
     """Move every tensor in plain data to the fake device."""
     import torch
 
-    tensor_class, _, _ = _classes()
-    return map_leaves(value, lambda leaf: tensor_class(leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf)
+    return map_leaves(value, lambda leaf: _classes()[0](leaf.detach()) if isinstance(leaf, torch.Tensor) else leaf)
 
 
 def unwrap(value: Any) -> Any:
@@ -72,13 +71,15 @@ def _classes() -> tuple[Any, Any, Any]:
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
+    device = torch.device(DEVICE)
+
     class FakeDeviceTensor(torch.Tensor):
         held: torch.Tensor
 
         @staticmethod
         def __new__(cls: Any, inner: torch.Tensor) -> Any:
             made = torch.Tensor._make_wrapper_subclass(
-                cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=torch.device(DEVICE)
+                cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=device
             )
             made.held = inner
             return made
@@ -124,20 +125,40 @@ def _make_from_numbers(func: Any, args: Any, kwargs: Any) -> Any:
 
 def _run_operator(func: Any, args: Any, kwargs: Any) -> Any:
     """Run one operator on the real tensors; the result is on the fake device if an input was or if that was asked."""
-    name = func._schema.name.split("::")[-1]
-    tensors = tensors_in((args, list(kwargs.values())))
-    inside = [tensor for tensor in tensors if is_on_fake_device(tensor)]
-    outside = [tensor for tensor in tensors if not is_on_fake_device(tensor) and tensor.ndim > 0]
-    if inside and outside and name not in MOVES + INDEXES:
+    import torch
+
+    fake_class, name = _classes()[0], _operator_name(func)
+    inside: list[Any] = []
+    outside: list[Any] = []
+
+    def take_in(value: Any) -> Any:
+        """Return the real tensor of one on the fake device, and note on which device a tensor was."""
+        if isinstance(value, fake_class):
+            inside.append(value)
+            return value.held
+        if isinstance(value, torch.Tensor):
+            outside.append(value)
+            return value
+        return type(value)(map(take_in, value)) if type(value) in SEQUENCES else value
+
+    given, named = [*map(take_in, args)], {key: take_in(value) for key, value in kwargs.items()}
+    if inside and name not in MOVES + INDEXES and any(tensor.ndim > 0 for tensor in outside):
         raise RuntimeError(SAME_DEVICE)
     device = kwargs.get("device")
-    if device is not None and device.type == DEVICE:
-        kwargs = {**kwargs, "device": "cpu"}
-    result = func(*map_leaves(args, unwrap), **map_leaves(kwargs, unwrap))
     to_fake = bool(inside) if device is None else device.type == DEVICE
-    if name.endswith("_") and tensors:
+    if device is not None and to_fake:
+        named["device"] = "cpu"
+    result = func(*given, **named)
+    if name.endswith("_") and (inside or outside):
         return args[0]
-    return wrap(result) if to_fake else result
+    if not to_fake:
+        return result
+    return map_leaves(result, lambda leaf: fake_class(leaf) if isinstance(leaf, torch.Tensor) else leaf)
+
+
+@cache
+def _operator_name(func: Any) -> str:
+    return str(func._schema.name).split("::")[-1]
 
 
 def tensors_in(value: Any) -> list[Any]:
