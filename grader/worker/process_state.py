@@ -31,7 +31,7 @@ def read_process_state() -> ProcessState:
         "streams": [id(stream) for stream in (sys.stdin, sys.stdout, sys.stderr)],
         "hooks": [sys.gettrace(), sys.getprofile(), sys.excepthook, sys.displayhook, sys.getrecursionlimit()],
         "signals": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM, signal.SIGTERM)],
-        "warnings": [id(warnings.showwarning), [tuple(map(str, entry)) for entry in warnings.filters]],
+        "warnings": [id(warnings.showwarning), list(warnings.filters)],
         "environment": dict(os.environ),
     }
     for name in WATCHED_MODULES:
