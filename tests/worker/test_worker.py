@@ -494,6 +494,27 @@ def test_making_an_optimizer_does_not_import_the_compiler(launcher):
     assert weight == pytest.approx([0.899, 0.899], abs=1e-3)
 
 
+def test_a_profiler_sees_the_steps_of_an_optimizer(launcher):
+    """What marks a step for torch's profiler, left out where none runs, is there where a learner starts one."""
+    worker = loaded(
+        launcher,
+        "import torch\n"
+        "def f():\n"
+        "    weight = torch.nn.Parameter(torch.ones(2))\n"
+        "    optimizer = torch.optim.SGD([weight], lr=0.1)\n"
+        "    weight.sum().backward()\n"
+        "    optimizer.step()\n"
+        "    with torch.autograd.profiler.profile() as seen:\n"
+        "        optimizer.step()\n"
+        "    return [event.name for event in seen.function_events], weight.tolist()\n",
+    )  # fmt: skip
+    names, weight = RemoteModule(worker, {"f": "function"}).f()
+    worker.close()
+
+    assert sum("step" in name for name in names) == 1
+    assert weight == pytest.approx([0.8, 0.8])
+
+
 def test_a_worker_that_cannot_be_protected_is_our_fault():
     """A layer that fails stops the worker before any learner's code, as a grader error and not as a crash."""
     policy = policy_for(course(), "cpu") | {"readable": ["x" * 5000]}
