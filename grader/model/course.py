@@ -17,7 +17,8 @@ JUDGE_SECONDS = 10.0  # what the judge itself may take for one lesson, beyond wh
 class Limits:
     """What one worker may use; seconds are wall clock, and a call that takes longer is killed with its worker.
 
-    `answer_kb` is what an answer may hold beside four times what was asked.
+    Of a call's, waits for a processor that others keep busy do not count. `answer_kb` is what an answer may hold beside
+    four times what was asked.
     """
 
     call_seconds: float = 10.0

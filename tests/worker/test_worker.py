@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from support.factories import course
 
 from grader.errors import IsolationError, WorkerCrashed, WorkerTimeout
 from grader.judge.errors import LearnerError
+from grader.judge.processes.connection import Worker
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import start_launcher
 from grader.judge.processes.remote_module import LocalModule, RemoteModule
@@ -78,6 +80,37 @@ def test_a_worker_that_does_not_answer_is_killed(any_launcher):
     worker.close()
 
     assert_gone(pid)
+
+
+BUSY = (
+    "import time\ndef f(seconds):\n    end = time.thread_time() + seconds\n    while time.thread_time() < end: pass\n"
+)
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs a Linux that counts waits for a processor")
+def test_time_without_a_processor_is_not_the_calls_own(launcher):
+    """On a processor shared with three others, a call within its limit is answered; one that runs on is not."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        worker = loaded(launcher, BUSY)
+        os.sched_setaffinity(int(host_pid(worker)), {min(cores)})
+        assert worker.request("call", 0.6, target="f", args=[0.4], kwargs={})["value"] is None
+        with pytest.raises(WorkerTimeout):
+            worker.request("call", 0.6, target="f", args=[60.0], kwargs={})
+        worker.close()
+    finally:
+        os.sched_setaffinity(0, cores)
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def host_pid(worker: Worker) -> str:
+    """The number of a worker's process, as this process sees it."""
+    lines = Path(f"/proc/self/fdinfo/{worker.pidfd}").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith("Pid:"))
 
 
 def assert_gone(pid: int) -> None:
