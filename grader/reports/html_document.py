@@ -48,6 +48,7 @@ def _environment(folder: Path) -> Environment:
     environment = Environment(
         loader=FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,
+        auto_reload=False,
         finalize=_finalize,
         undefined=StrictUndefined,
         trim_blocks=True,

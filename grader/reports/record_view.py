@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.model import CheckResult, LessonResult, Override
 from grader.record import Record
@@ -41,8 +40,7 @@ MAX_POINTS = 1e6  # that a platform gives for it
 _RANK = {"skipped": 1, "passed": 2}
 
 
-@dataclass(frozen=True)
-class CheckLine:
+class CheckLine(NamedTuple):
     """One check as it is listed. One that ran on several inputs is one line, with the outcome of the worst."""
 
     function: str

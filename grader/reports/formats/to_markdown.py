@@ -143,11 +143,11 @@ def _checks(lesson: LessonResult) -> Iterator[str]:
     if lesson.state == "would-not-import":
         return  # every check says the same: it was not run
     lines = check_lines(lesson.checks)
-    several = len({line.function for line in lines}) > 1
+    functions = list(dict.fromkeys(line.function for line in lines))
     function = ""
     told: set[tuple[str, str, str]] = set()  # of checks that were not run
-    for line in sorted(lines, key=lambda line: [each.function for each in lines].index(line.function)):
-        if several and line.function != function:
+    for line in sorted(lines, key=lambda line: functions.index(line.function)):
+        if len(functions) > 1 and line.function != function:
             yield from ([""] if function else [])
             yield f"{code(line.function)}:"
             yield ""
