@@ -36,6 +36,7 @@ Mistake files:
     of_model, draw_state     how `MistakeSet.ask` asks a model; the numbers that it holds, by name
     read_names               how the names in its state dict differ, in words
     is_alike_in_training     whether it answers the same in training mode
+    is_portable              whether `assert_portable` holds
     PlainClass               a class that is no nn.Module
     as_buffers               a module whose parameters have become buffers
 """
@@ -87,6 +88,7 @@ __all__ = [
     "fail",
     "is_alike_in_training",
     "is_array",
+    "is_portable",
     "kind_of",
     "of_model",
     "read_names",
@@ -187,3 +189,12 @@ def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:
     if not stayed:
         answer = f"Its input was on another device, but its answer is on the CPU. {advice}"
         fail(answer, answer)
+
+
+def is_portable(function: Any, *args: Any, **kwargs: Any) -> bool:
+    """Return True if `assert_portable` holds."""
+    try:
+        assert_portable(function, *args, **kwargs)
+    except CheckFailed:
+        return False
+    return True

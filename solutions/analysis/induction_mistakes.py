@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F  # noqa: F401, N812  lines below use it
 
-from grader.api.checks import LearnerError, MistakeSet, as_buffers  # noqa: F401  lines below use it
+from grader.api.checks import LearnerError, MistakeSet, as_buffers, is_portable  # noqa: F401  lines below use it
 
 runs = MistakeSet("repeat_runs", globals())
 model = MistakeSet("AttentionOnly", globals(), without=("names", "parameters"))
@@ -17,6 +17,8 @@ TOKENS = torch.tensor([[5, 6, 7, 8, 9], [1, 2, 3, 4, 5]])
 MAP = torch.tensor([[0.7, 0.1, 0.1, 0.1], [0.4, 0.3, 0.2, 0.1], [0.1, 0.6, 0.2, 0.1], [0.2, 0.0, 0.5, 0.3]])
 runs.example(TOKENS, torch.tensor([2, 3]))
 runs.example(TOKENS[:1], torch.tensor([4]))
+for each, *given in ((runs, TOKENS, torch.tensor([2, 3])), (previous, MAP), (induction, MAP, 2)):
+    each.ask("on another device", *given, by=is_portable, aside=True)
 previous.example(MAP)
 previous.example(torch.stack((MAP, MAP.flip(0))))
 induction.example(MAP, 3)
@@ -92,7 +94,7 @@ mistake("in-mirrored", "The second copy runs backwards.", "Begin again at token 
                 "periods.unsqueeze(1) - 1 - steps % periods.unsqueeze(1))")
 mistake("in-no-third-copy", "Behind the second copy the row goes on as it was.", "Take t % p at every place.",
         sources="torch.where(steps < 2 * periods.unsqueeze(1), steps % periods.unsqueeze(1), steps)")
-runs.common("in", "in_place")
+runs.common("in", "in_place", "device")
 
 right("row by row", version="torch.stack([row[torch.arange(len(row), device=row.device) % p] for row, p in "
       "zip(tokens, periods)])")
@@ -244,7 +246,7 @@ mistake("in-mean-over-heads", "The heads are averaged.", "Take the mean over the
 mistake("in-row-share", "You count how often the token before gets the largest weight.",
         "Take the mean of the weights.",
         before="(weights.argmax(-1)[..., 1:] == torch.arange(weights.size(-1) - 1)).to(weights.dtype)")
-previous.common("in", "float32", "in_place")
+previous.common("in", "float32", "in_place", "device")
 
 right("indices", before="weights[..., torch.arange(1, weights.size(-1)), torch.arange(weights.size(-1) - 1)]")
 right("cut, then the diagonal", before="weights[..., 1:, :-1].diagonal(dim1=-2, dim2=-1)")
@@ -287,7 +289,7 @@ mistake("in-previous-for-induction", "You measure the token just before, whateve
         after="weights.diagonal(-1, -2, -1)[..., period - 1:]")
 mistake("in-near-the-end", "The weights of both neighbours of the first copy are added.", AFTER, alone=True,
         after="weights.diagonal(1 - period, -2, -1)[..., 1:] + weights.diagonal(-period, -2, -1)")
-induction.common("in", "float32", "in_place")
+induction.common("in", "float32", "in_place", "device")
 
 right("indices", after="weights[..., torch.arange(period, weights.size(-1)), torch.arange(1, weights.size(-1) - period "
       "+ 1)]")

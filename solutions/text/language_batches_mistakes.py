@@ -6,7 +6,7 @@ could show; rows of different lengths, which no tensor has.
 
 import torch
 
-from grader.api.checks import MistakeSet, draw
+from grader.api.checks import MistakeSet, draw, is_portable
 
 split = MistakeSet("split", globals(), without=("manners_of_split",))
 get_batch = MistakeSet("get_batch", globals(), without=("manners_of_get_batch",))
@@ -28,8 +28,7 @@ split.ask("the row afterwards", draw(20), 0.5, by="observe", see=lambda seen: se
 ROW = torch.arange(30) * 7 % 31
 get_batch.ask("the arguments afterwards", ROW, torch.tensor([4, 0, 11]), 5, by="observe",
               see=lambda seen: seen.args[:2], stage="")  # fmt: skip
-get_batch.ask("on another device", ROW, torch.tensor([4, 11]), 5, by="on_fake_device", see=lambda seen: seen[1],
-              aside=True)  # fmt: skip
+get_batch.ask("on another device", ROW, torch.tensor([4, 11]), 5, by=is_portable, aside=True)
 
 # fmt: off
 # --- split

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from grader.api.checks import is_portable
 from grader.judge.diagnosis.common_mistakes import COMMON_MISTAKES
 from grader.judge.diagnosis.mistake_set import MistakeSet
+from grader.judge.processes.remote_module import LocalModule
 
 
 @pytest.mark.parametrize("name, dtype", [("float32", torch.float64), ("float64", torch.float32)])
@@ -86,6 +88,20 @@ def test_what_is_right_somewhere_is_an_error_elsewhere(tmp_path, name, right, wr
     with pytest.raises((RuntimeError, IndexError)):
         function(wrong)
     assert name.split("_")[-1] in mistake.says or not name[-1].isdigit()
+
+
+def test_what_works_on_the_cpu_only_is_not_portable(tmp_path):
+    """Its answer is right, and not where the input is."""
+    (tmp_path / "more.py").write_text("def more(x):\n    return x + 1\n")
+    known = MistakeSet("more", {"__file__": str(tmp_path / "more_mistakes.py")})
+    known.common("mo", "device")
+    right, wrong = (
+        LocalModule({"more": known.build(changes)}, {"more": "function"}).more
+        for changes in ({}, known.mistakes[0].changes)
+    )
+
+    assert is_portable(right, torch.ones(3)) and not is_portable(wrong, torch.ones(3))
+    assert torch.equal(wrong(torch.ones(3)), torch.full((3,), 2.0))
 
 
 def test_the_callers_tensor_is_changed_and_the_answer_is_right(tmp_path):

@@ -84,6 +84,9 @@ COMMON_MISTAKES = (
     CommonMistake("view", "view", "It works only on tensors without gaps in their memory: `view` cannot join the axes "
                   "of a slice or of a transposed tensor.", "Use `reshape` (or `flatten`) in place of `view`.",
                   {"take_x": "x.view(-1).view(x.shape)"}, only=("a slice of a larger tensor",)),
+    CommonMistake("device", "device", "It works on the CPU only: a tensor that you make is not where the input is.",
+                  "Make new tensors with `device=` of the input.", {"take_x": "x.cpu()"},
+                  only=("on another device",)),
     CommonMistake("no_float16", "half", "It is an error for float16, whose largest number is 65504: a number of yours "
                   "does not fit.", "Write `float('-inf')`, which every float type has, or `torch.finfo(x.dtype).min`.",
                   {"take_x": "x.masked_fill(x != x, -1e9)"}, "no float16", ("float16",)),

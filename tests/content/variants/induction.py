@@ -2,6 +2,7 @@
 
 # fmt: off
 WRONG = {
+    "repeat_runs": [("in-device", {"steps": "torch.tensor(range(len(tokens[0])))"})],
     "AttentionOnly": [("in-no-residual", {"add": "0 * x + layer['wo'](heads)"})],
     "fit": [
         ("tr-target-is-input", {"shift": "logits[:, 1:].reshape(-1, logits.size(-1)), ids[:, 1:].reshape(-1)"}),
