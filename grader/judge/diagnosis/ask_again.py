@@ -13,7 +13,10 @@ from grader.judge.transcript.transcript import Exchange, Transcript, with_handle
 from grader.judge.values.compare import ATOL, Raised
 
 # torch raises a RuntimeError for each, and they are different mistakes
-CAUSES = ("modified by an inplace operation", "Can't call numpy()", "does not require grad", "leaf Variable")
+CAUSES = (
+    "modified by an inplace operation", "Can't call numpy()", "does not require grad", "leaf Variable",
+    "only for scalar outputs", "Expected target size",
+)  # fmt: skip
 NOTHING = object()  # is told by a reply that only says that it was done
 
 
