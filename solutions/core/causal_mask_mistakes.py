@@ -72,18 +72,14 @@ causal_mask.ask("the device", by=device_of, stage="")
 
 # fmt: off
 # --- the pattern
-mistake("cm-transposed", "Your mask is transposed: it hides the past and shows the future. Token 0 sees every token, "
-        "the last token only itself.", "Keep the triangle on and below the diagonal (`tril`): row i is a query, and it "
-        "may see columns 0 to i.", orient="value.T")
-mistake("cm-inverted", "Your mask is inverted: it says which keys are blocked, while here True = may attend. The last "
-        "query is left without a single key.", "Turn it around with `~` (or compare the other way), so that True = may "
-        "attend.", meaning="~value")
-mistake("cm-no-self", "Your diagonal is False: no token may attend to itself. Query 0 then has no key at all, and its "
-        "softmax is 0/0.", "Include the diagonal: `<=` instead of `<`, or `tril` with diagonal 0.",
-        allow="keys < queries")
-mistake("cm-one-future", "Each token sees one token too far: the diagonal above the main one is True. That next token "
-        "is the very answer the model must guess, so it leaks.", "Stop at the main diagonal: query i sees keys 0 to i, "
-        "and not i + 1.", allow="keys <= queries + 1")
+mistake("cm-transposed", "Your mask is transposed: it hides the past and shows the future.", "Keep the triangle on and "
+        "below the diagonal (`tril`): row i may see columns 0 to i.", orient="value.T")
+mistake("cm-inverted", "Your mask is inverted: it says which keys are blocked, while here True = may attend.",
+        "Turn it around with `~` (or compare the other way), so that True = may attend.", meaning="~value")
+mistake("cm-no-self", "Your diagonal is False: no token may attend to itself. Query 0 then has no key, and its softmax "
+        "is 0/0.", "Use `<=` instead of `<`, or `tril` with diagonal 0.", allow="keys < queries")
+mistake("cm-one-future", "Each token sees one too far: the diagonal above the main one is True. That is the answer to "
+        "be guessed.", "Stop at the main diagonal: query i sees keys 0 to i.", allow="keys <= queries + 1")
 mistake("cm-all-true", "Your mask is True everywhere: nothing is blocked, and every token sees its whole future.",
         "Make the entries above the diagonal False.", allow="(keys <= queries) | True")
 mistake("cm-none-true", "Your mask is False everywhere: no token may attend to anything, not even to itself.",
@@ -94,9 +90,8 @@ for width, reach in ((1, "the one token"), (2, "the 2 tokens"), (3, "the 3 token
     mistake("cm-band", f"Each token sees itself and only {reach} just before it: your mask is a band along the "
             "diagonal.", "Let each token see all earlier ones: the whole triangle below the diagonal.",
             coding=f"itself and {width} before", allow=f"(keys <= queries) & (keys >= queries - {width})")
-mistake("cm-band", "Each token sees only the one token just before it, and not itself. Query 0 is left without a key.",
-        "Let each token see itself and all earlier ones: the diagonal and the whole triangle below it.",
-        coding="one before, without itself", allow="keys == queries - 1")
+mistake("cm-band", "Each token sees only the one just before it, and not itself. Query 0 has no key.", "Let each token "
+        "see itself and all earlier ones.", coding="one before, without itself", allow="keys == queries - 1")
 mistake("cm-only-first", "Each token sees only the first one: column 0 is True, and the rest is False.",
         "Let query i see all keys from 0 to i, not key 0 alone.", allow="(keys == 0) & (queries >= 0)")
 mistake("cm-only-first", "Each token sees the first one and itself, and nothing between the two.",
@@ -107,8 +102,7 @@ mistake("cm-float", "Your mask holds the numbers 0 and 1, not False and True. `~
         "tensor, and torch's attention would add these numbers to the scores.", "Return a bool tensor: "
         "`dtype=torch.bool` at the start, or `.bool()` at the end.", write="value.float()")
 mistake("cm-additive", "This is the additive form: 0 where a query may attend, and minus infinity (or a huge negative "
-        "number) where it may not. That form is added to the scores; the mask of this course is Boolean.",
-        "Return `mask == 0`, which is True exactly where the additive form allows.",
+        "number) where it may not. The mask of this course is Boolean.", "Return `mask == 0`.",
         write="torch.zeros(value.shape).masked_fill(~value, -torch.inf)")
 mistake("cm-nan-product", "You multiply zeros and ones by minus infinity. 0 · ∞ has no value, so the places that "
         "should be 0 are NaN.", "Return the Boolean triangle itself; where an additive mask is wanted, use "
@@ -121,8 +115,8 @@ for frame, shape in (("value[None]", "(1, T, T)"), ("value[None, None]", "(1, 1,
 mistake("cm-fixed-size", "Your mask has the same size whatever `seq_len` is.", "Build it from `seq_len`: shape "
         "(seq_len, seq_len).", only=("in its size",), length="torch.arange(5)")
 mistake("cm-fixed-size", "Your mask is cut from a table of fixed size: for a longer sequence it comes out too small.",
-        "Build it from `seq_len` at every call, so that there is no longest length.", coding="up to a largest length",
-        only=("in its size",), length="torch.arange(min(seq_len, 64))")
+        "Build it from `seq_len` at every call.", coding="up to a largest length", only=("in its size",),
+        length="torch.arange(min(seq_len, 64))")
 # the judge need not start CUDA for this (a second, and memory): to the probe an error says the same
 mistake("cm-device", 'You put the mask on a device by name (`.cuda()`, `device="cuda"`, `"mps"`). The function then '
         "fails on every machine that has no such device, and where it does not fail, on tensors that lie elsewhere.",

@@ -98,9 +98,8 @@ mistake("pe-halves", "All sines come first, then all cosines. Here they alternat
 mistake("pe-swapped", "Sine and cosine have changed places: your even columns are cosines.",
         "Put the sines into the even columns 0, 2, 4, ... and the cosines into the odd ones.",
         waves="torch.stack((angles.cos(), angles.sin()), dim=-1)")
-mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines too. Half of what tells positions apart "
-        "is missing, and a step is no longer a rotation.", "Take the cosine of the angle for the odd columns.",
-        waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
+mistake("pe-all-sin", "There is no cosine in your table: odd columns are sines too. A step is no longer a rotation.",
+        "Take the cosine of the angle for the odd columns.", waves="torch.stack((angles.sin(), angles.sin()), dim=-1)")
 
 # --- the exponent
 for coding, sine, cosine in (("2j/D", "2 * even", "2 * even + 2"), ("j/D", "even", "even + 1"),
@@ -118,9 +117,8 @@ mistake("pe-exponent-halved", "Your exponents grow half as fast as they should, 
 mistake("pe-endpoint", "Your exponents run from 0 to exactly 1, so the last pair turns with 1/10000. In the formula "
         "they stop one step before 1, at (d_model - 2)/d_model.", "Divide by d_model, and not by d_model - 2 (or by "
         "d_model/2, and not by d_model/2 - 1).", exponents="even / (d_model - 2)")
-mistake("pe-integer-division", "All your columns turn at the same speed, as where an integer division rounds every "
-        "exponent down to 0.", "Give each pair an exponent of its own, 2i/d_model, and divide with `/`.",
-        exponents="even // d_model")
+mistake("pe-integer-division", "All your columns turn at the same speed, as where `//` rounds every exponent down to "
+        "0.", "Give each pair an exponent of its own, 2i/d_model, and divide with `/`.", exponents="even // d_model")
 mistake("pe-integer-division", "Your angles are whole numbers: the division of the position by 10000^(2i/d_model) "
         "rounds down, so slow columns stand still.", "Divide with `/`, and not with `//`, and keep the angles in "
         "float32.", coding="of the position", turn="torch.floor(positions.unsqueeze(1) * rates)")
@@ -147,9 +145,8 @@ mistake("pe-power-exchanged", "Base and exponent are exchanged: (2i/d_model) to 
 # --- the position
 mistake("pe-position-from-1", "Your positions start at 1: row p holds what belongs in row p + 1.",
     "Count from 0 with `torch.arange(seq_len)`; row 0 must be 0, 1, 0, 1, ...", number="torch.arange(1, seq_len + 1)")
-mistake("pe-position-normalised", "You divide the position by the length of the sequence. The same position then has "
-        "another row in every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.",
-        number="torch.arange(seq_len) / seq_len")
+mistake("pe-position-normalised", "You divide the position by the length: it then has another row in every sentence "
+        "length.", "Use the plain whole number 0, 1, 2, ... as the position.", number="torch.arange(seq_len) / seq_len")
 mistake("pe-position-normalised", "You scale the positions to run from 0 to 1. The same position then has another row "
         "in every sentence length.", "Use the plain whole number 0, 1, 2, ... as the position.", coding="from 0 to 1",
         only=SEVERAL_POSITIONS, number="torch.arange(seq_len) / max(seq_len - 1, 1)")
@@ -165,12 +162,11 @@ for coding, axis in (("(1, T, D)", 0), ("(T, 1, D)", 1)):
             "Return (seq_len, d_model), without `unsqueeze`; broadcasting adds the batch axis by itself.",
             coding=coding, frame=f"value.unsqueeze({axis})")
 for coding, keep in (("", "value.long()"), ("float again", "value.long().float()")):
-    mistake("pe-integer-output", "Your table holds only -1, 0 and 1: it was made of integers, and writing sines into "
-            "it cuts off their decimals.", "Make the table of floats: `torch.zeros(seq_len, d_model)`, without an "
-            "integer dtype.", coding=coding, keep=keep)
+    mistake("pe-integer-output", "Your table holds only -1, 0 and 1: it was made of integers, which cuts off decimals.",
+            "Make the table of floats: `torch.zeros(seq_len, d_model)`.", coding=coding, keep=keep)
 mistake("pe-is-parameter", "Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer "
-        "would change it. This encoding is fixed.", "Return a plain tensor; a module keeps it as a buffer, with "
-        "`register_buffer`.", hold="torch.nn.Parameter(value)")
+        "would change it.", "Return a plain tensor; a module keeps it as a buffer, with `register_buffer`.",
+        hold="torch.nn.Parameter(value)")
 mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_len` is.",
         "Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.", only=("the length",
         ), take_seq_len="5000")
@@ -204,7 +200,7 @@ for name in ("float16", "bfloat16"):
             "Compute the angles in float32; where half precision is wanted, convert the finished table.",
             coding=f"angles in {name}", only=("far from the start",),
             turn=f"(positions.unsqueeze(1).to(torch.{name}) * rates.to(torch.{name})).double()")
-mistake("pe-low-precision", "Your table is float16: three decimals are left of every value.", "Return float32.",
+mistake("pe-low-precision", "Your table is float16, which keeps three decimals.", "Return float32.",
         coding="a float16 table", keep="value.half()")
 
 # --- just as right

@@ -31,9 +31,8 @@ softmax.ask("float16", BLOCKED.half(), see=lambda found: str(found.dtype), aside
 
 # fmt: off
 # --- the axis
-mistake("sm-dim-ignored", "You ignore `dim`: both the maximum and the sum run over the last axis, whatever axis was "
-        "asked for.", "Pass `dim` to the maximum and to the sum.", shift="x - x.amax(-1, keepdim=True)",
-        total="powers.sum(-1, keepdim=True)")
+mistake("sm-dim-ignored", "You ignore `dim`: both the maximum and the sum run over the last axis.", "Pass `dim` to the "
+        "maximum and to the sum.", shift="x - x.amax(-1, keepdim=True)", total="powers.sum(-1, keepdim=True)")
 mistake("sm-dim-ignored", "You ignore `dim` in the sum: it runs over the last axis, whatever axis was asked for.",
         "Pass `dim` to the sum, as to the maximum.", coding="the sum", total="powers.sum(-1, keepdim=True)")
 for axis in (0, 1):
@@ -41,23 +40,19 @@ for axis in (0, 1):
             "asked for.", f"Replace the constant {axis} by `dim`.", coding=f"dim={axis}",
             shift=f"x - x.amax({axis}, keepdim=True)", total=f"powers.sum({axis}, keepdim=True)")
 mistake("sm-columns", "You normalise over the axis before the last: columns sum to 1 where rows should.",
-        "Normalise over `dim`; with dim=-1 each row sums to 1.", shift="x - x.amax(-2, keepdim=True)",
-        total="powers.sum(-2, keepdim=True)")
+        "Normalise over `dim`.", shift="x - x.amax(-2, keepdim=True)", total="powers.sum(-2, keepdim=True)")
 mistake("sm-max-over-last", "The maximum runs over the last axis and the sum over `dim`, so the shift no longer "
         "cancels.", "Take the maximum over the same `dim` as the sum.", shift="x - x.amax(-1, keepdim=True)")
-mistake("sm-sum-all", "You divide by one total for the whole tensor; each slice along `dim` needs its own.",
-        "Use `sum(dim=dim, keepdim=True)`.", total="powers.sum()")
+mistake("sm-sum-all", "You divide by the total of the whole tensor; each slice has its own.", "Use `sum(dim=dim, "
+        "keepdim=True)`.", total="powers.sum()")
 LOST = "lost its axis, so it is broadcast along the wrong one: an error on most shapes, silently wrong on a square."
-mistake("sm-no-keepdim", f"The sum {LOST}", "Add `keepdim=True` to the sum (and to the maximum).",
-        total="powers.sum(dim)")
-mistake("sm-no-keepdim", f"The maximum {LOST}", "Add `keepdim=True` to the maximum.", coding="maximum",
-        shift="x - x.amax(dim)")
+mistake("sm-no-keepdim", f"The sum {LOST}", "Add `keepdim=True`.", total="powers.sum(dim)")
+mistake("sm-no-keepdim", f"The maximum {LOST}", "Add `keepdim=True`.", coding="maximum", shift="x - x.amax(dim)")
 mistake("sm-no-keepdim", "The maximum and the sum lost their axis, so they are broadcast along the wrong one.",
         "Add `keepdim=True` to both.", coding="maximum and sum", shift="x - x.amax(dim)", total="powers.sum(dim)")
 mistake("sm-no-keepdim", "The maximum and the sum lost their axis, and you put it back as the last one "
-        "(`unsqueeze(-1)`): right for dim=-1 only.", "Use `keepdim=True`, or `unsqueeze(dim)`, which puts the axis "
-        "back where it was.", coding="put back at the end", shift="x - x.amax(dim).unsqueeze(-1)",
-        total="powers.sum(dim).unsqueeze(-1)")
+        "(`unsqueeze(-1)`).", "Use `keepdim=True`, or `unsqueeze(dim)`.", coding="put back at the end",
+        shift="x - x.amax(dim).unsqueeze(-1)", total="powers.sum(dim).unsqueeze(-1)")
 
 # --- the shift
 OVERFLOW = "You exponentiate the scores as they are: exp(1000) overflows to inf, and inf/inf is NaN."
@@ -78,8 +73,7 @@ alone("sm-shift-numerator-only", "The shift is in the numerator only, so slices 
 mistake("sm-clamp", "You clamp the scores before exponentiating, which makes all large scores equal.",
         "Subtract the maximum instead of clamping: that changes nothing in the answer.", shift="x.clamp(-50.0, 50.0)")
 mistake("sm-clamp", "You cut large scores off before exponentiating, which makes them all equal, and very low ones "
-        "become 0/0.", "Subtract the maximum instead of clamping: that changes nothing in the answer.",
-        coding="from above", shift="x.clamp(max=50.0)")
+        "become 0/0.", "Subtract the maximum: that changes nothing.", coding="from above", shift="x.clamp(max=50.0)")
 mistake("sm-sign", "The smallest score gets the largest weight: the sign of the scores is flipped.",
         "Exponentiate +x: the largest score must get the largest weight.", coding="negated", take_x="-x")
 mistake("sm-sign", "The sign of the scores is ignored: -2 gets as much weight as 2.", "Take out the `abs`: negative "
@@ -116,17 +110,16 @@ for decimals in (4, 3, 2):
     alone("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
           "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
           coding=f"{decimals} decimals", result=f"value.round(decimals={decimals})")
-mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added to the powers): "
-        "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
-        only=("minus infinity",), power="torch.exp(shifted) + 1e-7")
+mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added): -inf gets a "
+        "little, too.", "Take it out: the total is at least 1.", only=("minus infinity",), power="torch.exp(shifted) + "
+        "1e-7")
 softmax.common("sm", "detached", "numpy", "float32", "float64", "integer", "view", "no_float16")
 
 # --- in place
 mistake("sm-in-place", "You change the caller's tensor (`x -= ...`).", "Make a new tensor: `x = x - ...`.",
         coding="shift", shift="x.sub_(x.amax(dim, keepdim=True))")
-alone("sm-in-place", "You change the caller's tensor (`x.exp_()`, `x /= ...`), and nothing keeps exp from overflowing.",
-      "Make new tensors: `torch.exp(x - ...)`.", coding="all of it", shift="x", power="shifted.exp_()",
-      give="powers.div_(total)")
+alone("sm-in-place", "You change the caller's tensor (`x.exp_()`, `x /= ...`), and exp overflows.", "Make new tensors: "
+      "`torch.exp(x - ...)`.", coding="all of it", shift="x", power="shifted.exp_()", give="powers.div_(total)")
 alone("sm-in-place", "You change the caller's tensor: every step (`x -= ...`, `x.exp_()`, `x /= ...`) writes into it.",
       "Make new tensors: `z = x - ...`, then `torch.exp(z)`.", coding="shift and all of it",
       shift="x.sub_(x.amax(dim, keepdim=True))", power="shifted.exp_()", give="powers.div_(total)")
