@@ -148,26 +148,23 @@ def norms(made):
 
 # fmt: off
 # --- the sums
-in_orders("bl-no-residual-attn", "What attention gives replaces x: nothing of x goes on.", "Add x: `x + attn(...)`.",
-          sum1="heard")
+in_orders("bl-no-residual-attn", "What attention gives replaces x.", "Add x: `x + attn(...)`.", sum1="heard")
 in_orders("bl-no-attention", "There is no attention in the block: no token ever hears from another.",
           "Add the attention branch before the network: `x + attn(...)`.", talk="torch.zeros_like(x)")
-in_orders("bl-no-residual-ffn", "What the network gives replaces h, the result of the attention step.", "Add h: `h + "
-          "ffn(...)`.", sum2="thought")
+in_orders("bl-no-residual-ffn", "What the network gives replaces h.", "Add h: `h + ffn(...)`.", sum2="thought")
 in_orders("bl-ffn-residual-from-input", "The second sum adds the block's input x again, so what attention said is lost "
           "from the stream.", "Add the network's result to h, the result of the first sum.", sum2="x + thought")
 SUM_1, SUM_2 = {"pre_sum1": "y + heard"}, {"pre_sum2": "y + thought"}
 for which, sums in (("Both sums take", SUM_1 | SUM_2), ("The first sum takes", SUM_1), ("The second sum takes", SUM_2)):
-    mistake("bl-residual-from-norm", f"{which} the normalised copy instead of the stream itself.", "Keep the two "
-            "apart: `x = x + attn(norm1(x))`, not `x = norm1(x); x = x + attn(x)`.", coding=which, alone=len(sums) == 1,
-            **sums)
-mistake("bl-post-residual-unnormed", "With norm_first=False, the second sum takes the value before norm1.",
-        "Let `h = norm1(x + attn(x))` serve both the network and the second sum.", post_norm1="total, h = h, "
-        "self.norm1(h)", post_sum2="total + thought")
+    mistake("bl-residual-from-norm", f"{which} the normalised copy, not the stream.", "Keep the two apart: `x = x + "
+            "attn(norm1(x))`, not `x = norm1(x); x = x + attn(x)`.", coding=which, alone=len(sums) == 1, **sums)
+mistake("bl-post-residual-unnormed", "With norm_first=False, the second sum takes the value before norm1; in post-LN "
+        "the normalised value is what goes on.", "Let `h = norm1(x + attn(x))` serve both the network and the second "
+        "sum.", post_norm1="total, h = h, self.norm1(h)", post_sum2="total + thought")
 for coding, writes, sums in (("", "`x += ...` writes", {}), ("both sums", "both `x += ...` write",
                                                               {"sum2": "h.add_(thought)"})):
-    in_orders("bl-in-place", f"You change the caller's tensor: {writes} into it.", "Make new tensors: `x = x + ...`.",
-              coding=coding, sum1="x.add_(heard)", **sums)
+    in_orders("bl-in-place", f"You change the caller's tensor: {writes} into it, and autograd refuses that on a leaf.",
+              "Make new tensors: `x = x + ...`.", coding=coding, sum1="x.add_(heard)", **sums)
 alone("bl-in-place", "The second `+=` writes over a value that the backward pass still needs.", coding="second sum",
       pre_sum2="h.add_(thought)", post_sum2="h.add_(thought)")
 alone("bl-bare", "There is neither a norm nor a sum: each branch replaces what it read.",
@@ -221,9 +218,9 @@ for coding, changes in {
     "without weights": {"end": "F.layer_norm(out, out.shape[-1:])"}, "its own": {**THIRD, "end": "self.norm3(out)"},
     "its own, pre-LN only": {**THIRD, "pre_sum2": "self.norm3(h + thought)"},
 }.items():
-    mistake("bl-extra-final-norm", "There is one more norm at the end; that one belongs to the model, after its last "
-            "block.", "Return the second sum (pre-LN), or its norm (post-LN).", coding=coding,
-            alone=coding != "norm2 again", **changes)
+    mistake("bl-extra-final-norm", "There is one more norm at the end of the block; that one belongs to the model, "
+            "after its last block.", "Return the second sum as it is (pre-LN), or normalised once (post-LN).",
+            coding=coding, alone=coding != "norm2 again", **changes)
 
 # --- how the norm is computed
 BY_ITSELF = "Take mean and variance over the last axis, with `keepdim=True`: each token is normalised by itself."
@@ -246,21 +243,19 @@ for coding, eps in {**OUTSIDE, **{f"1e-{n}": f"inside=1e-{n}" for n in (12, 10, 
           "vary.", "Divide by `(var + 1e-5).sqrt()`.", coding=coding, **norms(f"Norm(d_model, {eps})"))
 PLAIN = "F.layer_norm({{0}}, {{0}}.shape[{}:])"
 RMS = "F.rms_norm({{}}, self.norm{0}.weight.shape, self.norm{0}.weight, 1e-5) + self.norm{0}.bias"
-alone("bl-norm-axis", "Your norm's mean and variance run over all tokens and features of a sequence together.",
-      "Use `nn.LayerNorm(d_model)`, made in `__init__`.", coding="without weights", **norm1_on(PLAIN.format(1)),
-      **norm2_on(PLAIN.format(1)))
-alone("bl-norm-fresh", "Your norms are made anew in each forward pass, or take no weights: what norm1 and norm2 learn "
-      "is never used.", "Make both in `__init__`, and call `self.norm1(x)`.", **norm1_on(PLAIN.format(-1)),
-      **norm2_on(PLAIN.format(-1)))
-alone("bl-norm-rms", "Your norm does not subtract the mean: that is RMSNorm.", "Subtract each token's mean first.",
-      **norm1_on(RMS.format(1)), **norm2_on(RMS.format(2)))
+alone("bl-norm-axis", "Your norm runs over all tokens and features of a sequence.", "Make `nn.LayerNorm(d_model)` in "
+      "`__init__`.", coding="without weights", **norm1_on(PLAIN.format(1)), **norm2_on(PLAIN.format(1)))
+alone("bl-norm-fresh", "Your norms are made anew in each forward pass, or take no weights: they never learn.",
+      "Make both in `__init__`: `self.norm1(x)`.", **norm1_on(PLAIN.format(-1)), **norm2_on(PLAIN.format(-1)))
+alone("bl-norm-rms", "Your norm does not subtract the mean: that is RMSNorm.", "Subtract each token's mean first; the "
+      "variance is taken around it.", **norm1_on(RMS.format(1)), **norm2_on(RMS.format(2)))
 alone("bl-norm-no-sqrt", "Your norm divides by the variance, not by its root.", "Divide by `(var + 1e-5).sqrt()`.",
       **norms("Norm(d_model, root=lambda variance: variance)"))
 
 # --- the network
 GELU_BETWEEN = "Put gelu between them: `w2(F.gelu(w1(y)))`."
-mistake("bl-no-activation", "There is no activation between the two linear layers, so they are one linear map.",
-        GELU_BETWEEN, bend="hidden")
+mistake("bl-no-activation", "There is no activation between the two linear layers, so together they are one linear "
+        "map.", GELU_BETWEEN, bend="hidden")
 for name, bend in {
     "ReLU": "F.relu(hidden)", "SiLU (Swish)": "F.silu(hidden)", "leaky ReLU": "F.leaky_relu(hidden)",
     "tanh": "torch.tanh(hidden)", "the sigmoid": "torch.sigmoid(hidden)",
@@ -269,8 +264,8 @@ for name, bend in {
         "0.5 * hidden * (1 + torch.tanh((2 * torch.pi) ** 0.5 * (hidden + 0.044715 * hidden**3)))",
     "x · ½(1 + erf(x)), where Φ has erf(x / √2)": "hidden * 0.5 * (1 + torch.erf(hidden))",
 }.items():
-    mistake("bl-wrong-activation", f"Your activation is not GELU: it is {name}.", "Use `F.gelu`.", coding=name,
-            alone=name != "ReLU", bend=bend)
+    mistake("bl-wrong-activation", f"Your activation is not GELU: it is {name}.", "Use `torch.nn.functional.gelu`.",
+            coding=name, alone=name != "ReLU", bend=bend)
 alone("bl-activation-last", "The activation comes after the second linear layer: between the two there is none.",
       GELU_BETWEEN, bend="hidden", narrow="F.gelu(self.w2(hidden))")
 alone("bl-tied", "Both layers of the network use the weights of `w1` (the second transposed); `w2.weight` is never "
@@ -300,9 +295,8 @@ alone("at-values-are-keys", "Inside attention the weights mix the tokens themsel
       project="self.wq(x), self.wk(x), x")
 alone("hd-mask-of-first-head", only=("a mask for each head",),
       hide="scores.masked_fill(~(mask[:, :1] if mask.dim() == 4 else mask), -INF)")
-in_orders("bl-mask-not-passed", "The mask never reaches attention, so it hides nothing.", "Pass it on: `self.attn(..., "
-          "mask)`, and use it there. (Assign what `masked_fill` returns.)", pre_talk="self.attn(y)",
-          post_talk="self.attn(x)")
+in_orders("bl-mask-not-passed", "The mask never reaches attention.", "Pass it on: `self.attn(..., mask)`, and use it. "
+          "(Assign what `masked_fill` returns.)", pre_talk="self.attn(y)", post_talk="self.attn(x)")
 CAUSAL = "torch.ones(x.size(1), x.size(1), device=x.device).tril() == 1"
 for coding, mask in {"always": CAUSAL, "besides": f"{CAUSAL} if mask is None else mask & ({CAUSAL})",
                      "unless given": f"{CAUSAL} if mask is None else mask"}.items():
@@ -328,9 +322,8 @@ alone("hd-merge-view-error", merge="heads.transpose(1, 2).view(x.shape)")
 alone("hd-merge-batch-mixed", coding="H T B d_head", merge="heads.permute(1, 2, 0, 3).reshape(x.shape)")
 mistake("bl-no-output-projection", mix="joined")
 alone("bl-no-output-projection", "There is no output projection, `wo`.", coding="never made", wo="pass", mix="joined")
-alone("bl-weights-transposed", "Attention multiplies by its weights as they are; they are laid out (out, in).",
-      "Use nn.Linear, or `y @ weight.T`.", mix="joined @ self.wo.weight", project="x @ self.wq.weight, x @ "
-      "self.wk.weight, x @ self.wv.weight")
+alone("bl-weights-transposed", "Attention multiplies by weights as they lie, (out, in).", "Use `y @ weight.T`.",
+      mix="joined @ self.wo.weight", project="x @ self.wq.weight, x @ self.wk.weight, x @ self.wv.weight")
 
 # --- names and modules
 IN_A_LIST = "Modules in a Python list or dict, and tensors without `nn.Parameter`, are not registered."
@@ -339,23 +332,22 @@ UNREGISTERED = {
     "ffn": {"ffn": "vars(self)['ffn'] = FeedForward(d_model, d_ff)"},
     "norm1 and norm2": {f"norm{n}": f"vars(self)['norm{n}'] = nn.LayerNorm(d_model)" for n in (1, 2)},
 }
-alone("bl-plain-list", f"The state dict has nothing of norm1 and norm2. {IN_A_LIST}", "Make each an attribute "
-      "(`self.norm1 = ...`), or use `nn.ModuleList`.", coding="norms",
-      **norms("nn.LayerNorm(d_model, elementwise_affine=False)"))
+alone("bl-plain-list", "The state dict has nothing of norm1 and norm2: they were made without weights, or are hidden. "
+      f"{IN_A_LIST}", "Make each an attribute of an nn.Module (`self.attn = ...`), or use `nn.ModuleList`.",
+      coding="norms", **norms("nn.LayerNorm(d_model, elementwise_affine=False)"))
 for groups in (("attn",), ("ffn",), ("attn", "ffn"), ("attn", "norm1 and norm2"), ("ffn", "norm1 and norm2"),
                tuple(UNREGISTERED)):
     changes = {step: made for group in groups for step, made in UNREGISTERED[group].items()}
     alone("bl-plain-list", f"The state dict has nothing of {', '.join(groups)}, so no optimizer would train it. "
           f"{IN_A_LIST}", coding=", ".join(groups), only=IN_NAMES, **changes)  # its numbers are its own random ones
-alone("bl-attention-bias", "Your attention has biases that the statement does not have; they keep the numbers they "
-      "began with.", "Make the four projections with `bias=False`.", only=IN_NAMES,
-      **dict.fromkeys(("wq", "wk", "wv", "wo"), "nn.Linear(d_model, d_model)"))
+alone("bl-attention-bias", "Your attention has biases that the statement does not have; nothing is loaded into them, "
+      "so they keep the numbers they began with.", "Make the four projections with `nn.Linear(d_model, d_model, "
+      "bias=False)`.", only=IN_NAMES, **dict.fromkeys(("wq", "wk", "wv", "wo"), "nn.Linear(d_model, d_model)"))
 alone("bl-ffn-no-bias", "The network has no biases; both of its linear layers have one.", "Leave out `bias=False`.",
       w1="nn.Linear(d_model, d_ff, bias=False)", w2="nn.Linear(d_ff, d_model, bias=False)")
-alone("bl-state-names", "The names in your state dict are not those of the statement: the checks' numbers never get "
-      "in.", "Name the attributes as the statement does; `block.state_dict().keys()` shows yours.", only=IN_NAMES,
-      attn="self.attention = SelfAttention(d_model, num_heads)", pre_talk="self.attention(y, mask)",
-      post_talk="self.attention(x, mask)")
+alone("bl-state-names", "The names in your state dict are not the statement's: the checks' numbers never get in.",
+      "Name them as the statement does; `block.state_dict().keys()` shows yours.", only=IN_NAMES,
+      attn="self.mha = SelfAttention(d_model, num_heads)", pre_talk="self.mha(y, mask)", post_talk="self.mha(x, mask)")
 alone("bl-state-names", "Your state dict has more names than the statement lists, though nothing depends on them.",
       "Remove them; a buffer that must stay takes `persistent=False`.", coding="more than asked for",
       attn="self.attn = SelfAttention(d_model, num_heads)\nself.attn.register_buffer('mask', torch.ones(d_model))")

@@ -45,8 +45,7 @@ CUT_STRIDED = "x.reshape(batch, length, d_model // num_heads, num_heads)"
 CUT_THE_FEATURES = "Cut only the last axis, `x.view(B, T, H, d_head)`, and then exchange axes 1 and 2."
 FOUR_AXES = "Keep batch and heads as separate axes: (B, H, T, d_head)."
 mistake("hd-split-view", "Right shape, wrong contents: `view(B, H, T, d_head)` cuts the sequence into pieces, so a "
-        "head gets whole tokens. With one head or one token nobody notices.", CUT_THE_FEATURES, cut=CUT_SEQUENCE,
-        forward="x")
+        "head gets whole tokens. With one head nobody notices.", CUT_THE_FEATURES, cut=CUT_SEQUENCE, forward="x")
 mistake("hd-split-view", "`view(B * H, T, d_head)` cuts the sequence into pieces, not the features, and it also joins "
         "batch and heads in one axis.", coding="batch and heads in one axis", cut=CUT_SEQUENCE,
         forward="x.flatten(0, 1)")
@@ -132,8 +131,8 @@ mistake("hd-merge-not-joined", "The axes are in the right order, (B, T, H, d_hea
         "joined yet.", "Join the last two axes: `reshape(B, T, H * d_head)`.", join="x")
 for coding, axes in (("batch and positions", "0, 1"), ("positions and features", "1, 2")):
     mistake("hd-merge-axis-lost", f"You also join {coding}.", LAST_TWO, coding=coding, result=f"value.flatten({axes})")
-mistake("hd-in-place", "You change the caller's tensor.", "Use `transpose` without the underscore.",
-        back="x.transpose_(1, 2)")
+mistake("hd-in-place", "You change the caller's tensor (`transpose_`).", "Use `transpose` without the underscore: it "
+        "leaves `x` as it is.", back="x.transpose_(1, 2)")
 
 right("contiguous and view", join="x.contiguous().view(batch, length, num_heads * d_head)")
 right("permute and flatten", back="x.permute(0, 2, 1, 3)", join="x.flatten(2)")
@@ -248,8 +247,8 @@ for coding, made in (
     ("w_q for the keys", "qqv"), ("w_q for the values", "qkq"), ("w_k for the queries", "kkv"),
     ("w_v for the keys", "qvv"), ("w_v for the queries", "vkv"),
 ):
-    mistake("hd-projection-shared", f"You use {coding}: each has a projection of its own.", "Queries come from w_q, "
-            "keys from w_k, values from w_v: look for a name that was copied.", coding=coding,
+    mistake("hd-projection-shared", f"You use {coding}: each of queries, keys and values has a projection of its own.",
+            "Queries come from w_q, keys from w_k, values from w_v: look for a name that was copied.", coding=coding,
             alone="w_q" not in coding and coding != "w_k for the queries", **taking(made))
 for coding, made in (("w_k and w_v", "qvk"), ("w_q and w_v", "vkq"), ("all three, in a ring", "kvq"),
                      ("all three, in the other ring", "vqk")):
@@ -264,9 +263,9 @@ mistake("hd-embedding-sliced", "Each head projects only its own slice of x, by a
         project="""parts = torch.arange(x.shape[-1]).chunk(num_heads)
 q, k, v = (torch.cat([x[..., p] @ w[p][:, p].T for p in parts], dim=-1) for w in (w_q, w_k, w_v))""")
 mistake("hd-embedding-sliced", "You cut x into slices before projecting, and multiply a slice, d_head features wide, "
-        "by a whole weight, which needs all D: an error, unless there is one head.", coding="by the whole weight",
-        only=("a head's slice by a whole weight",), project="x, x, x", split="q, k, v = (split_heads(x, num_heads) @ "
-        "w.T for w in (w_q, w_k, w_v))")
+        "by a whole weight, which needs all D: an error, unless there is one head. Each head must see the whole token.",
+        coding="by the whole weight", only=("a head's slice by a whole weight",), project="x, x, x",
+        split="q, k, v = (split_heads(x, num_heads) @ w.T for w in (w_q, w_k, w_v))")
 for coding, changes in {
     "slices of x": {"project": "n = x.size(-1) // num_heads\nq, k, v = x, x, x",
                     "split": "q, k, v = (split_heads(x, num_heads) @ w[:n, :n].T for w in (w_q, w_k, w_v))"},
@@ -312,6 +311,7 @@ for axis in (0, 1):
     for fill, hide in (("", {}), ("a large negative number", {"hide": "scores.masked_fill(~mask, -1e9)"})):
         alone("at-softmax-batch-or-head", coding=f"dim={axis} {fill}".strip(),
               weigh=f"torch.softmax(scores, dim={axis})", **hide)
+# with a mask the answers are as large as the number that was filled in, and only that could be compared
 mistake("at-no-softmax",
         only=("attention_one_token", "attention_values", "attention_one_head", "attention_sizes[width-5]"),
         weigh="scores")
@@ -344,12 +344,12 @@ alone("hd-detached", "The attention weights are cut off from autograd, so w_q an
       coding="the attention weights", weigh="torch.softmax(scores, -1).detach()")
 for which, letters in (("w_q, w_k and w_v", "qkv"), ("All four weights", "qkvo")):
     alone("hd-detached", f"{which} are {CUT_OFF}", coding=which, **{f"take_w_{x}": f"w_{x}.detach()" for x in letters})
-mistake("hd-dtype", "With a float64 input it raises an error: a tensor is float32.", coding="float32 within",
-        merge="merge_heads(heads).float()")
+mistake("hd-dtype", "With a float64 input it raises an error: somewhere a tensor is float32 whatever the input's dtype "
+        "is.", coding="float32 within", merge="merge_heads(heads).float()")
 mistake("hd-in-place", "You turn the caller's mask round in place (`logical_not_`).", "Make a new tensor: `~mask`, "
         "`w.T`.", coding="the mask", hide="scores.masked_fill(mask.logical_not_(), -INF)")
-mistake("hd-in-place", "You transpose the caller's weights (`t_`).", coding="the weights", project="x @ w_q.t_(), x @ "
-        "w_k.t_(), x @ w_v.t_()")
+mistake("hd-in-place", "You transpose the caller's weights in place (`t_`): the next call gets them the other way "
+        "round.", coding="the weights", project="x @ w_q.t_(), x @ w_k.t_(), x @ w_v.t_()")
 
 # --- just as right
 right("F.linear", project="F.linear(x, w_q), F.linear(x, w_k), F.linear(x, w_v)", mix="F.linear(joined, w_o)")
