@@ -115,8 +115,8 @@ for frame, shape in (("value[None]", "(1, T, T)"), ("value[None, None]", "(1, 1,
 mistake("cm-fixed-size", "Your mask has the same size whatever `seq_len` is.", "Build it from `seq_len`: shape "
         "(seq_len, seq_len).", only=("in its size",), length="torch.arange(5)")
 mistake("cm-fixed-size", "Your mask is cut from a table of fixed size: for a longer sequence it comes out too small.",
-        "Build it from `seq_len` at every call.", coding="up to a largest length", only=("in its size",),
-        length="torch.arange(min(seq_len, 64))")
+        "Build it from `seq_len` at every call, so that there is no longest length.", coding="up to a largest length",
+        only=("in its size",), length="torch.arange(min(seq_len, 64))")
 # the judge need not start CUDA for this (a second, and memory): to the probe an error says the same
 mistake("cm-device", 'You put the mask on a device by name (`.cuda()`, `device="cuda"`, `"mps"`). The function then '
         "fails on every machine that has no such device, and where it does not fail, on tensors that lie elsewhere.",

@@ -165,8 +165,8 @@ for coding, keep in (("", "value.long()"), ("float again", "value.long().float()
     mistake("pe-integer-output", "Your table holds only -1, 0 and 1: it was made of integers, which cuts off decimals.",
             "Make the table of floats: `torch.zeros(seq_len, d_model)`.", coding=coding, keep=keep)
 mistake("pe-is-parameter", "Your table asks for a gradient (`nn.Parameter` or `requires_grad=True`), so an optimizer "
-        "would change it.", "Return a plain tensor; a module keeps it as a buffer, with `register_buffer`.",
-        hold="torch.nn.Parameter(value)")
+        "would change it. This encoding is fixed.", "Return a plain tensor; a module keeps it as a buffer, with "
+        "`register_buffer`.", hold="torch.nn.Parameter(value)")
 mistake("pe-fixed-size", "Your table has the same number of rows whatever `seq_len` is.",
         "Build it for `seq_len` positions, or cut the first `seq_len` rows from the longer table.", only=("the length",
         ), take_seq_len="5000")
@@ -200,7 +200,7 @@ for name in ("float16", "bfloat16"):
             "Compute the angles in float32; where half precision is wanted, convert the finished table.",
             coding=f"angles in {name}", only=("far from the start",),
             turn=f"(positions.unsqueeze(1).to(torch.{name}) * rates.to(torch.{name})).double()")
-mistake("pe-low-precision", "Your table is float16, which keeps three decimals.", "Return float32.",
+mistake("pe-low-precision", "Your table is float16: three decimals are left of every value.", "Return float32.",
         coding="a float16 table", keep="value.half()")
 
 # --- just as right

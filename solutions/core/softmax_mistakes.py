@@ -43,8 +43,8 @@ mistake("sm-columns", "You normalise over the axis before the last: columns sum 
         "Normalise over `dim`.", shift="x - x.amax(-2, keepdim=True)", total="powers.sum(-2, keepdim=True)")
 mistake("sm-max-over-last", "The maximum runs over the last axis and the sum over `dim`, so the shift no longer "
         "cancels.", "Take the maximum over the same `dim` as the sum.", shift="x - x.amax(-1, keepdim=True)")
-mistake("sm-sum-all", "You divide by the total of the whole tensor; each slice has its own.", "Use `sum(dim=dim, "
-        "keepdim=True)`.", total="powers.sum()")
+mistake("sm-sum-all", "You divide by one total for the whole tensor; each slice along `dim` needs its own.",
+        "Use `sum(dim=dim, keepdim=True)`.", total="powers.sum()")
 LOST = "lost its axis, so it is broadcast along the wrong one: an error on most shapes, silently wrong on a square."
 mistake("sm-no-keepdim", f"The sum {LOST}", "Add `keepdim=True`.", total="powers.sum(dim)")
 mistake("sm-no-keepdim", f"The maximum {LOST}", "Add `keepdim=True`.", coding="maximum", shift="x - x.amax(dim)")
@@ -110,9 +110,9 @@ for decimals in (4, 3, 2):
     alone("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
           "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",
           coding=f"{decimals} decimals", result=f"value.round(decimals={decimals})")
-mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added): -inf gets a "
-        "little, too.", "Take it out: the total is at least 1.", only=("minus infinity",), power="torch.exp(shifted) + "
-        "1e-7")
+mistake("sm-never-zero", "No weight is ever 0 in your answer (`clamp(min=...)`, or a tiny number added to the powers): "
+        "-inf gets a little, too.", "Take the tiny number out: below the fraction line stands at least 1.",
+        only=("minus infinity",), power="torch.exp(shifted) + 1e-7")
 softmax.common("sm", "detached", "numpy", "float32", "float64", "integer", "view", "no_float16")
 
 # --- in place

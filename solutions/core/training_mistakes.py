@@ -241,9 +241,9 @@ mistake("tr-no-zero-grad", "Gradients pile up: `backward` adds to `.grad`, and n
 mistake("tr-zero-before-step", "The gradients are cleared between `backward` and `step`: no parameter ever moves.",
         "Move `zero_grad` to before `backward` or to after `step`.", pull="loss.backward()\noptimizer.zero_grad()")
 mistake("tr-no-step", "You never call `optimizer.step()`.", "Call `optimizer.step()` after `backward`.", move="pass")
-mistake("tr-step-before-backward", "The optimizer steps before `backward` has run: it finds no gradient, and the next "
-        "one is cleared before it steps again.", "Exchange the two: first `loss.backward()`, then `optimizer.step()`.",
-        coding="clear, step, backward", pull="optimizer.step()", move="loss.backward()")
+mistake("tr-step-before-backward", "The optimizer steps before `backward` has run: it finds no gradient, and the one "
+        "computed afterwards is cleared before the next step.", "Exchange the two: first `loss.backward()`, then "
+        "`optimizer.step()`.", coding="clear, step, backward", pull="optimizer.step()", move="loss.backward()")
 alone("tr-step-before-backward", "The optimizer steps between the forward pass and `backward`. From the second batch "
       "on this changes the parameters that `backward` still needs, and torch raises an error.",
       coding="step, clear, backward", clear="optimizer.step()", pull="optimizer.zero_grad()", move="loss.backward()")
@@ -262,8 +262,8 @@ NO_GRAD = "with torch.no_grad():\n    logits = model(inputs)"
 alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so `backward` has nothing to follow.",
       "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad", forward=NO_GRAD)
 alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on "
-      "the loss connects it with no parameter.", coding="no_grad, and requires_grad set", forward=NO_GRAD,
-      score="F.cross_entropy(flat, answers).requires_grad_()")
+      "the loss does not connect it with the parameters, and nothing moves.", coding="no_grad, and requires_grad set",
+      forward=NO_GRAD, score="F.cross_entropy(flat, answers).requires_grad_()")
 mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs.", "Take out the minus: cross-entropy is "
         "already the negative log-probability.", pull="loss = -loss\nloss.backward()")
 alone("tr-ascent", "The loss is right, but its gradient has the wrong sign, so every step makes the loss larger.",
@@ -327,9 +327,9 @@ mistake("tr-last-token-only", "The loss looks at the last position only, so T �
 
 # --- the loss
 FLATTEN = "Flatten both, `logits.flatten(0, 1)` and `targets.flatten()`, or use `logits.transpose(1, 2)`."
-mistake("tr-bad-reshape", "`view` (or `reshape`) to (B, V, T) does not swap axes, it cuts the numbers anew: the scores "
-        "are others'.", FLATTEN, flatten="logits.reshape(logits.size(0), logits.size(2), logits.size(1))",
-        answers="targets")
+mistake("tr-bad-reshape", "`view` (or `reshape`) to (B, V, T) does not swap axes, it cuts the same numbers anew: the "
+        "shape fits, but each position gets scores that belong to others.", FLATTEN,
+        flatten="logits.reshape(logits.size(0), logits.size(2), logits.size(1))", answers="targets")
 for one, other, changes in (("logits", "targets", {"flatten": "logits.transpose(0, 1).flatten(0, 1)"}),
                             ("targets", "logits", {"answers": "targets.T.flatten()"})):
     alone("tr-bad-reshape", f"The {one} are flattened position by position and the {other} row by row, so scores and "
@@ -361,8 +361,8 @@ mistake("tr-reduction-none", 'Your loss holds one number for each position (`red
 mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are no numbers "
         "to hit.", "Use cross-entropy.", score="F.mse_loss(flat, one_hot(flat, answers))")
 alone("tr-loss-as-mse", "The loss is the squared distance of the probabilities from a one-hot vector: it hardly "
-      "punishes a sure mistake.", coding="of probabilities", score="F.mse_loss(flat.softmax(-1), one_hot(flat, "
-      "answers))")
+      "punishes a confident wrong answer, and its gradient vanishes there.", coding="of probabilities",
+      score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
 for coding, what, score in (
     ("", "compares the chosen token's number (`argmax`) with the target's", "(flat.argmax(-1) - answers).square()"),
     ("the share of errors", "is the share of wrong choices (`argmax`)", "(flat.argmax(-1) != answers)"),
@@ -373,8 +373,8 @@ for coding, what, score in (
 train_step.mistake("tr-log-epsilon", "A small constant inside the logarithm, log(p + ε), hides how unlikely a token "
                    "was: the loss levels off at −ln ε, and beyond it the gradient vanishes.", LOG_FIRST,
                    only=("tokens ever less likely",), score="picked((flat.softmax(-1) + 1e-9).log(), answers)")
-train_step.mistake("tr-log-of-softmax", "You take the logarithm of a softmax (or of exp / sum): for scores a hundred "
-                   "apart it is log(0) or NaN.", LOG_FIRST, only=("scores 200 apart",),
+train_step.mistake("tr-log-of-softmax", "You take the logarithm of a softmax (or of exp / sum): where scores lie a "
+                   "hundred apart it is log(0) or NaN.", LOG_FIRST, only=("scores 200 apart",),
                    score="picked(flat.softmax(-1).log(), answers)")
 PLAIN, CROSS = "Use plain `cross_entropy(flat, answers)`.", "F.cross_entropy(flat, answers{})"
 for id, says, suggests, score in (
@@ -421,10 +421,10 @@ CALL = "train_step(model, optimizer, inputs, targets)"
 ADD = f"losses.append({CALL})"
 WHOLE_LOOP = "Go through all batches, and put `return` after the loop."
 EVERY = "Take out the `break`: every batch has its step, whatever its loss."
-mistake("tr-first-batch-only", "The loop stops after the first batch: a `break` (or a `return`) is inside it.",
+mistake("tr-first-batch-only", "The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
         WHOLE_LOOP, coding="break", append=f"{ADD}\nbreak")
-alone("tr-first-batch-only", "The `return` is inside the loop.", coding="return", append=f"return [{CALL}]",
-      finish="None")
+alone("tr-first-batch-only", "The loop stops after the first batch: the `return` is inside it.", coding="return",
+      append=f"return [{CALL}]", finish="None")
 alone("tr-first-batch-only", "The loop ends at the first batch, with a `return` inside it that gives back one loss "
       "instead of a list.", coding="its loss alone", append=f"return {CALL}", finish="None")
 mistake("tr-first-batch-only", "Every step is taken on the first batch; the others are never seen.",
