@@ -17,14 +17,15 @@ whole = examination.load_file
 
 def shortened(path):
     checks = whole(path)
-    checks.STEPS, checks.PART, checks.SHOWN, checks.SAMPLE = 4, 2, 2, 5
+    checks.__dict__.update({sizes})
     {also}
     return checks
 
 examination.load_file = shortened
-sys.argv = ["learn", "build", "tiny_gpt"]
+sys.argv = ["learn", "build", "{lesson}"]
 main()
 """
+FEW = {"STEPS": 4, "PART": 2, "SHOWN": 2, "SAMPLE": 5}
 INTERRUPTED = """
     def build(submission, rand, real=checks.build):
         yield next(real(submission, rand))
@@ -33,9 +34,12 @@ INTERRUPTED = """
 """
 
 
-def build(workspace: Path, also: str = "") -> CompletedProcess[str]:
-    """`learn build tiny_gpt`, of a few steps."""
-    return run_command("code", SHORT.format(also=also.strip()), cwd=workspace, env=environment(ROOT))
+def build(
+    workspace: Path, also: str = "", lesson: str = "tiny_gpt", sizes: dict[str, int] = FEW
+) -> CompletedProcess[str]:
+    """`learn build`, of a few steps."""
+    code = SHORT.format(also=also.strip(), lesson=lesson, sizes=sizes)
+    return run_command("code", code, cwd=workspace, env=environment(ROOT))
 
 
 def test_weights_are_written_when_all_is_done_and_then_checked(tmp_path):
@@ -73,6 +77,17 @@ def test_weights_of_the_reference_are_not_left_as_the_learners(tmp_path):
         "Nothing is kept: that was the reference. Write models/tiny_gpt.py, then build yours."
     )
     assert not (work / "models/tiny_gpt.safetensors").exists()
+
+
+def test_it_says_that_the_file_of_its_own_lesson_is_no_piece(tmp_path):
+    """What two_bits builds is made of the lessons before it: whoever has written models/two_bits.py is told so."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    (work / "models/two_bits.py").write_text((ROOT / "solutions/models/two_bits.py").read_text())
+    done = build(work, lesson="two_bits", sizes={"STEPS": 40})
+
+    assert done.returncode == 0, done.stderr
+    said = "This is made of the lessons before it, without models/two_bits.py: `learn check two_bits` tries that."
+    assert said in " ".join(done.stdout.split())
 
 
 def test_without_a_name_it_lists_what_can_be_built_and_what_is_missing(tmp_path):

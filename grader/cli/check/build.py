@@ -34,11 +34,12 @@ ASK = "ask for a course with its solutions"
 @course_option
 @click.pass_context
 def command(ctx: click.Context, lesson: str | None, seed: int) -> None:
-    """Train a model of your own solved lessons; see it write.
+    """Train a model of your own solved lessons; see what it learns.
 
-    It shows where its heads look, too, or writes weights beside your file for `learn check` to measure. Pieces that you
-    have not solved are the reference's; weights are kept only of a model that you wrote. Your code runs in a process of
-    its own, as in `learn check`. Without LESSON, it lists what can be built, and of which pieces.
+    It writes or sorts, and shows where its heads look, or writes weights beside your file for `learn check` to measure.
+    Pieces that you have not solved are the reference's; weights are kept only of a model that you wrote. It says so
+    where your file of LESSON itself is no piece of it. Your code runs in a process of its own, as in `learn check`.
+    Without LESSON, it lists what can be built, and of which pieces.
 
     \b
     Example:
@@ -53,6 +54,9 @@ def command(ctx: click.Context, lesson: str | None, seed: int) -> None:
     submission, pieces = _assemble(context, chosen)
     for piece, mine in pieces.items():
         put(f"  {piece:22} {paint('yours', 'good') if mine else paint('the reference', 'quiet')}")
+    if chosen.name not in submission.siblings and context.edited_at(chosen):
+        path, check = short_path(context.require_workspace().exercise_path(chosen)), f"learn check {chosen.name}"
+        put(wrap(f"This is made of the lessons before it, without {path}: `{check}` tries that."))
     put()
     _train(context, chosen, submission, seed, pieces.get(chosen.name, True))
 

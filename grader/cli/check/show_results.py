@@ -52,7 +52,7 @@ def _suggest_next_lesson(run: CheckRun, result: LessonResult) -> LessonResult:
     lesson, is_new = run.context.course.lessons[result.lesson], not run.progress[result.lesson].solved
     more = [asked] if is_new and has_questions(lesson) else []
     if is_new and is_file(lesson.build_path):
-        more.append(Suggestion("See it train, of your own pieces.", f"learn build {result.lesson}"))
+        more.append(Suggestion("See a model of your own lessons train.", f"learn build {result.lesson}"))
     return replace(result, suggestions=(first, *more, *result.suggestions[1:]))
 
 
