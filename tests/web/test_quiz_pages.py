@@ -133,11 +133,26 @@ def test_what_was_missed_is_asked_again(sitting: Sitting) -> None:
     sitting.post(address, **sitting.asked(address), certainty="?")
     page = sitting.visitor.read("/quiz")
     assert "Ask again what is due or was missed (1)" in page
-    assert "Broken off" in page and "1 of " in page
+    assert "Not finished" in page and "1 of " in page
 
     review = sitting.begin(mode="review")
     assert review != address
     assert sitting.asked(review)["family"] == sitting.workspace.log()[0].family
+
+
+def test_a_sitting_ends_with_its_last_answer(sitting: Sitting) -> None:
+    """It waits while what was missed comes again, and says that; whoever leaves at the last mark has finished it."""
+    with Store.open(sitting.workspace.progress) as store:
+        planned = QuizLog(store.database).begin_session("quiz", ["every_kind"], [("every_kind.choice", 1)])
+    address = f"/quiz/{planned.session.id}"
+    sitting.post(address, **sitting.asked(address), certainty="?")
+    page = sitting.visitor.read("/quiz")
+    assert address in page and "all answered, what you missed comes again" in page
+
+    sitting.post(address, **sitting.asked(address), certainty="?")
+    assert "Not known yet" in sitting.visitor.read(f"{address}/mark")
+    assert "Not finished" not in sitting.visitor.read("/quiz")
+    assert "of 10</b> known" in sitting.visitor.read(address)
 
 
 @pytest.mark.parametrize("path", ["/quiz/nope", "/quiz/nope/mark", "/quiz/nope/reading", "/quiz/..%2fx"])
@@ -247,10 +262,11 @@ def test_the_assessment_is_begun_as_an_exam_with_what_is_expected(sitting: Sitti
 
 
 def test_one_topic_is_begun_as_an_exam(sitting: Sitting) -> None:
-    """As `learn quiz TOPIC --exam` begins it: the box stands in the form of the topics, and no mark follows."""
-    forms = re.findall("<form.*?</form>", sitting.visitor.read("/quiz"), re.DOTALL)
-    [form] = [each for each in forms if 'value="every_kind"' in each]
-    assert 'name="mode" value="exam"' in form
+    """As `learn quiz TOPIC --exam` begins it: the box is in the topics' form, below their heading; no mark follows."""
+    sections = re.findall("<section>.*?</section>", sitting.visitor.read("/quiz"), re.DOTALL)
+    [section] = [each for each in sections if 'value="every_kind"' in each]
+    assert section.startswith("<section><h2>One topic</h2>\n<form") and section.count("<form") == 1
+    assert 'name="mode" value="exam"' in section
 
     address = sitting.begin(topic="every_kind", mode="exam")
     answer = sitting.post(address, **sitting.asked(address), certainty="?")

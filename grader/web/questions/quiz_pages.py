@@ -181,6 +181,8 @@ class QuizPages:
                 session.answer(turn, typed, certainty if certainty in CERTAINTIES else "", seconds)
             except Unreadable as error:
                 return self._ask(quiz, session, turn, typed, str(error))
+            if session.data.mode != "exam" and session.next_turn() is None:
+                quiz.log.finish(session.data.id, datetime.now(UTC))  # whoever leaves at the last mark is done, too
             return _go(session.data.id if session.data.mode == "exam" else f"{session.data.id}/mark")
 
     def mark(self, request: Request) -> Response:
@@ -240,9 +242,11 @@ def _is_there(quiz: Quiz, planned: PlannedSession) -> bool:
 def _describe(quiz: Quiz, planned: PlannedSession) -> dict[str, Any]:
     """Say of a sitting what it is on and how far it is."""
     session = restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
+    turn, done = session.next_turn(), f"{len(session.first_tries)} of {len(planned.plan)} answered"
     title = "Review" if planned.session.mode in ("review", "redo") else _title(quiz, planned.session.topics)
     title = {"exam": "Exam: ", MODE: "In your own words: "}.get(planned.session.mode, "") + title
-    return {"id": planned.session.id, "title": title, "done": len(session.first_tries), "of": len(planned.plan)}
+    state = "all answered, what you missed comes again" if turn and turn.repeated else done if planned.plan else ""
+    return {"id": planned.session.id, "title": title, "state": state}
 
 
 def _marks(quiz: Quiz, session: Session) -> list[dict[str, Any]]:
