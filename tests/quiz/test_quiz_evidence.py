@@ -358,6 +358,22 @@ def report_of(workspace) -> str:
     return " ".join(done.stdout.split())
 
 
+def test_what_is_in_no_facet_is_named_below_them(tmp_path):
+    """Answers on the tool say nothing of transformers: terminal and page tell whose they are."""
+    workspace = start_workspace(tmp_path, ROOT)
+    take_assessment(workspace, {})
+    assert "In none of them" not in report_of(workspace)
+    family = next(each for each in FAMILIES.values() if each.counts_for == "pytorch_craft")
+    with Store.open(workspace / ".selfattend" / "progress.db") as store:
+        log = QuizLog(store.database)
+        begun = log.begin_session("quiz", [family.topic], [(family.id, 1)])
+        sitting = restore_session(BANK, log, begun.session, begun.plan)
+        sitting.answer(sitting.next_turn(), "?")
+    assert "In none of them: PyTorch craft." in report_of(workspace)
+    learn("report", "--html", "report.html", cwd=workspace, course=ROOT)
+    assert "In none of them: PyTorch craft.</caption>" in (workspace / "report.html").read_text()
+
+
 def test_strong_in_why_and_weak_in_maths(tmp_path):
     """Who knows why things are so, and cannot work them out, reads that, and what to do about it."""
     workspace = start_workspace(tmp_path, ROOT)

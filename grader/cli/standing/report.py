@@ -105,7 +105,7 @@ def report_lines(assessment: Assessment) -> Iterator[str]:
     """Yield the lines of the report."""
     yield from _numbers(assessment)
     yield from section("Topics", _topics(assessment))
-    yield from section("Facets", _facets(assessment["facets"]))
+    yield from section("Facets", _facets(assessment))
     if any(each["partly"] for each in (*assessment["topics"], *assessment["facets"])):
         yield paint(wrap("+ others were right in part, which counts as such", 2), "quiet")
     passed = paint(signs().passed, "good")
@@ -192,7 +192,8 @@ def _counts(each: Mapping[str, Any]) -> str:
     return f"{each['right']}{'+' * bool(each['partly'])} of {each['items']}".rjust(COUNT_COLUMNS)
 
 
-def _facets(facets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _facets(assessment: Assessment) -> Iterator[str]:
+    facets = assessment["facets"]
     longest = min(max((len(each["title"]) for each in facets), default=0), max(MIN_TITLE, width() - FACET_COLUMNS))
     for each in facets:
         interval = f"{each['low']:.1f} to {each['high']:.1f}"
@@ -202,6 +203,9 @@ def _facets(facets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         line = f"  {title:<{longest}}  {each['score']:>4.1f}  {_counts(each)}  {interval:>11}"
         yield f"{line}  {paint(text, style)}" if text else line
     yield from filter(None, [paint(wrap(facet_sentence(facets), 2), "strong") if facets else ""])
+    if facets and assessment["also"]:
+        titles = ", ".join(each["title"] for each in assessment["also"])
+        yield paint(wrap(f"In none of them: {titles}.", 2), "quiet")
 
 
 def facet_sentence(facets: Sequence[Mapping[str, Any]]) -> str:
