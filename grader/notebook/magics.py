@@ -64,6 +64,9 @@ class CourseMagics(Magics):
     def quiz(self, count: int | str = FEW, topic: str = "") -> None:
         """Ask some questions on the last lesson, or on a topic: `quiz(3)`, `quiz("softmax")`, `quiz(3, "softmax")`."""
         number, topic = (FEW, count) if isinstance(count, str) else (count, topic)
+        if not isinstance(number, int) or number < 1 or not isinstance(topic, str):
+            print('How many questions, or on what? quiz(3), quiz("softmax") or quiz(3, "softmax")')
+            return
         try:
             ask_questions(topic or self.lesson, number, print, input)
         except StdinNotImplementedError:

@@ -102,6 +102,8 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
     quiz = Workspace(inside.parent / "quiz")
     kernel(f"import os; os.environ.update({environment(quiz.course)!r}); os.chdir({str(quiz.folder)!r})")
     assert "No answer can be typed here" in kernel("quiz(1, 'topic0')")
+    for given in ("0", "-1", "2.5", "None", "3, 4", "3, None"):
+        assert kernel(f"quiz({given})").startswith("How many questions, or on what? quiz(3)"), given
 
 
 @pytest.mark.parametrize("line", ["{", "", "[]", "7", "{}", '{"do": "boil", "lesson": "argmax_2d", "cells": []}',
