@@ -99,7 +99,7 @@ def judge_with(
     with with_workers(replace(course, limits=limits), device, isolation) as (launcher, found):
         if isinstance(launcher, ForkServerLauncher):
             launcher.fork_ahead()
-        with _without_garbage_collection():
+        with interruptible(), _without_garbage_collection():
             from grader.judge.examination import with_judge  # not before the launcher has started: it imports pytest
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a known mistake may make torch warn: not of anything the learner wrote
@@ -117,8 +117,8 @@ def with_workers(course: Course, device: str = "auto", isolation: str = "availab
         course.arrays, policy, course.limits, sandbox=isolation == "required", accept=accept_for(isolation)
     )
     try:
-        with _interruptible():
-            with _without_garbage_collection():
+        with interruptible():
+            with interruptible(), _without_garbage_collection():
                 found = _device_for(device, course.arrays, isolation)
             if found == "cuda":
                 launcher = _for_cuda(launcher, course)
@@ -216,19 +216,23 @@ def _end(launcher: Launcher, seconds: float) -> None:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def interruptible(tell: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Ctrl-C always comes out as KeyboardInterrupt: pytest answers it in its own way while it collects.
 
-    So it does, without a word, where it is raised in a callback of the import system, from which nothing can come out.
+    So it does, without a word, where it is raised in a callback of the import system, from which nothing can come out;
+    at the end of the block, or earlier where whoever waits in it is reached by `tell`, which a signal calls.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came = False
+    came, outer = False, signal.getsignal(signal.SIGINT)
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal came
         came = True
+        tell()
+        if callable(outer):
+            outer(number, frame)
         raise KeyboardInterrupt
 
     def hide_interrupt(ignored: sys.UnraisableHookArgs) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import queue
 import shutil
 import signal
 import sys
 import weakref
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
@@ -278,16 +279,31 @@ def test_a_run_is_asked_once_of_a_submission_and_never_of_the_reference(tmp_path
 def test_ctrl_c_in_a_callback_comes_out_without_a_word():
     """Python prints what is raised where it can come out to nobody, as in a callback of its imports; not this."""
     thing = Event()
-    with pytest.raises(KeyboardInterrupt), session._interruptible():
+    with pytest.raises(KeyboardInterrupt), session.interruptible():
         _told = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
         del thing
+
+
+def test_ctrl_c_that_was_lost_reaches_whoever_waits():
+    """Lost in a callback, as while PyTorch is imported, it ends at once a wait without end that is told of it."""
+    events = queue.SimpleQueue()
+    with (
+        pytest.raises(KeyboardInterrupt),
+        session.interruptible(lambda: events.put("stopped")),
+        session.interruptible(),
+    ):
+        with suppress(KeyboardInterrupt):  # as the interpreter does
+            signal.raise_signal(signal.SIGINT)
+        assert events.get(timeout=0) == "stopped"
+        raise RuntimeError
+    assert events.empty()
 
 
 def test_an_interrupt_before_the_with_has_begun_is_told_once(monkeypatch):
     """Ctrl-C right after the handler is there ends in one KeyboardInterrupt: the context says nothing more."""
     told = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
-    before, context = signal.getsignal(signal.SIGINT), session._interruptible()
+    before, context = signal.getsignal(signal.SIGINT), session.interruptible()
     context.__enter__()
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)

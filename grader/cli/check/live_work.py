@@ -56,7 +56,11 @@ class LiveWork:
         judge_with(course, course.lessons.values(), begin, device=self.run.device)
 
     def judge_saves(self, drive: Callable[[], None], follows: Callable[[Lesson], bool]) -> None:
-        """Start the judge and call `drive`; meanwhile each save of a lesson that it follows is an event."""
+        """Start the judge and call `drive`; meanwhile each save of a lesson that it follows is an event.
+
+        Ctrl-C is one, too: Python loses what is raised in some of its imports, and `drive` waits without end.
+        """
+        from grader.judge.session import interruptible
         from grader.live.saved_files import SavedFiles
 
         workspace = self.run.context.require_workspace()
@@ -72,7 +76,15 @@ class LiveWork:
             with SavedFiles(workspace.root, files, on_save):
                 drive()
 
-        self.with_judge(begin)
+        with interruptible(lambda: self.events.put(("stopped", None))):
+            self.with_judge(begin)
+
+    def take(self, wait: bool = True) -> tuple[str, Any]:
+        """Return the next event. Raises queue.Empty, and KeyboardInterrupt where Ctrl-C came and was lost."""
+        event = self.events.get(block=wait)
+        if event[0] == "stopped":
+            raise KeyboardInterrupt
+        return event
 
     def examine(self, lesson: Lesson, submission: Submission | None = None) -> bool:
         """Judge a submission, or the lesson's file as it is now; return False if a newer save overtook that."""

@@ -90,7 +90,7 @@ class _Watch:
     def _drive(self) -> None:
         with self._on_screen() if self.screen else nullcontext():
             self._examine()
-            while self._answer(*self.work.events.get()):
+            while self._answer(*self.work.take()):
                 pass
 
     def _answer(self, kind: str, what: Any) -> bool:

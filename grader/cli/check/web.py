@@ -98,10 +98,10 @@ def _publish_verdicts(work: LiveWork, feed: Feed) -> None:
 
 def _take(work: LiveWork, wait: bool) -> list[tuple[str, Lesson]]:
     """Return what happened since; with `wait` something is waited for."""
-    events = [work.events.get()] if wait else []
+    events = [work.take()] if wait else []
     while True:
         try:
-            events.append(work.events.get_nowait())
+            events.append(work.take(wait=False))
         except queue.Empty:
             return events
 
