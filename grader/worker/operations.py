@@ -125,7 +125,7 @@ class ModuleHost:
 
     def do_build(self, request: Request) -> Reply:
         """Make an object of one of the module's classes; `state` is loaded into it by name."""
-        made = self.namespace[request["name"]](*self._resolve(request["args"]), **self._resolve(request["kwargs"]))
+        made = self._find(request["name"])(*self._resolve(request["args"]), **self._resolve(request["kwargs"]))
         missing: list[str] = []
         unexpected: list[str] = []
         if request.get("state") is not None:
@@ -197,10 +197,16 @@ class ModuleHost:
     def _target(self, request: Request) -> Any:
         """Return what a request calls: a function, an object, a method of it, or what reads an attribute of it."""
         target = request["target"]
-        found = self.objects[target.number] if isinstance(target, Handle) else self.namespace[target]
+        found = self.objects[target.number] if isinstance(target, Handle) else self._find(target)
         if "attribute" in request:
             return partial(getattr, found, request["attribute"])
         return getattr(found, request["method"]) if "method" in request else found
+
+    def _find(self, name: str) -> Any:
+        """Return what the module defines under a name. Raises NameError, as Python does for a learner."""
+        if name not in self.namespace:
+            raise NameError(f"name {name!r} is not defined")
+        return self.namespace[name]
 
     def _resolve(self, value: Any) -> Any:
         """Replace every handle by its object."""

@@ -19,6 +19,7 @@ from grader.course.load_course import load
 from grader.errors import CourseError
 from grader.judge.errors import LearnerError
 from grader.judge.processes.launcher import Launcher
+from grader.judge.tracing.shape_words import describe_ending
 from grader.model import Submission
 from grader.model.picture import Picture
 from grader.reports.formats import to_picture_file
@@ -170,6 +171,17 @@ def test_complex_answers_and_those_too_far_apart_are_drawn(answer: str, launcher
 
     assert [each.is_right for each in drawn] == [False, False]
     assert all(draw(each, Layout(80, colour=True, palette="truecolor")) for each in drawn)
+
+
+def test_a_function_of_another_name_is_missed_in_pythons_words(launcher: Launcher) -> None:
+    """Where a file defines `attention`, no dictionary of ours is spoken of; the shapes tell it likewise."""
+    lesson, source = course().lessons["attention"], "def attention(q, k, v, mask=None):\n    return v\n"
+    [picture, *_] = pictures(launcher, "attention", source)
+    says = "NameError: name 'scaled_dot_product_attention' is not defined"
+    assert f"Yours gives no answer. {says}" in picture.notes
+    submission = Submission("attention", "attention.py", source)
+    calls = run_judge(launcher, "attention", lambda judge: judge.trace(lesson, submission))
+    assert says in describe_ending(calls[0])
 
 
 def test_what_cannot_be_loaded_has_no_picture(launcher: Launcher) -> None:
