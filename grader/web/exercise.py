@@ -77,10 +77,13 @@ def _read(path: Path) -> bytes:
     """Read an ordinary file: a link could lead out of the workspace, and somebody else may have made it."""
     try:
         raw = read_bounded(path, MAX_BYTES + 1)
+    except FileNotFoundError:
+        next_step = "learn start (it adds the files that are missing)"
+        raise WorkspaceError("there is no such file", where=str(path), next_step=next_step) from None
     except OSError as error:
-        what = "there is no such file" if not is_file(path) else f"the file is not edited here: {error.strerror}"
-        next_step = "learn start (it adds the files that are missing)" if not is_file(path) else ELSEWHERE
-        raise WorkspaceError(what, where=str(path), next_step=next_step) from None
+        what = "a Python file is needed, and this is none" if not is_file(path) else "the file is not edited here"
+        next_step = ELSEWHERE if is_file(path) else "move it away; `learn start` then adds the file"
+        raise WorkspaceError(f"{what}: {error.strerror}", where=str(path), next_step=next_step) from None
     if len(raw) > MAX_BYTES:
         raise WorkspaceError("the file is larger than 250 kB", where=str(path), next_step=ELSEWHERE)
     return raw

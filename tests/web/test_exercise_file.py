@@ -47,6 +47,16 @@ def test_a_file_that_cannot_be_edited_here_stays_as_it_is(file: Path, content: b
     assert file.read_bytes() == content
 
 
+def test_a_folder_in_its_place_is_told_as_one(file: Path) -> None:
+    """It is there, so `learn start` alone would add nothing; a file that is missing it does add."""
+    file.unlink()
+    with pytest.raises(WorkspaceError, match=r"no such file[\s\S]*learn start \("):
+        read_work(file)
+    file.mkdir()
+    with pytest.raises(WorkspaceError, match=r"this is none: Is a directory[\s\S]*move it away"):
+        read_work(file)
+
+
 def test_a_link_is_not_followed(file: Path) -> None:
     """It could lead out of the workspace, and somebody else may have made it."""
     link = file.with_name("link.py")
