@@ -28,8 +28,10 @@ def _address(command: str) -> str:
     return found.format(words[2])
 
 
-def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | None, trouble: str) -> dict[str, Any]:
-    """Return the event; `trouble` is why the last save has no verdict."""
+def verdict_event(
+    lesson: Lesson, verdict: LessonResult | None, before: float | None, trouble: str, *, has_pages: bool = True
+) -> dict[str, Any]:
+    """Return the event; `trouble` is why the last save has no verdict. Without pages what is next is no link."""
     if trouble or verdict is None:
         return {
             "state": "trouble",
@@ -38,7 +40,9 @@ def verdict_event(lesson: Lesson, verdict: LessonResult | None, before: float | 
     view = lesson_view(lesson.name, lesson.title, verdict, before)
     own = {f"learn {command} {lesson.name}" for command in ("check", "read")}  # a save and this page do that
     told = [each for each in verdict.suggestions if each.command not in own]
-    view["suggestions"] = [{"says": each.says, "command": each.command, "at": _address(each.command)} for each in told]
+    view["suggestions"] = [
+        {"says": each.says, "command": each.command, "at": _address(each.command) if has_pages else ""} for each in told
+    ]
     view["marks"] = [*view["rest"], *view["wrong"]]
     html = render("live_verdict", {"trouble": "", "lesson": view}, TEMPLATES)
     return {

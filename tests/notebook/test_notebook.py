@@ -251,6 +251,16 @@ def test_a_verdict_names_lines_by_their_cells(inside: Path, monkeypatch: pytest.
         judge.close()
 
 
+def test_what_is_next_can_be_done_in_the_notebook(inside: Path) -> None:
+    """A hint and questions by magic and function; no link leads to pages that a notebook does not have."""
+    judge = CellJudge()
+    wrong, right = (judge.ask(do="check", lesson="argmax_2d", cells=[code]) for code in (WRONG, "".join(RIGHT)))
+    judge.close()
+    for told in (wrong["text"], wrong["html"]):
+        assert "%hint argmax_2d" in told and "learn hint" not in told
+    assert "<a " not in wrong["html"] + right["html"] and "Go on with" in right["html"]
+
+
 def test_questions_are_asked_below_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many are asked, what is no answer costs nothing, q stops, and what was answered is kept."""
     quiz = Workspace(tmp_path)

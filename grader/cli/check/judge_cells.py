@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Set
 from dataclasses import replace
@@ -29,7 +30,7 @@ from grader.cli.options import course_option
 from grader.cli.run_command import run
 from grader.errors import SelfattendError, SubmissionError, UsageError
 from grader.files import is_file
-from grader.model import Lesson, Submission
+from grader.model import Lesson, Submission, Suggestion
 from grader.terminal.console import make_layout
 
 if TYPE_CHECKING:
@@ -93,9 +94,16 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
     if trouble := work.troubles.get(lesson.name):
         return {"trouble": trouble}
     verdict, before = tell_cells(work.verdicts[lesson.name], submission), work.before[lesson.name]
-    event = verdict_event(lesson, verdict, before, "")
+    verdict = replace(verdict, suggestions=tuple(map(_in_notebook, verdict.suggestions)))
+    event = verdict_event(lesson, verdict, before, "", has_pages=False)
     text = assessment(verdict, make_layout(more="learn check FILE.ipynb -v"), title=lesson.title, before=before)
     return {"html": _frame(event["html"]), "text": text, "passed": verdict.passed}
+
+
+def _in_notebook(suggestion: Suggestion) -> Suggestion:
+    """Return a suggestion with what does in a cell what its command does in a terminal, if anything does."""
+    magic = re.sub(r"^learn (hint|trace) (\w+)$", r"%\1 \2", suggestion.command)
+    return replace(suggestion, command=re.sub(r"^learn quiz (\w+)$", r'quiz("\1")', magic))
 
 
 def _frame(html: str) -> str:
