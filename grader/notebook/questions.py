@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 LEARN = (sys.executable, "-P", "-m", "grader.cli.learn.group")  # -P: no module of the notebook's folder
-STOP = "q"
+STOP = ("q", "quit")
+PROMPT = "Your answer (? if you do not know it, 48! if sure, 48? for a guess; q stops): "
 
 
 def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Callable[[str], str]) -> None:
@@ -26,14 +27,15 @@ def ask_questions(topic: str, count: int, put: Callable[[str], None], read: Call
             for event in map(json.loads, quiz.stdout):
                 if event["event"] == "question":
                     if not count:
+                        put("Every answer is kept; call quiz again to go on.")
                         break
                     event["of"] = min(event["of"], event["number"] - 1 + count)
                 count -= event["event"] == "mark"
                 for text in _say(event):
                     put(text)
                 if event["event"] in ("question", "unreadable"):
-                    typed = read(f"Your answer (48! is sure, 48? a guess, {STOP} stops): ")
-                    if typed.strip().lower() == STOP:
+                    typed = read(PROMPT)
+                    if typed.strip().lower() in STOP:
                         break
                     quiz.stdin.write(f"{typed}\n")
                     quiz.stdin.flush()
