@@ -520,7 +520,7 @@ def test_ctrl_c_says_how_to_go_on(workspace):
     assert code == 130 and "Traceback" not in rest
     assert "Stopped. 1 of 5 questions answered and kept." in rest and "learn quiz topic0" in rest
     with in_terminal(workspace) as terminal:
-        assert "“Topic topic0”: 1 of 5 questions answered" in terminal.until("Go on with it?")
+        assert "“Topic topic0”: 1 of 5 answered" in terminal.until("Go on with it?")
         terminal.type("\r")
         terminal.until("2 of 5")
         assert terminal.until("\n> ") == shown
@@ -549,10 +549,10 @@ def test_several_unfinished_sittings_are_listed(workspace):
     with in_terminal(workspace) as terminal:
         screen = terminal.until("n begins another")
         assert "3 sessions not finished" in screen and "1  your own words on “Topic topic0”: begun just now" in screen
-        assert "3  “Topic topic0”: 1 of 5 questions answered" in screen
+        assert "3  “Topic topic0”: 1 of 5 answered" in screen
         assert "its answers count; its other questions are not asked" in " ".join(screen.split())
         terminal.type("4\r")
-        terminal.until("Type a number from 1 to 3, e and a number, or n.")
+        terminal.until("Type a number from 1 to 3, e and a number, n or q.")
         terminal.type("e2\r")
         terminal.until("2 sessions not finished")
         terminal.until("n begins another")
@@ -567,6 +567,20 @@ def test_several_unfinished_sittings_are_listed(workspace):
     with Store.open(workspace.progress) as store:
         assert len(QuizLog(store.database).unfinished()) == 2
     assert len(workspace.log()) == 3
+
+
+def test_unfinished_sittings_are_listed_in_a_narrow_terminal(workspace):
+    """No word is cut where a line ends; what waits for its misses says so; q stops there and at the offer of one."""
+    workspace.learn("quiz", "topic0", *ALL, stdin="?\n" * 5)
+    workspace.learn("quiz", "topic1", *ALL, stdin="?\n")
+    for arguments in ((), ("topic0",)):
+        with in_terminal(workspace, *arguments, columns=40) as terminal:
+            screen = terminal.until("stops ")
+            terminal.type("q\r")
+            rest, code = terminal.end()
+        assert code == 1 and "Stopped before the first question." in rest
+        assert max(map(len, screen.splitlines())) <= 40
+        assert "“Topic topic0”: all answered, what you missed comes again" in " ".join(screen.split())
 
 
 def test_ctrl_d_and_q_stop_too(workspace):

@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.model import Course
 from grader.quiz.bank.bank import Bank
 from grader.store.quiz_log import PlannedSession, QuizLog
-from grader.terminal.text import ago, plural
+from grader.terminal.text import ago
 
 WHEN_ENDED = "Where a session is ended, its answers count; its other questions are not asked."
 REPORT = ("learn report", "what you know, as far as it was checked")
@@ -63,11 +63,10 @@ def ask_to_resume(quiz: QuizContext, planned: PlannedSession, title: str, anew: 
     """
     yes = not anew
     if yes and quiz.terminal is not None:
-        done = len(quiz.session(planned).first_tries)
-        state = f"{done} of {plural(len(planned.plan), 'question')} answered, begun {ago(planned.session.started)}"
+        state = f"{quiz.session(planned).describe_progress()}, begun {ago(planned.session.started)}"
         quiz.terminal.show(wrap_paragraphs(f"You are in the middle of {title}: {state}. {WHEN_ENDED}"))
         prompt = "Go on with it? (Enter: yes; n ends it as it stands, and begins another) "
-        yes = quiz.terminal.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y") == "y"
+        yes = quiz.terminal.choose(prompt, {"y": "y", "yes": "y", "n": "n", "no": "n"}, "y", can_stop=True) == "y"
     if not yes:
         quiz.log.finish(planned.session.id, datetime.now(UTC))
     return yes

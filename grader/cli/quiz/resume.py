@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 from grader.cli.quiz.context import REPORT, WHEN_ENDED, session_command, session_title
 from grader.cli.quiz.dialogue import QuizContext, hold_session
-from grader.cli.quiz.prompt import Prompter
-from grader.cli.quiz.render import cut, wrap_paragraphs
+from grader.cli.quiz.prompt import STOP_KEY, Prompter
+from grader.cli.quiz.render import wrap_paragraphs
 from grader.store.quiz_log import PlannedSession
-from grader.terminal.console import paint, width
+from grader.terminal.console import paint, wrap
 from grader.terminal.text import ago, plural
 
 QUIZ_MODES = ("quiz", "exam")
 NAMES = {"redo": "what you missed", "review": "a review"}
-PROMPT = "A number goes on with it (Enter: 1), e and a number ends it, n begins another "
+PROMPT = "A number goes on with it (Enter: 1), e and a number ends it, n begins another, q stops "
 
 
 def list_choices(quiz: QuizContext) -> list[PlannedSession]:
@@ -35,7 +35,7 @@ def choose_session(quiz: QuizContext, left: Sequence[PlannedSession]) -> Planned
     while waiting:
         quiz.terminal.clear()
         quiz.terminal.show([paint(f"{plural(len(waiting), 'session')} not finished", "strong"), ""])
-        quiz.terminal.show([_line(quiz, number, planned) for number, planned in enumerate(waiting, 1)])
+        quiz.terminal.show([line for number, each in enumerate(waiting, 1) for line in _lines(quiz, number, each)])
         quiz.terminal.show(["", *(paint(line, "quiet") for line in wrap_paragraphs(WHEN_ENDED)), ""])
         chosen, ends = _ask_number(quiz.terminal, len(waiting))
         if chosen is None:
@@ -62,23 +62,25 @@ def _ask_number(terminal: Prompter, count: int) -> tuple[int | None, bool]:
     """Ask for a session: its index, None for none of them, and whether it is to be ended. Raises EOFError."""
     while True:
         typed = terminal.ask(PROMPT).strip().lower()
+        if typed in (STOP_KEY, "quit"):
+            raise EOFError
         if typed == "n":
             return None, False
         ends = typed.startswith("e")
         number = typed.removeprefix("e").strip() if typed else "1"
         if number.isascii() and number.isdecimal() and 1 <= int(number[:9]) <= count:
             return int(number) - 1, ends
-        says = f"Type a number from 1 to {count}, e and a number, or n." if count > 1 else "Type 1, e1 or n."
+        says = f"Type a number from 1 to {count}, e and a number, n or q." if count > 1 else "Type 1, e1, n or q."
         terminal.show([paint(says, "quiet")])
 
 
-def _line(quiz: QuizContext, number: int, planned: PlannedSession) -> str:
+def _lines(quiz: QuizContext, number: int, planned: PlannedSession) -> list[str]:
     session = planned.session
     title = NAMES.get(session.mode, session_title(quiz, session.topics))
     title = {"audit": "your own words on ", "exam": "exam: "}.get(session.mode, "") + title
-    done = f"{len(quiz.session(planned).first_tries)} of {plural(len(planned.plan), 'question')} answered, "
-    state = f"{done if planned.plan else ''}begun {ago(session.started)}"
-    return f"  {number:>2}  {cut(title, max(20, width() - len(state) - 8))}: {state}"
+    done = f"{quiz.session(planned).describe_progress()}, " if planned.plan else ""
+    first, *rest = wrap(f"{title}: {done}begun {ago(session.started)}", 6).split("\n")
+    return [f"  {number:>2}  {first.lstrip()}", *rest]
 
 
 def _can_resume(quiz: QuizContext, planned: PlannedSession) -> bool:

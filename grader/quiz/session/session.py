@@ -90,6 +90,13 @@ class Session:
                     return Turn(self._make_question(family, attempt), number, len(plan), is_repeat)
         return None
 
+    def describe_progress(self) -> str:
+        """Say how far an unfinished session is. Raises CourseError."""
+        turn = self.next_turn()
+        if turn and turn.repeated:
+            return "all answered, what you missed comes again"
+        return f"{len(self.first_tries)} of {len(self.plan)} answered"
+
     def answer(self, turn: Turn, typed: str, certainty: str = "", seconds: float = 0.0) -> Mark:
         """Log an answer and mark it.
 

@@ -242,11 +242,9 @@ def _is_there(quiz: Quiz, planned: PlannedSession) -> bool:
 def _describe(quiz: Quiz, planned: PlannedSession) -> dict[str, Any]:
     """Say of a sitting what it is on and how far it is."""
     session = restore_session(quiz.bank, quiz.log, planned.session, planned.plan)
-    turn, done = session.next_turn(), f"{len(session.first_tries)} of {len(planned.plan)} answered"
     title = "Review" if planned.session.mode in ("review", "redo") else _title(quiz, planned.session.topics)
     title = {"exam": "Exam: ", MODE: "In your own words: "}.get(planned.session.mode, "") + title
-    state = "all answered, what you missed comes again" if turn and turn.repeated else done if planned.plan else ""
-    return {"id": planned.session.id, "title": title, "state": state}
+    return {"id": planned.session.id, "title": title, "state": session.describe_progress() if planned.plan else ""}
 
 
 def _marks(quiz: Quiz, session: Session) -> list[dict[str, Any]]:
