@@ -365,6 +365,17 @@ def test_an_editor_that_does_nothing(workspace, command, says):
         terminal.until("In your text?")
 
 
+@pytest.mark.parametrize("editor", ["", "true"])
+def test_q_stops_before_anything_is_written(workspace, editor):
+    """Alone in the first line, or where an editor is offered; what is said of it is cut in no narrow terminal."""
+    with open_in_terminal(workspace, VISUAL="", EDITOR=editor, columns=40) as terminal:
+        screen = terminal.until("q stops" if editor else "q alone stops.")
+        terminal.type("q\r")
+        rest, code = terminal.end()
+    assert code == 1 and "goes on where you are" in " ".join(rest.split())
+    assert max(map(len, screen.splitlines())) <= 40 and state(workspace)["text"] == ""
+
+
 def test_points_stand_beside_the_text_where_there_is_room(workspace):
     """At 120 columns in one line with the text, at 80 below it; b goes back, and the later mark holds."""
     workspace.learn("quiz", "open", "1", stdin=LINES)
@@ -407,7 +418,7 @@ def test_a_long_text_is_cut_to_the_screen(workspace):
 def test_stopped_on_the_model_answer_a_skipped_question_is_skipped(workspace):
     """`skip` is named where there is no editor; Ctrl-C or q after it leaves no question begun."""
     with open_in_terminal(workspace, VISUAL="", EDITOR="") as terminal:
-        terminal.until("skip alone leaves the question out.")
+        terminal.until("q alone stops.")
         terminal.until("> ")
         terminal.type("skip\r")
         assert "What a full answer says" in terminal.until("Enter goes on, q stops")

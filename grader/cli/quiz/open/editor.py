@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from grader.cli.quiz.prompt import Prompter
+from grader.cli.quiz.prompt import STOP_KEY, Prompter
 from grader.cli.quiz.render import wrap_paragraphs
 from grader.files import make_private
 from grader.quiz.open_answers import MIN_CHARACTERS
@@ -52,7 +52,7 @@ def write(prompter: Prompter, asks: str, text: str, save: Save, draft: Path, by_
 def _choose_editor(prompter: Prompter, editor: str, text: str) -> str:
     does = "goes on in" if text else "opens"
     prompt = f"Enter {does} {Path(editor.split()[0]).name}, l writes line by line, {SKIP} leaves it out "
-    return prompter.choose(prompt, {"e": "editor", "l": "lines", "lines": "lines", SKIP: SKIP}, "editor")
+    return prompter.choose(prompt, {"e": "editor", "l": "lines", "lines": "lines", SKIP: SKIP}, "editor", can_stop=True)
 
 
 # --- line by line -----------------------------------------------------------------------------------------------------
@@ -63,11 +63,15 @@ def _read_lines(prompter: Prompter, text: str, save: Save) -> str | None:
     lines = text.split("\n") if text else []
     if prompter.interactive:
         says = f"Write{' on' if lines else ''}, line by line. A line with a single {END} ends it."
-        says += "" if text else f" {SKIP} alone leaves the question out."
-        prompter.show(["", paint(says, "quiet"), *(["", *clean(text).split("\n")] if text else [])])
+        says += "" if text else f" {SKIP} alone leaves the question out, {STOP_KEY} alone stops."
+        told = [paint(line, "quiet") for line in wrap_paragraphs(says)]
+        prompter.show(["", *told, *(["", *clean(text).split("\n")] if text else [])])
     while (line := prompter.ask("> ")).strip() != END:
-        if line.strip().lower() == SKIP and not "".join(lines).strip():
+        alone = "" if "".join(lines).strip() else line.strip().lower()
+        if alone == SKIP:
             return None
+        if alone == STOP_KEY and prompter.interactive:
+            raise EOFError
         lines.append(line)
         save("\n".join(lines).strip())
     return "\n".join(lines).strip()
