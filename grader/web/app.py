@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from pathlib import Path
 
 from markupsafe import Markup
@@ -157,7 +158,8 @@ class _Pages:
 
 
 def _show_refusal(request: Request, error: HTTPException) -> Response:
-    return show_page("trouble", {"title": error.detail, "says": ""}, error.status_code)
+    title = "There is no such page." if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
+    return show_page("trouble", {"title": title, "says": ""}, error.status_code)
 
 
 def _show_fault(request: Request, error: Exception) -> Response:

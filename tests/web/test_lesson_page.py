@@ -192,6 +192,7 @@ def test_the_pages_change_the_way_for_the_terminal_too(tmp_path: Path) -> None:
         assert 'name="way" value="full"' in visitor.read("/")
         assert visitor.ask("POST", "/way", "way=full", headers={"Origin": "http://evil.example"}).status == 403
         assert visitor.ask("POST", "/way", "way=quickest").status == 404
+        assert b"<h1>There is no such page.</h1>" in visitor.ask("GET", "/lessons").body
         assert find(work).way == ""
 
         answer = visitor.ask("POST", "/way", "way=full")
