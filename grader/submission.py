@@ -77,7 +77,7 @@ def read_artefact(path: Path) -> bytes | None:
 def read_source(path: Path, if_missing: str = NAME_IT) -> str:
     """Read a Python file as text, with newlines as line ends.
 
-    Raises SubmissionError; `if_missing` is its next step where there is no such file.
+    Raises SubmissionError; `if_missing` is its next step where there is no such file, or another thing in its place.
     """
     source = _decode(_read_bytes(path, if_missing), path).replace("\r\n", "\n").replace("\r", "\n")
     if source.count("{") > MAX_BRACES:
@@ -90,7 +90,7 @@ def _read_bytes(path: Path, if_missing: str) -> bytes:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would wait for a writer
             what = "a Python file is needed, and this is a folder" if stat.S_ISDIR(mode) else "this is no ordinary file"
-            raise _make_error(what, path, NAME_IT)
+            raise _make_error(what, path, if_missing if if_missing == NAME_IT else f"move it away, then {if_missing}")
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:

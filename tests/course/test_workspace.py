@@ -406,11 +406,16 @@ def test_a_missing_file_names_the_command_that_brings_it_back(work, root):
 
 
 def test_what_is_no_file_is_refused_without_waiting(work, root):
-    """A folder, a pipe and a name that no file can have are errors at once."""
+    """A folder, a pipe and a name that no file can have are errors at once; what is in an exercise's place is to go."""
     os.mkfifo(root / "core/pipe.py")
-    for path, says in [("core", "folder"), ("core/pipe.py", "no ordinary file"), ("core/\0.py", "cannot be read")]:
-        with pytest.raises(SubmissionError, match=says):
+    for path, says, next_step in [
+        ("core", "folder", "learn check LESSON --file"),
+        ("core/pipe.py", "no ordinary file", "move it away, then learn start"),
+        ("core/\0.py", "cannot be read", "make it readable"),
+    ]:
+        with pytest.raises(SubmissionError, match=says) as caught:
             work({}, path=path)
+        assert caught.value.next_step.startswith(next_step)
 
 
 # ---- the files that a submission imports ----------------------------------------------------------------------------
