@@ -254,8 +254,10 @@ def test_a_verdict_names_lines_by_their_cells(inside: Path, monkeypatch: pytest.
 def test_what_is_next_can_be_done_in_the_notebook(inside: Path) -> None:
     """A hint and questions by magic and function; no link leads to pages that a notebook does not have."""
     judge = CellJudge()
-    wrong, right = (judge.ask(do="check", lesson="argmax_2d", cells=[code]) for code in (WRONG, "".join(RIGHT)))
+    cells = (WRONG, "".join(RIGHT), "mine = 1")
+    wrong, right, missing = (judge.ask(do="check", lesson="argmax_2d", cells=[code]) for code in cells)
     judge.close()
+    assert all("Run the cell that defines it" in missing[told] for told in ("text", "html"))
     for told in (wrong["text"], wrong["html"]):
         assert "%hint argmax_2d" in told and "learn hint" not in told
     assert "<a " not in wrong["html"] + right["html"] and "Go on with" in right["html"]

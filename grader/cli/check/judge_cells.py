@@ -36,6 +36,7 @@ from grader.terminal.console import make_layout
 if TYPE_CHECKING:
     from grader.judge.tracing.shapes import TracedCall
 
+RESET, RUN_IT = "learn reset", "Run the cell that defines it, then check again."  # a notebook has no stub to reset
 STYLE = Path(__file__).with_name("judge_cells.css")
 
 
@@ -94,7 +95,8 @@ def _check(work: LiveWork, lesson: Lesson, submission: Submission) -> dict[str, 
     if trouble := work.troubles.get(lesson.name):
         return {"trouble": trouble}
     verdict, before = tell_cells(work.verdicts[lesson.name], submission), work.before[lesson.name]
-    verdict = replace(verdict, suggestions=tuple(map(_in_notebook, verdict.suggestions)))
+    mistakes = tuple(replace(each, suggests=RUN_IT) if RESET in each.suggests else each for each in verdict.mistakes)
+    verdict = replace(verdict, mistakes=mistakes, suggestions=tuple(map(_in_notebook, verdict.suggestions)))
     event = verdict_event(lesson, verdict, before, "", has_pages=False)
     text = assessment(verdict, make_layout(more="learn check FILE.ipynb -v"), title=lesson.title, before=before)
     return {"html": _frame(event["html"]), "text": text, "passed": verdict.passed}
