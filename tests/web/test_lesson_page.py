@@ -161,7 +161,7 @@ def test_the_way_ends_at_assessment_and_capstone(tmp_path: Path) -> None:
         lessons, _, end = visitor.read("/").partition("When these work")
     assert 'href="/lesson/two_bits"' in end and 'href="/lesson/two_bits"' not in lessons
     assert "The assessment" in end and "the capstone" not in end
-    assert "learn build sort_numbers</code> shows what that learns" in end  # it writes no text
+    assert "learn build sort_numbers</code> trains them" in end  # it writes no text
     assert end.index("Two bits a word: your first transformer") < end.index("A GPT that writes")
     assert "0 of 15 on the shortest way to a GPT that writes" in lessons
     with make_server(start_workspace(tmp_path / "tiny")) as server:
