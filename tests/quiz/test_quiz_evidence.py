@@ -358,8 +358,8 @@ def report_of(workspace) -> str:
     return " ".join(done.stdout.split())
 
 
-def test_what_is_in_no_facet_is_named_below_them(tmp_path):
-    """Answers on the tool say nothing of transformers: terminal and page tell whose they are."""
+def test_facets_have_their_names_and_what_is_in_none_is_named_below_them(tmp_path):
+    """Answers on the tool say nothing of transformers: terminal and page tell whose they are. No name is cut."""
     workspace = start_workspace(tmp_path, ROOT)
     take_assessment(workspace, {})
     assert "In none of them" not in report_of(workspace)
@@ -370,6 +370,8 @@ def test_what_is_in_no_facet_is_named_below_them(tmp_path):
         sitting = restore_session(BANK, log, begun.session, begun.plan)
         sitting.answer(sitting.next_turn(), "?")
     assert "In none of them: PyTorch craft." in report_of(workspace)
+    narrow = learn("report", cwd=workspace, course=ROOT, COLUMNS="60").stdout.splitlines()
+    assert "  Why things are built as they are" in narrow and max(map(len, narrow)) <= 60
     learn("report", "--html", "report.html", cwd=workspace, course=ROOT)
     assert "In none of them: PyTorch craft.</caption>" in (workspace / "report.html").read_text()
 

@@ -194,13 +194,16 @@ def _counts(each: Mapping[str, Any]) -> str:
 
 def _facets(assessment: Assessment) -> Iterator[str]:
     facets = assessment["facets"]
-    longest = min(max((len(each["title"]) for each in facets), default=0), max(MIN_TITLE, width() - FACET_COLUMNS))
+    longest = max((len(each["title"]) for each in facets), default=0)
+    is_narrow = longest > width() - FACET_COLUMNS
     for each in facets:
         interval = f"{each['low']:.1f} to {each['high']:.1f}"
         text = {"solid": "strong", "too few": "too few to say"}.get(each["finding"], each["finding"])
         style = {"solid": "good", "weak": "bad"}.get(each["finding"], "quiet")
-        title = cut(capitalize(each["title"]), longest)
-        line = f"  {title:<{longest}}  {each['score']:>4.1f}  {_counts(each)}  {interval:>11}"
+        title = capitalize(each["title"])
+        if is_narrow:
+            yield f"  {title}"
+        line = f"  {'' if is_narrow else title.ljust(longest)}  {each['score']:>4.1f}  {_counts(each)}  {interval:>11}"
         yield f"{line}  {paint(text, style)}" if text else line
     yield from filter(None, [paint(wrap(facet_sentence(facets), 2), "strong") if facets else ""])
     if facets and assessment["also"]:
