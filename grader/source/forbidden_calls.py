@@ -20,7 +20,6 @@ from functools import lru_cache
 from grader.source.hiding_names import (
     ALL_NAMES,
     HIDING_CALLS,
-    HIDING_NAMES,
     HIDING_PLACES,
     LIBRARIES,
     LONG_NAME,
@@ -29,6 +28,8 @@ from grader.source.hiding_names import (
     MAX_NAMES,
     NAMES_BY_TEXT,
     RUNNING_TEXT,
+    hiding_place,
+    hiding_word,
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
@@ -275,15 +276,14 @@ class _Module:
             if not path and self.stars and node.id not in self.own_names:
                 path = ".".join([*self.stars, node.id])  # whichever it is of
             return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
-        return _name_in_quotes(node)
+        return ".".join(self._attributes(node))
 
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
-        name = ""
         match node:
             case ast.Import() | ast.ImportFrom():
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
-                return next((found for path in paths if (found := _hiding_place(path))), "")
+                return next((found for path in paths if (found := hiding_place(path))), "")
             case ast.Call(func=ast.Name(id=name)) if name in HIDING_CALLS and name not in self.functions:
                 return name
             case ast.Call(args=keys) if _last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
@@ -294,11 +294,15 @@ class _Module:
                 return _last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
-            case ast.Attribute(attr=name) | ast.Name(id=name):
-                pass
-            case ast.Constant(value=str(name)):
-                pass
-        return name if name in HIDING_NAMES else ""
+        return hiding_word(node, self._attributes(node))
+
+    def _attributes(self, node: ast.AST) -> list[str]:
+        """Return the names of attributes that a node takes of another's object: `x.a`, `case object(a=x)`, in quotes."""
+        if isinstance(node, ast.Attribute):
+            return [] if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") else [node.attr]
+        if isinstance(node, ast.MatchClass):
+            return [name for name in node.kwd_attrs if name not in self.own_attributes]
+        return [_name_in_quotes(node) or ""]
 
     def _is_assembled(self, node: ast.AST) -> bool:
         """Return True for a name that is put together from nothing but constants, or stands for such a one."""
@@ -313,7 +317,7 @@ class _Module:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
         # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
-        return path if path == "sys" else _hiding_place(path, HIDING_PLACES | RUNNING_TEXT)
+        return path if path == "sys" else hiding_place(path, HIDING_PLACES | RUNNING_TEXT)
 
 
 _read_module = lru_cache(maxsize=32)(lambda source, own: _Module(parse(source), own))  # of a learner's lessons in turn
@@ -364,19 +368,6 @@ def _lists_all_names(parts: Iterable[ast.AST]) -> bool:
     """Return True for `globals()` and the like, unless a text takes one name of it."""
     calls = {id(a) for a in parts if isinstance(a, ast.Call) and not a.args and _last_name(a) in ALL_NAMES}
     return bool(calls - {id(each.value) for each in parts if isinstance(each, ast.Subscript) and _text_of(each.slice)})
-
-
-def _hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
-    """Return as much of a dotted name as names a hiding place, or ""."""
-    if path == LONG_NAME:
-        return path
-    parts = path.split(".")
-    for end, part in enumerate(parts, 1):
-        place = ".".join(parts[:end])
-        private = part.startswith("_") and not part.endswith("__") and parts[0] in LIBRARIES and end > 1
-        if private or place in places or part in HIDING_NAMES or (part == "sys" and end > 1):
-            return place
-    return ""
 
 
 def _name_in_quotes(node: ast.AST) -> str | None:

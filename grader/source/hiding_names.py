@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Collection, Iterable
+
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
 # fmt: off
@@ -18,6 +22,8 @@ HIDING_NAMES = frozenset({
     "__globals__", "__builtins__", "__closure__", "__code__", "__subclasses__", "__traceback__", "get_objects",
     "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
 })
+# Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
+HIDING_ATTRIBUTES = frozenset({"sys", "_sys", "builtins", "ctypes", "importlib", "_C"})
 # What holds for a module or a name in it holds for all below. Of a library, private names are hiding places too.
 HIDING_PLACES = frozenset({
     "sys.modules", "sys.meta_path", "grader", "builtins", "ctypes", "_ctypes", "cffi", "runpy", "code", "codeop",
@@ -42,3 +48,45 @@ NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
+
+_HIDING_WORD = re.compile(rf"\b(?:{'|'.join(sorted(HIDING_NAMES))})\b")
+_NAMING: dict[type[ast.AST], tuple[str, ...]] = {  # where a node has text that no node of its own stands for
+    ast.Constant: ("value",),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler), ("name",)),
+    **dict.fromkeys((ast.MatchAs, ast.MatchStar), ("name",)),
+    **dict.fromkeys((ast.arg, ast.keyword), ("arg",)),
+    **dict.fromkeys((ast.Global, ast.Nonlocal), ("names",)),
+    ast.alias: ("asname",),
+    ast.MatchMapping: ("rest",),
+    ast.MatchClass: ("kwd_attrs",),
+}
+
+
+def hiding_word(node: ast.AST, attributes: Iterable[str]) -> str:
+    """Return what of HIDING_NAMES stands in a node, in whatever role, or which of its *attributes* leads on, or "".
+
+    A name need not be used as one: `case object(f_back=f)`, the name of a function, one of several words in a text.
+    """
+    if isinstance(node, ast.Attribute | ast.Name):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id
+        if name in HIDING_NAMES:
+            return name
+    for field in _NAMING.get(type(node), ()):
+        text = getattr(node, field)
+        text = " ".join(text) if isinstance(text, list) else text.decode("latin-1") if isinstance(text, bytes) else text
+        if isinstance(text, str) and (found := _HIDING_WORD.search(text)):
+            return found[0]
+    return next((name for name in attributes if name in HIDING_ATTRIBUTES), "")
+
+
+def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
+    """Return as much of a dotted name as names a hiding place, or ""."""
+    if path == LONG_NAME:
+        return path
+    parts = path.split(".")
+    for end, part in enumerate(parts, 1):
+        place = ".".join(parts[:end])
+        private = part.startswith("_") and not part.endswith("__") and parts[0] in LIBRARIES and end > 1
+        if private or place in places or part in HIDING_NAMES or (part == "sys" and end > 1):
+            return place
+    return ""

@@ -50,6 +50,8 @@ OFFENCES = {
     "def softmax(x, dim=-1):\n    return go(x).exp()\n",
     "out of a module of that name, with all of it": "from torch.softmax import *\n"
     "def softmax(x, dim=-1):\n    return Thing(max(x))\n",
+    "in a pattern": "import torch\ndef softmax(x, dim=-1):\n    match torch:\n        case object(softmax=f):\n"
+    "            return f(x, dim)\n",
     "of another library": "from scipy.special import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
 }
 HIDDEN = {
@@ -84,6 +86,17 @@ HIDDEN = {
     "a benchmark of torch's": "from torch.utils import benchmark as b\n"
     "def softmax(x, dim=-1):\n    return b.Timer('text')\n",
     "a pickle of numpy's": "import numpy as np\ndef softmax(x, dim=-1):\n    return np.load(x, allow_pickle=True)\n",
+    "frames in a pattern": "def f(e):\n    match e:\n        case object(__traceback__=t):\n            return t\n"
+    "f(1)\n",
+    "the interpreter in a pattern": "import torch\nmatch torch:\n    case object(sys=s):\n        pass\n",
+    "the interpreter in another's hands": "import torch\ndef f(t):\n    return t.sys\nf(torch)\n",
+    "the same in quotes, in another's hands": "import torch\ndef f(t):\n    return vars(t)['sys']\nf(torch)\n",
+    "a private part in another's hands": "import torch\n[c] = [t._C for t in [torch]]\n",
+    "frames as the names of methods": "class K:\n    def f_back(self):\n        pass\nnames = list(vars(K))\n",
+    "frames as the names of arguments": "names = list(dict(tb_frame=1))\n",
+    "frames as the names of parameters": "names = lambda f_locals: 0\n",
+    "frames in a text of several names": "T, F = 'x.__traceback__ tb_frame'.split()\n",
+    "frames in bytes": "T = b'__traceback__'.decode()\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
@@ -115,6 +128,8 @@ INNOCENT = {
     "    return torch.ops.aten._softmax(x, 0, False)\ndef softmax(x, dim=-1):\n    return x\n",
     "private attributes of one's own": "class A:\n    def f(self, x):\n        return self._mask, x._backward\n"
     "def softmax(x, dim=-1):\n    return A().f(x)\n",
+    "an attribute of one's own in a pattern": "class A:\n    softmax = _C = 1\ndef softmax(x, dim=-1):\n    match x:\n"
+    "        case A(softmax=y, _C=z):\n            return y\n    B, T, _C = x\n",
     "a name that holds the word": "class A:\n    def my_softmax(self, x):\n        return x\n"
     "def my_softmax(x):\n    return A().my_softmax(x)\na = A()\n"
     "def softmax(x, dim=-1):\n    return my_softmax(a.my_softmax(x))\n",
