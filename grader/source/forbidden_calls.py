@@ -297,7 +297,7 @@ class _Module:
         return hiding_word(node, self._attributes(node))
 
     def _attributes(self, node: ast.AST) -> list[str]:
-        """Return the names of attributes that a node takes of another's object: `x.a`, `case object(a=x)`, in quotes."""
+        """Return the attributes that a node takes of another's object: `x.a`, `case object(a=x)`, in quotes."""
         if isinstance(node, ast.Attribute):
             return [] if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") else [node.attr]
         if isinstance(node, ast.MatchClass):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 
@@ -66,7 +66,7 @@ def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
         if event == "c_call":
             refuse(called.__name__, frame)
         elif event == "call" and frame.f_code.co_filename.startswith(installed):
-            refuse(frame.f_code.co_qualname, frame)
+            refuse(_name_of(frame.f_code), frame)
 
     before = sys.getprofile()
     sys.setprofile(profile)
@@ -76,6 +76,12 @@ def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
     finally:
         sys.setprofile(before)
         threading.setprofile(None)
+
+
+@lru_cache(maxsize=4096)
+def _name_of(code: CodeType) -> str:
+    """Return a function's name and its module's, `lr_scheduler` of torch.optim, which may be what is forbidden."""
+    return f"{code.co_qualname} 0 {Path(code.co_filename).stem}"  # the number keeps the words of both apart
 
 
 def _is_imported(frame: FrameType | None) -> bool:
@@ -107,7 +113,7 @@ class CallRecord:
         """Return False if `watch` would have refused none of the calls; it decides about the others."""
         called = [entry.code for entry in self._profiler.getstats()]
         names = [
-            code if isinstance(code, str) else code.co_qualname
+            code if isinstance(code, str) else _name_of(code)
             for code in called
             if isinstance(code, str) or code.co_filename.startswith(_packages_folder())
         ]

@@ -108,6 +108,24 @@ def test_a_forbidden_function_of_a_library_is_noticed_ahead():
         assert reply["error"]["text"] == name
 
 
+def rate_of_a_scheduler(x):
+    """The schedulers by a name that arises while it runs: no reader of the source sees it."""
+    schedulers = next(part for name, part in vars(torch.optim).items() if name.startswith("lr_"))
+    optimizer = torch.optim.SGD([torch.nn.Parameter(x)], lr=0.1)
+    return schedulers.CosineAnnealingLR(optimizer, 10).get_last_lr()[0]
+
+
+def test_what_stands_in_a_forbidden_module_is_refused():
+    """A class of `lr_scheduler` has another name, and is refused with the module; what stands beside it is not."""
+    for name, refused in (("lr_scheduler", True), ("swa_utils", False)):
+        host = ModuleHost({"f": rate_of_a_scheduler}, (name,))
+        request = {"operation": "call", "target": "f", "args": [X], "kwargs": {}}
+        replies = [ask_ahead(host, X), host.perform(request)]
+        host.close()
+
+        assert [reply.get("error", {}).get("text") for reply in replies] == [name if refused else None] * 2
+
+
 def swallowed(x):
     with suppress(BaseException):
         x.numel()
