@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import shutil
 from pathlib import Path
@@ -74,8 +75,10 @@ def version_of(raw: bytes) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """Read an ordinary file: a link could lead out of the workspace, and somebody else may have made it."""
+    """Read an ordinary file: it or its folder could be a link out of the workspace, which somebody else has made."""
     try:
+        if path.parent.is_symlink():
+            raise OSError(errno.ELOOP, f"{path.parent.name} is a link")
         raw = read_bounded(path, MAX_BYTES + 1)
     except FileNotFoundError:
         next_step = "learn start (it adds the files that are missing)"

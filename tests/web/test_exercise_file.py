@@ -67,6 +67,17 @@ def test_a_link_is_not_followed(file: Path) -> None:
         read_work(file.with_name("missing.py"))
 
 
+def test_a_folder_that_is_a_link_is_not_followed(file: Path) -> None:
+    """A track of somebody else's workspace could be a link to another folder: nothing there is shown or changed."""
+    elsewhere = file.parent.with_name("elsewhere")
+    elsewhere.symlink_to(file.parent)
+    with pytest.raises(WorkspaceError, match="elsewhere is a link"):
+        read_work(elsewhere / file.name)
+    with pytest.raises(WorkspaceError, match="elsewhere is a link"):
+        write_work(elsewhere / file.name, "x", read_work(file).version)
+    assert file.read_text() == "x = 1\n"
+
+
 @pytest.fixture(scope="module")
 def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
     """A browser at the pages of a fresh workspace."""
