@@ -16,10 +16,12 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from grader.batch.results import read_results
 from grader.errors import UsageError
 from grader.files import PRIVATE_FOLDER, make_folder, read_bounded, replacing
+from grader.intake.learner import shorten
 from grader.intake.platform_names import canvas, moodle
 from grader.record import Record
 
 MAX_PAGE_BYTES = 16 << 20
+MAX_NAME_CHARS = 300  # of a page in a zip; platforms give files names of 255
 _MORE_FILES = re.compile(r" and \d+ more$")  # of the name of a hand-in of several files
 
 
@@ -60,8 +62,10 @@ def _find_pages(
     taken: set[str] = set()
     for record in records:
         name = name_of(record)
+        if len(name) > MAX_NAME_CHARS or not name.isprintable():  # somebody else's store may hold any
+            name = ""
         if not name or name in taken:
-            why = f"{record.source} has no name that the platform gave" if not name else f"{name} is another's, too"
+            why = f"{shorten(record.source)} has no name that the platform gave" if not name else f"{name} is another's, too"
             returned.left.append((record.label, why))
             continue
         taken.add(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -85,6 +86,19 @@ def test_moodle_finds_each_participant(out):
     assert [moodle_import(name) for name in found] == [(71, "/feedback.html"), (72, "/feedback.html")]
     assert all(text.startswith("<!doctype html>") and ".." not in name.split("/") for name, text in found.items())
     assert any("Group A" in who for who in left)
+
+
+@pytest.mark.parametrize("platform", ["canvas", "moodle"])
+@pytest.mark.parametrize("rest", ["x" * 70_000, "\x1b[2J.py", "\u202eyp.x"])
+def test_a_name_that_no_platform_gives_is_left_out(out, platform, rest):
+    """A name of 70,000 signs, or with signs that are not seen, is told of: a zip takes no longer one."""
+    begins = {"canvas": f"leeann_1001_50001_{rest}", "moodle": f"Ann {rest}_71_assignsubmission_file_"}
+    with closing(sqlite3.connect(store_path(out))) as file, file:
+        where = "WHERE record ->> '$.source' LIKE ?"
+        changed = f"UPDATE records SET record = json_set(record, '$.source', ?) {where}"
+        assert file.execute(changed, (begins[platform], f"{(CANVAS if platform == 'canvas' else MOODLE)[0]}%")).rowcount
+    found, left = returned(out, platform)
+    assert len(found) == 1 and len(left) == 5
 
 
 def test_a_folder_holds_a_folder_for_each(out, tmp_path):
