@@ -65,7 +65,11 @@ def _find_pages(
         if len(name) > MAX_NAME_CHARS or not name.isprintable():  # somebody else's store may hold any
             name = ""
         if not name or name in taken:
-            why = f"{shorten(record.source)} has no name that the platform gave" if not name else f"{name} is another's, too"
+            why = (
+                f"{shorten(record.source)} has no name that the platform gave"
+                if not name
+                else f"{name} is another's, too"
+            )
             returned.left.append((record.label, why))
             continue
         taken.add(name)
