@@ -136,6 +136,34 @@ def test_a_parent_of_a_year_that_no_calendar_has_is_noted(repository):
     assert any(BACKDATED in note and "99999999999999 seconds" in note for note in hand_in.notes)
 
 
+@pytest.mark.parametrize("hides", ["info/grafts", "shallow"])
+def test_no_file_of_a_clone_hides_that_a_commit_is_dated_before_its_parent(repository, hides):
+    """Grafts are not looked at; where a clone is said to be shallow, it is said that its dates tell less."""
+    commit(repository, {"moving_average.py": "x = 2"}, "2026-03-09T12:00:00+00:00")
+    forged = commit(repository, {"moving_average.py": "x = 3"}, "2026-03-01T13:00:00+00:00")
+    write(repository / ".git", {hides: f"{forged}\n"})
+    notes = read(repository, before=parse_deadline("2026-03-02")).notes
+
+    assert any((BACKDATED in note) if hides == "info/grafts" else "Not all of its history" in note for note in notes)
+
+
+@pytest.mark.parametrize("date", ["abc +0000", " "])
+def test_a_commit_whose_date_cannot_be_read_has_none(repository, date):
+    """Git takes it for one of 1970: by a deadline it is left out with a note, and without one it is not in time."""
+    dated, tree = git(repository, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    raw = f"tree {tree}\nparent {dated}\nauthor x <x@x> 1 +0000\ncommitter x <x@x> {date}\n\nlate\n"
+    write(repository, {"raw": raw})
+    late = git(repository, "hash-object", "-t", "commit", "-w", "--literally", "raw")
+    git(repository, "update-ref", "HEAD", late)
+    by_then = read(repository, before=parse_deadline("2026-03-02"))
+
+    assert read(repository).when is None and f"This is of commit {late[:12]}." in read(repository).notes
+    assert f"This is of commit {dated[:12]}." in by_then.notes and by_then.when
+    assert any(note.startswith(f"Commit {late[:12]} was left out") for note in by_then.notes)
+    git(repository, "update-ref", "HEAD", git(repository, "commit-tree", tree, "-m", "x", when="2026-03-09T12:00:00Z"))
+    assert "no commit by" in read(repository, before=parse_deadline("2026-03-02")).problem
+
+
 def test_what_is_no_file_of_the_learner_is_left_out(tmp_path):
     """Links, submodules, Git LFS pointers, archives and files that are far too large are left out with a note."""
     other = tmp_path / "other"

@@ -36,6 +36,7 @@ ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
@@ -74,9 +75,15 @@ class Git:
             line = output.line()
             return line.decode("ascii", "replace") if output.succeeded() else None
 
-    def history(self, commit: str) -> Iterator[tuple[str, int, list[str]]]:
+    @property
+    def is_shallow(self) -> bool:
+        """Return True if commits are taken to have no parents: their parents may lie outside of the clone, or not."""
+        return (self.folder / "shallow").exists()
+
+    def history(self, commit: str, *options: str) -> Iterator[tuple[str, int, list[str]]]:
         """Yield a commit and its newest ancestors, each with its date and its parents. Raises GitError."""
-        with self._run(("rev-list", "--timestamp", "--parents", f"--max-count={MAX_COMMITS}", commit)) as output:
+        words = ("rev-list", "--timestamp", "--parents", f"--max-count={MAX_COMMITS}", *options, commit)
+        with self._run(words) as output:
             while line := output.line():
                 date, name, *parents = line.decode("ascii", "replace").split()
                 yield name, int(date), parents

@@ -91,8 +91,10 @@ def parse_deadline(text: str) -> int:
         raise UsageError(what, next_step="write it so: --before 2026-03-01, or --before '2026-03-01 23:59'") from None
 
 
-def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note) -> float:
-    """Pass the Python files and notebooks of a commit to *keep*; return its date, in seconds since 1970.
+def read_repository(
+    path: Path, commit: str, before: int, keep: Callable[[str, bytes], None], note: Note
+) -> float | None:
+    """Pass the Python files and notebooks of a commit to *keep*; return its date, in seconds since 1970, if it has one.
 
     The commit is *commit* (HEAD if that is empty), or the newest ancestor not later than *before* (0: no limit).
     Raises GitError, OSError, and what *keep* raises.
@@ -104,7 +106,7 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
     chosen = newest
     if before:
         when = f"{datetime.fromtimestamp(before):%Y-%m-%d %H:%M}"
-        chosen = git.query("rev-list", "--max-count=1", f"--min-age={before}", newest) or ""
+        chosen = _newest_dated(git, newest, before, note)
         if not chosen:
             raise GitError(f"The repository has no commit by {when}.")
         if chosen != newest:
@@ -119,11 +121,22 @@ def read_repository(path: Path, commit: str, before: int, keep: Callable[[str, b
             note(f"{file.path} was left out: its content is in Git LFS, not in the repository.")
         else:
             keep(file.path, content[: limit_for(file.path)])
-    return float(next(git.history(chosen))[1])
+    return float(next(git.history(chosen))[1]) or None  # git says 0 where it can read none
+
+
+def _newest_dated(git: Git, commit: str, before: int, note: Note) -> str:
+    """Return the newest ancestor that is not later than *before*, "" for none. What has no date is left out."""
+    for name, date, _ in git.history(commit, f"--min-age={before}"):
+        if date:
+            return name
+        note(f"Commit {name[:12]} was left out: it has no date that can be read.")
+    return ""
 
 
 def _note_backdated(git: Git, commit: str, note: Note) -> None:
     """Note the newest commit that is older than a parent of it: a committer's date is what the committer says."""
+    if git.is_shallow:
+        note("Not all of its history was cloned: whether a commit is dated before its parent cannot be told.")
     history = list(git.history(commit))
     dates = {name: date for name, date, _ in history}
     for name, date, parents in history:
