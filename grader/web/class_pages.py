@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from grader.web.guard import POLICY
 from grader.web.page import show_page, show_style
 
 STATIC = Path(__file__).parent / "static"
-FOLDERS = ("feedback", "code", "alike")  # of pages that a run writes
+FOLDERS = ("feedback", "code")  # of pages that a run writes of each hand-in
 # they carry the house's style and script in them, which their own policy allows, too
 CLASS_POLICY = POLICY.replace("script-src 'self'", f"script-src 'self' '{hash_of('sort.js')}'").replace(
     "style-src 'self'", f"style-src 'self' '{hash_of('style.css')}'"
@@ -30,17 +31,21 @@ CLASS_POLICY = POLICY.replace("script-src 'self'", f"script-src 'self' '{hash_of
 
 def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlette:
     """Return the application over the results folder *out*, which must stand behind the guard."""
+    records = list(records)
     learners = class_view(out, records)
+    own = {f"{record.feedback}.html" for record in records}
     report = out / "report.html"
 
     def show_report(_request: Request) -> Response:
-        return Response(status_code=404) if report.is_symlink() else FileResponse(report)
+        leads_away = report.is_symlink() or not is_file(report)
+        return Response(status_code=404) if leads_away else FileResponse(report)
 
     routes = [
         Route("/", lambda _: show_page("class", {"title": title, "states": STATUSES})),
         Route("/learners.json", lambda _: JSONResponse(learners)),
         Route("/report.html", show_report),
-        *[Mount(f"/{name}", _Pages(directory=out / name, check_dir=False)) for name in FOLDERS],
+        *[Mount(f"/{name}", _Pages(out / name, own)) for name in FOLDERS],
+        Mount("/alike", _Pages(out / "alike")),
         Route("/style.css", show_style),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
@@ -48,11 +53,18 @@ def make_class_app(out: Path, title: str, records: Iterable[Record]) -> Starlett
 
 
 class _Pages(StaticFiles):
-    """The pages in a folder and nothing else: somebody else's results may hold a script, or be links to other files."""
+    """The pages that a run writes to a folder, of these names or numbered, and nothing else that lies there.
+
+    Somebody else's results may hold a script or pages of their own, or be links to other files.
+    """
+
+    def __init__(self, folder: Path, names: Collection[str] | None = None) -> None:
+        super().__init__(directory=folder, check_dir=False)
+        self._folder, self._names = folder, names
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        leads_away = self.directory is not None and Path(self.directory).is_symlink()
-        return super().lookup_path(path) if path.endswith(".html") and not leads_away else ("", None)
+        is_own = re.fullmatch(r"[0-9]+\.html", path) if self._names is None else path in self._names
+        return super().lookup_path(path) if is_own and not self._folder.is_symlink() else ("", None)
 
 
 def class_view(out: Path, records: Iterable[Record]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from support.browser import Visitor
 from support.class_results import made_records
 from support.hand_ins import ANSWERS, SUMS, TINY, write
 
+from grader.batch.results import read_results
 from grader.cli.grader.group import grader
 from grader.record import Record
 from grader.reports.pages.code_page import HandInCode, alike_page
@@ -74,22 +75,31 @@ def test_the_pages_of_a_run_are_served_to_whoever_has_the_link(opened):
 
 
 def test_somebody_elses_results_bring_no_script_and_lead_nowhere(results, tmp_path):
-    """Of a results folder pages alone are served: no script, which its pages could load, and no linked folder."""
+    """Of a results folder the run's pages alone are served: no script, no page beside them, and no linked folder."""
     out = tmp_path / "out"
     shutil.copytree(results, out)
     (out / "feedback/steal.js").write_text("fetch('/code/secret.html')")
+    planted = ("feedback/planted.html", "feedback/in/ann.html", "alike/x.html", "alike/in/1.html")
+    for name in planted:
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_text("Your session has ended: type your password.")
+    (out / "alike/1.html").write_text("alike")
     shutil.rmtree(out / "code")
     (tmp_path / "home").mkdir()
     (tmp_path / "home/secret.html").write_text("SECRET")
     (out / "code").symlink_to(tmp_path / "home")
     (out / "report.html").unlink()
     (out / "report.html").symlink_to(tmp_path / "home/secret.html")
-    with PageServer(make_class_app(out, "A course", []), 0, "grader open", CLASS_POLICY) as server:
+    with PageServer(make_class_app(out, "A course", read_results(out)[1]), 0, "grader open", CLASS_POLICY) as server:
         visitor = Visitor(server.make_link())
         visitor.enter()
-        assert visitor.ask("GET", "/feedback/ann.html").status == 200
-        for path in ("/feedback/steal.js", "/feedback/ann.json", "/code/secret.html", "/report.html"):
-            assert visitor.ask("GET", path).status == 404, path
+        assert visitor.ask("GET", "/feedback/ann.html").status == visitor.ask("GET", "/alike/1.html").status == 200
+        assert visitor.ask("GET", "/feedback/zo%C3%AB.html").status == 200
+        for path in ("feedback/steal.js", "feedback/ann.json", "code/secret.html", "report.html", *planted):
+            assert visitor.ask("GET", f"/{path}").status == 404, path
+        (out / "report.html").unlink()
+        os.mkfifo(out / "report.html")
+        assert visitor.ask("GET", "/report.html").status == 404
 
 
 def test_what_is_not_there_is_said(tmp_path):
