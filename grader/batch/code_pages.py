@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from grader.batch.make_record import MAX_KEPT_CHARS
 from grader.files import PRIVATE_FOLDER, make_folder, write_whole
 from grader.model.validate import parse_json
 from grader.record import Record
@@ -28,10 +29,12 @@ def code_file(out: Path, name: str) -> Path:
 def parse_kept(text: str, part: str = "source") -> dict[str, str]:
     """Read a part of each lesson, such as "pictures", out of what is kept to compare hand-ins.
 
-    Raises as `parse_json` does.
+    Raises as `parse_json` does, and ValueError for a source that is longer than what is kept of one.
     """
-    prints = parse_json(text)
-    return {name: one[part] for name, one in prints.items() if isinstance(one.get(part), str)}
+    found = {name: one[part] for name, one in parse_json(text).items() if isinstance(one.get(part), str)}
+    if part == "source" and any(len(source) > MAX_KEPT_CHARS for source in found.values()):
+        raise ValueError("this is more of a source than a run keeps")
+    return found
 
 
 class CodePages:

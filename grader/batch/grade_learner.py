@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from grader.batch.make_record import GradedHandIn, better_result, make_record, make_ungraded
+from grader.batch.make_record import MAX_KEPT_CHARS, GradedHandIn, better_result, make_record, make_ungraded
 from grader.batch.settings import Settings
 from grader.course.course_files import Unchanged
 from grader.errors import SubmissionError
@@ -28,7 +28,6 @@ from grader.submission import artefact_path, read_submission
 MAX_CODE_CHARS = 8 << 20  # of all files of a hand-in together; those near the top come first
 
 
-MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
 MAX_KEPT_OF_ALL = 1 << 19  # of all lessons together: in JSON one character may take twelve bytes
 
 

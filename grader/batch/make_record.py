@@ -15,6 +15,7 @@ from grader.model import LessonResult, Override
 from grader.record import GRADED_OTHERWISE, Previous, Record
 
 LACKING = ("missing", "grader-error")
+MAX_KEPT_CHARS = 1 << 16  # of the source of one lesson, for pages that show it
 DOUBTS = (JUDGED, UNDECIDED, BACKDATED)  # in notes
 OF_EARLIER = "This is of the hand-in graded on"  # and when
 

@@ -19,6 +19,7 @@ from grader.batch.shards import FOLDER
 from grader.errors import UsageError
 from grader.intake.roster import fold_id
 from grader.model import Course
+from grader.similarity import read_fingerprints
 from grader.store.class_store import ClassStore, Result
 
 
@@ -109,7 +110,8 @@ class Merge:
         record = part.record(result.id, parse_record)
         if record is None:
             return
-        part.fingerprint(result.id, parse_kept)  # raises StoreError for a damaged one
+        for read in (parse_kept, read_fingerprints):
+            part.fingerprint(result.id, read)  # raises StoreError for a damaged one, and for more than a run keeps
         name, number = result.feedback, 1
         while taken.setdefault(name.casefold(), result.id) != result.id:
             number += 1

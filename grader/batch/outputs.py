@@ -34,6 +34,11 @@ Head = Mapping[str, Any]
 def parse_record(text: str) -> Record:
     """Read a record, or its summary, from the JSON of a store. Raises ValueError and what else a damaged one causes."""
     record = validated(Record.from_json(parse_json(text)), Record)
+    scores = [record.score, *(lesson.score for lesson in record.lessons.values())]
+    if previous := record.previous:
+        scores += [previous.score, *previous.lessons.values()]
+    if not all(score is None or 0 <= score <= 10 for score in scores):
+        raise ValueError("this is no score")
     if not all(0 <= check.earned <= check.points for lesson in record.lessons.values() for check in lesson.checks):
         raise ValueError("a check earned more than it is worth")
     return record

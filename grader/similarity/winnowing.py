@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from grader.model import Lesson
 from grader.model.validate import parse_json, validated
-from grader.similarity.tokens import TokenList, read_tokens
+from grader.similarity.tokens import MAX_CHARACTERS, MAX_REMARK_LENGTH, MAX_TOKENS, TokenList, read_tokens
 
 RUN_LENGTH = 12  # tokens: more than one idiomatic line, fewer than two original ones
 WINDOW = 4
@@ -52,7 +52,10 @@ def read_fingerprints(text: str) -> dict[str, Printed]:
     """Read, by lesson, what `fingerprint` returned, from JSON. Raises ValueError."""
     prints: dict[str, Printed] = validated(parse_json(text), dict[str, Printed])
     for each in prints.values():
-        unpack_prints(each["prints"])
+        names, remarks = each["names"], each["remarks"]
+        too_long = sum(map(len, names)) > MAX_CHARACTERS or any(len(remark) > MAX_REMARK_LENGTH for remark in remarks)
+        if too_long or max(len(names), len(remarks)) > MAX_NAMES or len(unpack_prints(each["prints"])) > MAX_TOKENS:
+            raise ValueError("this is more than is kept of a file")
     return prints
 
 

@@ -287,6 +287,29 @@ def test_a_check_that_earned_more_than_it_is_worth_is_damage(stolen):
     assert "a record in it is damaged" in call(grader, "report", stolen.parent)
 
 
+@pytest.mark.parametrize("where", ["$.score", "$.lessons.softmax.score", "$.previous"])
+@pytest.mark.parametrize("score", [-5, 10.1])
+def test_a_score_that_no_work_can_have_is_damage(stolen, where, score):
+    """Neither a hand-in's, nor a lesson's, nor an earlier one lies outside of 0 to 10."""
+    value = json.dumps({"score": score, "lessons": {}, "when": ""} if where == "$.previous" else score)
+    sql(stolen, "UPDATE records SET record = json_set(record, ?, json(?))", where, value)
+    for words in (("report", stolen.parent), ("merge", stolen.parent, "--out", stolen.parent.parent / "joined")):
+        assert "a record in it is damaged" in call(grader, *words)
+
+
+@pytest.mark.parametrize("part", [
+    {"names": ["a"] * 61}, {"names": ["a" * 300_000]}, {"remarks": ["a"] * 61}, {"remarks": ["a" * 81]},
+    {"prints": "AAAA" * 400_000}, {"source": "x" * 70_000},
+])  # fmt: skip
+def test_more_than_is_kept_of_a_file_is_damage(stolen, part):
+    """What a part keeps to compare hand-ins with is read up to what a run keeps: megabytes were merged."""
+    of = {"prints": "", "text": 1, "names": [], "remarks": [], "source": ""}
+    sql(stolen, "UPDATE results SET fingerprints = ?", json.dumps({"softmax": of | part}))
+    assert "damaged" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
+    sql(stolen, "UPDATE results SET fingerprints = ?", json.dumps({"softmax": of}))
+    assert "joined" in call(grader, "merge", stolen.parent, "--out", stolen.parent.parent / "joined")
+
+
 @pytest.mark.parametrize("parts", ["[[1, 999999999]]", "[[1, 2, 3]]", "[[0, 1]]", "[[2, 1]]", "[[1]]"])
 def test_parts_that_no_class_has_are_damage(stolen, parts):
     """A billion missing parts are not listed."""
