@@ -26,6 +26,10 @@ def find_lesson(course: Course, name: str) -> Lesson:
     matching = {lesson: None for known, lesson in names.items() if key and known.startswith(key)}
     if len(matching) == 1:
         return course.lessons[next(iter(matching))]
+    for track in course.tracks:
+        if track.name == key:
+            what = f'"{name}" is a track: its lessons are {", ".join(track.lessons)}'
+            raise UnknownLesson(what, next_step="learn list")
     guesses = list(matching) or _nearest_names(key, names)
     raise UnknownLesson(_explain_unknown(name, guesses, ambiguous=bool(matching)), next_step="learn list")
 

@@ -413,6 +413,7 @@ def test_a_former_name_still_means_the_lesson(tmp_path):
         ("0", 'there is no lesson "0": the lessons are 1 to 3'),
         ("4" * 5000, "the lessons are 1 to 3"),
         ("zebra", 'there is no lesson "zebra"'),
+        ("Core", '"Core" is a track: its lessons are mean, mean_square'),
         ("", 'there is no lesson ""'),
     ],
 )
