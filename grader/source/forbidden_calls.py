@@ -30,6 +30,7 @@ from grader.source.hiding_names import (
     RUNNING_TEXT,
     hiding_place,
     hiding_word,
+    takes_names_away,
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
@@ -93,8 +94,12 @@ class _Program:
         self, names: Iterable[str], name_of: Callable[[_Module, ast.AST], str], hides: bool = False
     ) -> Iterator[ForbiddenCall]:
         for where, module, node in self._reachable(names):
+            running = module.running_calls(node) if hides else ()
             for part in nodes_in(node):
-                if name := name_of(module, part):
+                name = name_of(module, part)
+                if running and isinstance(part, ast.Name) and part.id in running:
+                    name = part.id
+                if name:
                     yield ForbiddenCall(name, getattr(part, "lineno", 0), self.files[where][0], hides)
 
     def _module(self, where: str) -> _Module | None:
@@ -144,7 +149,9 @@ class _Module:
         self.body = without_main_guard(tree)
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        self.functions = {node.name for node in self.body if isinstance(node, ast.FunctionDef)}
+        self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}
+        if any(map(takes_names_away, nodes)):
+            self.functions.clear()
         self.paths: dict[str, str] = {}  # local name -> what was imported, as a dotted name
         self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
@@ -284,8 +291,6 @@ class _Module:
             case ast.Import() | ast.ImportFrom():
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
                 return next((found for path in paths if (found := hiding_place(path))), "")
-            case ast.Call(func=ast.Name(id=name)) if name in HIDING_CALLS and name not in self.functions:
-                return name
             case ast.Call(args=keys) if _last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
                 return _last_name(node)
             case ast.Subscript(value=names, slice=key) if _last_name(names) in NAMES_BY_TEXT and self._is_assembled(
@@ -295,6 +300,12 @@ class _Module:
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
         return hiding_word(node, self._attributes(node))
+
+    def running_calls(self, node: ast.AST) -> set[str]:
+        """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
+        read = HIDING_CALLS & {name for module, name in self.mentions(node) if module is None}
+        line = getattr(node, "lineno", 0)
+        return {name for name in read if not self.functions.get(name, line) < line}
 
     def _attributes(self, node: ast.AST) -> list[str]:
         """Return the attributes that a node takes of another's object: `x.a`, `case object(a=x)`, in quotes."""

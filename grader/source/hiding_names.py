@@ -21,11 +21,14 @@ HIDING_NAMES = frozenset({
     "currentframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "cr_frame", "ag_frame",
     "__globals__", "__builtins__", "__closure__", "__code__", "__subclasses__", "__traceback__", "get_objects",
     "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
+    "__self__", "__loader__", "__spec__", "__build_class__", "load_module", "exec_module", "start_new_thread",
+    "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code",
 })
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({"sys", "_sys", "builtins", "ctypes", "importlib", "_C"})
 # What holds for a module or a name in it holds for all below. Of a library, private names are hiding places too.
 HIDING_PLACES = frozenset({
+    "_thread", "_lsprof", "_xxsubinterpreters", "gc.garbage", "gc.set_debug",
     "sys.modules", "sys.meta_path", "grader", "builtins", "ctypes", "_ctypes", "cffi", "runpy", "code", "codeop",
     "pickle", "_pickle", "marshal", "pydoc", "pkgutil", "unittest.mock", "inspect.stack", "inspect.trace",
     "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
@@ -40,8 +43,7 @@ RUNNING_TEXT = frozenset({
     "typing.ForwardRef", "inspect.get_annotations", "functools.singledispatch",
     "functools.singledispatchmethod", "string.Formatter", "logging.config", "importlib.util", "importlib.machinery",
     "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs", "numpy.testing.measure", "numpy.f2py",
-    "torch.utils.benchmark", "torch.hub",
-    "torch.utils.cpp_extension",
+    "torch.utils.benchmark", "torch.hub", "torch.fx", "torch.utils.cpp_extension", "multiprocessing.reduction",
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
@@ -90,3 +92,8 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
         if private or place in places or part in HIDING_NAMES or (part == "sys" and end > 1):
             return place
     return ""
+
+
+def takes_names_away(node: ast.AST) -> bool:
+    """Return True for `del eval`, and for what could do that: then Python's own is what the name means."""
+    return isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Del) or node.id in ALL_NAMES)

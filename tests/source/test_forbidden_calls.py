@@ -97,6 +97,17 @@ HIDDEN = {
     "frames as the names of parameters": "names = lambda f_locals: 0\n",
     "frames in a text of several names": "T, F = 'x.__traceback__ tb_frame'.split()\n",
     "frames in bytes": "T = b'__traceback__'.decode()\n",
+    "what runs a text in other hands": "list(map(exec, ['x = 1']))\n",
+    "what runs a text under another name": "def f(run=eval):\n    return run('1')\n",
+    "a function of that name that was taken away": "def exec(x):\n    pass\ndel exec\nexec('x = 1')\n",
+    "the same, by its key": "def exec(x):\n    pass\nglobals().pop('exec')\nexec('x = 1')\n",
+    "a function of that name that comes later": "exec('x = 1')\ndef exec(x):\n    pass\n",
+    "a function's own module": "run = print.__self__.eval\n",
+    "a module's loader": "__loader__.load_module('x')\n",
+    "a thread that is not watched": "import _thread\n_thread.start_new_thread(print, ())\n",
+    "the same, of another module": "import threading\nthreading._start_new_thread(print, ())\n",
+    "another profiler": "from _lsprof import Profiler\n",
+    "a text that torch runs": "from torch import fx\ng = fx.Graph()\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
@@ -119,6 +130,8 @@ INNOCENT = {
     "evaluation mode": "def softmax(model, dim=-1):\n    return model.eval()\n",
     "a helper called eval": "def eval(x):\n    return x\ndef softmax(x, dim=-1):\n    return eval(x)\n",
     "collecting garbage": "import gc\ndef softmax(x, dim=-1):\n    gc.collect()\n    return x\n",
+    "a parameter called compile": "def h(x, compile=True):\n    return x if compile else -x\n"
+    "def softmax(x, dim=-1):\n    return h(x, compile=False)\n",
     "a compiler behind the guard": "def softmax(x, dim=-1):\n    return x\n"
     "if __name__ == '__main__':\n    exec('print(1)')\n",
     "a look whether something is loaded": "import sys\nHERE = 'google.colab' in sys.modules\n"
