@@ -20,17 +20,16 @@ from functools import lru_cache
 from grader.source.hiding_names import (
     ALL_NAMES,
     HIDING_CALLS,
-    HIDING_PLACES,
     LIBRARIES,
     LONG_NAME,
     LOOKUPS,
     MAKING_TEXT,
     MAX_NAMES,
     NAMES_BY_TEXT,
-    RUNNING_TEXT,
     hiding_place,
     hiding_word,
     takes_names_away,
+    used_place,
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
@@ -328,7 +327,7 @@ class _Module:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
         # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
-        return path if path == "sys" else hiding_place(path, HIDING_PLACES | RUNNING_TEXT)
+        return path if path == "sys" else used_place(path)
 
 
 _read_module = lru_cache(maxsize=32)(lambda source, own: _Module(parse(source), own))  # of a learner's lessons in turn

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Collection, Iterable
 
 MAX_NAMES = 30  # with dots between them, aliases included
@@ -36,14 +37,22 @@ HIDING_PLACES = frozenset({
 })
 # What runs a text, or follows names in one. To import it alone does nothing: a learner may time and debug elsewhere.
 RUNNING_TEXT = frozenset({
-    "timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main", "cProfile.run", "cProfile.runctx",
-    "cProfile.Profile", "profile.run", "profile.runctx", "profile.Profile", "trace.Trace", "pdb.run", "pdb.runctx",
-    "pdb.runeval", "pdb.runcall", "pdb.Pdb", "bdb.Bdb", "doctest.debug", "doctest.debug_src", "doctest.debug_script",
-    "doctest.run_docstring_examples", "doctest.DocTestRunner", "rlcompleter", "typing.get_type_hints",
-    "typing.ForwardRef", "inspect.get_annotations", "functools.singledispatch",
-    "functools.singledispatchmethod", "string.Formatter", "logging.config", "importlib.util", "importlib.machinery",
-    "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs", "numpy.testing.measure", "numpy.f2py",
-    "torch.utils.benchmark", "torch.hub", "torch.fx", "torch.utils.cpp_extension", "multiprocessing.reduction",
+    "typing.get_type_hints", "typing.ForwardRef", "functools.singledispatch", "functools.singledispatchmethod",
+    "string.Formatter", "logging.config", "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs",
+    "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
+    "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
+    "torch.overrides", "torch.quantization", "torch.utils.benchmark", "torch.utils.bundled_inputs",
+    "torch.utils.cpp_extension", "torch.utils.model_zoo",
+})
+# Of the standard library, what a function may use without hiding anything. Of the rest nobody knows it all: much of it
+# runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
+HARMLESS = frozenset({
+    "__future__", "abc", "argparse", "bisect", "cmath", "collections", "contextlib", "copy", "csv", "dataclasses",
+    "datetime", "decimal", "enum", "fractions", "functools", "gc.collect", "glob", "hashlib", "heapq",
+    "inspect.signature", "io", "itertools", "json", "logging", "math", "numbers", "operator", "os", "pathlib",
+    "platform", "pprint", "random", "re", "shutil", "statistics", "string", "subprocess", "sys", "tempfile", "textwrap",
+    "time", "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
+    "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "zipfile",
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
@@ -92,6 +101,15 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
         if private or place in places or part in HIDING_NAMES or (part == "sys" and end > 1):
             return place
     return ""
+
+
+def used_place(path: str) -> str:
+    """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
+    if place := hiding_place(path, HIDING_PLACES | RUNNING_TEXT):
+        return place
+    parts = path.split(".")
+    is_known = any(".".join(parts[:end]) in HARMLESS for end in range(1, len(parts) + 1))
+    return "" if is_known or parts[0] not in sys.stdlib_module_names else path
 
 
 def takes_names_away(node: ast.AST) -> bool:

@@ -80,6 +80,12 @@ HIDDEN = {
     "frames behind a guard that is none": "__name__ = '__main__'\nif __name__ == '__main__':\n    import sys\n"
     "    f = sys._getframe\n",
     "the same, named by a key": "globals()['__name__'] = '__main__'\nif __name__ == '__main__':\n    import ctypes\n",
+    "what runs a text though its name does not say so": "import gettext\n"
+    "def softmax(x, dim=-1):\n    return gettext.c2py('n')(x)\n",
+    "a function made of code": "from types import FunctionType\n"
+    "def softmax(x, dim=-1):\n    return FunctionType(x, {})\n",
+    "a text in torch's own language": "import torch\nf = torch.jit.CompilationUnit('text').f\n",
+    "a module that loads others": "import imp\nm = imp.load_source('m', 'data')\n",
     "a text that is timed": "from timeit import timeit\ndef softmax(x, dim=-1):\n    return timeit('text')\n",
     "a text in an annotation": "import typing\ndef softmax(x, dim=-1):\n    return typing.get_type_hints(x)\n",
     "a template": "import jinja2\ndef softmax(x, dim=-1):\n    return jinja2.Template('text').render(x=x)\n",
@@ -149,6 +155,12 @@ INNOCENT = {
     "a layer by its number": "class A:\n    def f(self, x):\n        return [getattr(self, f'w{i}') for i in x]\n"
     "def softmax(x, dim=-1):\n    return A().f(x)\n",
     "a function by its constant name": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, 'exp')(x)\n",
+    "the standard library": "import json, time, timeit, traceback, types\n"
+    "N = json.dumps(types.SimpleNamespace(a=1).a)\n"
+    "def softmax(x, dim=-1):\n    s = timeit.default_timer()\n    try:\n        return x.exp()\n"
+    "    except ValueError:\n        traceback.print_exc()\n    return time.time() - s\n",
+    "modules that are imported alone": "import gettext, imp, threading, unittest\n"
+    "def softmax(x, dim=-1):\n    return x.exp()\n",
     "timing and debugging elsewhere": "import timeit, pdb\nfrom timeit import timeit as t\n"
     "def softmax(x, dim=-1):\n    return x\nif __name__ == '__main__':\n    print(t('softmax(1)'))\n",
     "one of its functions by its name": "def see(x):\n    import ctypes\ndef h(x):\n    return x\n"
