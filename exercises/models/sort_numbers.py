@@ -31,6 +31,9 @@ class Sorter(nn.Module):
         All sizes inside are yours, with 150,000 numbers in all parameters
         together at most. How it starts is yours as well; untrained, its
         mean loss on random ids must lie below ln(V) + 1.5.
+        What it learns is in its parameters: training changes nothing that
+        no gradient reaches, and a Sorter that is given the state dict of a
+        trained one answers as that one does.
 
     forward(ids): ids (B, T) int64, 0 ... V - 1, to logits (B, T, V) in
         float32, no softmax: logits[:, t] say which id stands at place t of

@@ -27,16 +27,17 @@ def draw_lists(rand, order, *shape):
 
 
 def trained(submission, rand, positions=True):
-    """The model, trained once for all checks that ask for it, the losses that it reported, and the order of its ids."""
+    """The model, trained once for all checks that need it, its losses, the order of its ids, and its state before."""
     runs = _runs.setdefault(submission, {})
     if positions not in runs:
         order, steps = torch.argsort(rand(V)), STEPS if positions else STEPS_WITHOUT
         lists, answers = draw_lists(rand, order, steps, ROWS)
         model, report = submission.Sorter(V, T, positions=positions), submission.make_report(steps)
+        before = model.state()["state"]
         submission.events()
         submission.fit(model, lists, answers, report)
         losses = [event[1] for event in submission.events() if event[0] == "report"]
-        runs[positions] = model.eval(), losses, order
+        runs[positions] = model.eval(), losses, order, before
     return runs[positions]
 
 
@@ -55,6 +56,18 @@ def judge_sorting(model, order, rand):
     right = logits.argmax(-1) == answers
     loss = -logits.log_softmax(-1).gather(-1, answers[..., None]).mean().item()
     return right.all(-1).double().mean().item(), right.double().mean(0), loss
+
+
+def assert_learned_by_gradients(submission, model, before, ids):
+    """Fail where training changed what no gradient reaches, or where a model with the same state answers otherwise."""
+    after = model.state()["state"]
+    grads = model.gradients(ids, wrt=[], weights=torch.ones(*ids.shape, V)) or {}
+    apart = [name for name, was in before.items() if grads.get(name) is None and not torch.equal(after[name], was)]
+    if apart:
+        fail(f"Training changed `{apart[0]}`, which no gradient reaches: what it holds was not learned by descent.")
+    twin = submission.Sorter(V, T, state=after).eval()
+    if not torch.allclose(twin(ids), model(ids), atol=1e-3):
+        fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
 
 
 def difference_when_reordered(model, ids, order):
@@ -297,10 +310,11 @@ CHEAP = (
 @pytest.mark.check(skill="training", points=20, function="fit", needs=CHEAP, run=True, stage="in a run of 600 steps")
 def test_run(submission, rand):
     """Trains your model in 600 steps to sort 95% of fresh lists, each without a mistake."""
-    model, losses, order = trained(submission, rand)
+    model, losses, order, before = trained(submission, rand)
     exact, places, _ = judge_sorting(model, order, rand)
     if exact < LEAST:
         fail(explain(exact, places, losses))
+    assert_learned_by_gradients(submission, model, before, rand.integers(0, V, ROWS, T))
 
 
 @pytest.mark.check(
@@ -308,7 +322,7 @@ def test_run(submission, rand):
 )
 def test_run_without_positions(submission, rand):
     """Trains your model without positions in 150 steps: it learns which numbers there are, and no order."""
-    model, _, order = trained(submission, rand, positions=False)
+    model, _, order, _ = trained(submission, rand, positions=False)
     lists, _ = draw_lists(rand, order, 64)
     if not (found := difference_when_reordered(model, lists, torch.argsort(rand(T)))) < 1e-5:
         fail(
@@ -330,7 +344,7 @@ def test_run_without_positions(submission, rand):
 def build(submission, rand):
     """Train the model with positions and without, and yield what there is to see: how well it sorts, and what."""
     for positions, title in ((True, "With positions"), (False, "Without positions")):
-        model, losses, order = trained(submission, rand, positions)
+        model, losses, order, _ = trained(submission, rand, positions)
         exact, places, loss = judge_sorting(model, order, rand)
         shares = f"{exact:.1%} of {FRESH} fresh lists are sorted, {places.mean():.1%} of all places are right"
         floor = f"{FLOOR:.3f} can be had without knowing any place"

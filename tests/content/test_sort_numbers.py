@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import torch
@@ -104,6 +104,37 @@ def test_a_model_that_holds_a_sort_is_worth_nothing():
     """Numbers have other ids in each run: what is not learned from the answers is wrong."""
     subject = LocalModule({"Sorter": SortsIds, "fit": lambda *_: None}, KINDS)
     assert "95% are asked for" in said_of(subject, "test_run")
+
+
+class Counts(torch.nn.Module):
+    """Sorts by an order that was counted in the answers; its parameters decide nothing."""
+
+    def __init__(self, vocab_size, length, positions=True, is_buffer=False):
+        super().__init__()
+        self.shift, self.rank = torch.nn.Parameter(torch.zeros(vocab_size)), torch.arange(vocab_size)
+        if is_buffer:
+            self.register_buffer("rank", self.__dict__.pop("rank"))
+
+    def forward(self, ids):
+        ranks = self.rank[ids].sort(-1).values
+        return 9.0 * torch.nn.functional.one_hot(torch.argsort(self.rank)[ranks], len(self.shift)) + self.shift
+
+
+def count(model, _lists, answers, _report):
+    """Find the order of the ids: of two in one answer, the first is the smaller."""
+    later = torch.zeros(len(model.shift), len(model.shift), dtype=torch.bool)
+    for place in range(1, answers.shape[-1]):
+        later[answers[..., :place].flatten(), answers[..., place, None].expand_as(answers[..., :place]).flatten()] = (
+            True
+        )
+    model.rank = (later & ~later.mT).sum(0)
+
+
+@pytest.mark.parametrize(("is_buffer", "says"), [(False, "it learned beside it"), (True, "Training changed `rank`")])
+def test_a_model_that_counts_is_worth_nothing(is_buffer, says):
+    """An order that is counted is not learned by descent, wherever it is kept."""
+    subject = LocalModule({"Sorter": partial(Counts, is_buffer=is_buffer), "fit": count}, KINDS)
+    assert says in said_of(subject, "test_run")
 
 
 def test_a_fault_in_an_earlier_lesson_is_named_there(launcher):
