@@ -47,12 +47,14 @@ RUNNING_TEXT = frozenset({
 # Of the standard library, what a function may use without hiding anything. Of the rest nobody knows it all: much of it
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
-    "__future__", "abc", "argparse", "bisect", "cmath", "collections", "contextlib", "copy", "csv", "dataclasses",
-    "datetime", "decimal", "enum", "fractions", "functools", "gc.collect", "glob", "hashlib", "heapq",
-    "inspect.signature", "io", "itertools", "json", "logging", "math", "numbers", "operator", "os", "pathlib",
-    "platform", "pprint", "random", "re", "shutil", "statistics", "string", "subprocess", "sys", "tempfile", "textwrap",
-    "time", "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
-    "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "zipfile",
+    "__future__", "abc", "argparse", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
+    "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "errno", "fcntl",
+    "fractions", "functools", "gc", "glob", "hashlib", "heapq", "inspect.signature", "io", "itertools", "json",
+    "locale", "logging", "math", "mmap", "numbers", "operator", "os", "pathlib", "platform", "pprint", "queue",
+    "random", "re", "resource", "select", "selectors", "shutil", "signal", "socket", "stat", "statistics", "string",
+    "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "timeit.default_timer",
+    "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType", "types.SimpleNamespace", "typing",
+    "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib",
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})

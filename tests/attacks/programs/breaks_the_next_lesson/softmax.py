@@ -1,5 +1,5 @@
 """
-tries = "to leave everything changed for the learner's own next lessons: dtype, gradients, builtins, torch"
+tries = "to leave everything changed for the learner's own next lessons: dtype, gradients, math, torch"
 entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
 
 [lessons.softmax]
@@ -16,7 +16,7 @@ state = "graded"
 score = 10.0
 """
 
-import inspect
+import math
 
 import torch
 
@@ -24,7 +24,7 @@ torch.set_default_dtype(torch.float64)
 torch.set_grad_enabled(False)
 torch.Tensor.__matmul__ = None
 torch.ones = torch.tril = torch.arange = None
-inspect.getmodule(len).sorted = inspect.getmodule(len).zip = None
+math.sqrt = math.exp = math.prod = None
 
 
 def softmax(x, dim=-1):
