@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.source.hiding_names import (
-    ALL_NAMES,
     HIDING_CALLS,
     LIBRARIES,
     LONG_NAME,
@@ -26,14 +25,19 @@ from grader.source.hiding_names import (
     MAKING_TEXT,
     MAX_NAMES,
     NAMES_BY_TEXT,
+    harmless_nodes,
     hiding_place,
     hiding_word,
+    last_name,
+    lists_all_names,
+    name_in_quotes,
     takes_names_away,
+    text_of,
     used_place,
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
-from grader.source.side_effects import without_main_guard
+from grader.source.side_effects import may_set_name, without_main_guard
 
 
 @dataclass(frozen=True)
@@ -83,14 +87,25 @@ class _Program:
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
         """Return the first call of a forbidden name that the function reaches."""
-        return next(self._calls([function], lambda module, part: _forbidden(module.called_name(part), matches)), None)
+        return next(
+            self._calls([("", function)], lambda module, part: _forbidden(module.called_name(part), matches)), None
+        )
 
     def find_hiding(self, functions: Iterable[str]) -> ForbiddenCall | None:
-        """Return the first name with which a call could be hidden, in reach of a function or of the import."""
-        return next(self._calls([AT_IMPORT, *functions], _Module.hiding_name, hides=True), None)
+        """Return the first name with which a call could be hidden, in reach of a function or of the import.
+
+        In the learner's other modules that are reached, everything counts: a module may give a name in many ways.
+        """
+        names, read = [("", AT_IMPORT), *(("", name) for name in functions)], {""}
+        while names:
+            if found := next(self._calls(names, _Module.hiding_name, hides=True), None):
+                return found
+            names = [(where, EVERYTHING) for where in self.modules if where not in read]
+            read |= set(self.modules)
+        return None
 
     def _calls(
-        self, names: Iterable[str], name_of: Callable[[_Module, ast.AST], str], hides: bool = False
+        self, names: Iterable[tuple[str, str]], name_of: Callable[[_Module, ast.AST], str], hides: bool = False
     ) -> Iterator[ForbiddenCall]:
         for where, module, node in self._reachable(names):
             running = module.running_calls(node) if hides else ()
@@ -105,12 +120,14 @@ class _Program:
         if where not in self.modules:
             self.modules[where] = None
             with contextlib.suppress(SyntaxError, KeyError):
-                self.modules[where] = _read_module(self.files[where][1], frozenset(self.files) - {""})
+                others = [source for other, (_, source) in self.files.items() if other != where]
+                is_named = "__name__" in self.files[where][1] and any(map(may_set_name, others))
+                self.modules[where] = _read_module(self.files[where][1], frozenset(self.files) - {""}, is_named)
         return self.modules[where]
 
-    def _reachable(self, names: Iterable[str]) -> Iterator[tuple[str, _Module, ast.AST]]:
+    def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, _Module, ast.AST]]:
         """Yield what binds these names, whatever that mentions, and so on, with the module where it stands."""
-        queue = [("", name) for name in names]
+        queue = list(names)
         seen = set(queue)
         seen_nodes: set[int] = set()  # a node may bind thousands of names
         while queue:
@@ -144,8 +161,9 @@ EVERYTHING = "*"  # for all that a module binds
 class _Module:
     """One file: what its top level binds and imports, and under which names."""
 
-    def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
-        self.body = without_main_guard(tree)
+    def __init__(self, tree: ast.Module, own: frozenset[str], is_named: bool) -> None:
+        """Read a file; `own` are the modules beside it, one of which may give this one another name if it `is_named`."""
+        self.body, self.own = tree.body if is_named else without_main_guard(tree), own
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}
@@ -155,7 +173,7 @@ class _Module:
         self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(_own_attributes(nodes))
-        self.harmless = _harmless(nodes)
+        self.harmless = harmless_nodes(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
@@ -186,9 +204,15 @@ class _Module:
             elif alias.name == "*":
                 self.stars += [module] if module.partition(".")[0] in LIBRARIES else []
             elif isinstance(node, ast.Import):
-                self.paths[imported_name(alias)] = alias.name if alias.asname else imported_name(alias)
+                self._note_path(imported_name(alias), alias.name if alias.asname else imported_name(alias))
             else:
-                self.paths[local] = f"{module}.{alias.name}"
+                self._note_path(local, f"{module}.{alias.name}")
+
+    def _note_path(self, local: str, path: str) -> None:
+        """Note what a name stands for; where it is given twice, what could do more harm."""
+        known = self.paths.get(local, "")
+        if known.partition(".")[0] not in LIBRARIES and not used_place(known):
+            self.paths[local] = path
 
     def _note_alias(self, node: ast.AST) -> None:
         """Note what an assignment gives a further name, `t = torch.nn`, or puts together, `n = "a" + "b"`."""
@@ -205,8 +229,8 @@ class _Module:
             if isinstance(node, ast.Attribute):
                 names.append(node.attr)
                 node = node.value
-            elif isinstance(node, ast.Call) and _last_name(node) == "getattr" and len(node.args) > 1:
-                names.append(_text_of(node.args[1]) or "?")
+            elif isinstance(node, ast.Call) and last_name(node) == "getattr" and len(node.args) > 1:
+                names.append(text_of(node.args[1]) or "?")
                 node = node.args[0]
             else:
                 return ""
@@ -247,7 +271,7 @@ class _Module:
     def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
         parts = nodes_in(node)
-        found |= {(None, EVERYTHING)} if _lists_all_names(parts) else set()
+        found |= {(None, EVERYTHING)} if lists_all_names(parts) else set()
         owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
         for part in parts:
             if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
@@ -257,13 +281,12 @@ class _Module:
                     found.add((self.own_modules[part.value.id], part.attr))
             elif isinstance(part, ast.Name) and part.id in self.own_modules and id(part) not in owners:
                 found.add((self.own_modules[part.id], EVERYTHING))  # in whatever hands
-            elif isinstance(part, ast.ImportFrom) and part.module in self.own_stars:
+            elif isinstance(part, ast.ImportFrom) and part.module in self.own:
                 found.add((part.module, AT_IMPORT))
             elif isinstance(part, ast.alias):  # imported where it is used
-                local = part.asname or part.name
-                found.add((None, local))
-                module = self.own_modules.get(local) or self.imported.get(local, ("",))[0]
-                found |= {(module, AT_IMPORT)} if module else set()
+                found.add((None, part.asname or part.name))
+                if part.name in self.own:
+                    found.add((part.name, AT_IMPORT))
         return found
 
     def called_name(self, node: ast.AST) -> str | None:
@@ -290,12 +313,10 @@ class _Module:
             case ast.Import() | ast.ImportFrom():
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
                 return next((found for path in paths if (found := hiding_place(path))), "")
-            case ast.Call(args=keys) if _last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
-                return _last_name(node)
-            case ast.Subscript(value=names, slice=key) if _last_name(names) in NAMES_BY_TEXT and self._is_assembled(
-                key
-            ):
-                return _last_name(names)
+            case ast.Call(args=keys) if last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
+                return last_name(node)
+            case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
+                return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
         return hiding_word(node, self._attributes(node))
@@ -312,7 +333,7 @@ class _Module:
             return [] if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") else [node.attr]
         if isinstance(node, ast.MatchClass):
             return [name for name in node.kwd_attrs if name not in self.own_attributes]
-        return [_name_in_quotes(node) or ""]
+        return [name_in_quotes(node) or ""]
 
     def _is_assembled(self, node: ast.AST) -> bool:
         """Return True for a name that is put together from nothing but constants, or stands for such a one."""
@@ -330,7 +351,9 @@ class _Module:
         return path if path == "sys" else used_place(path)
 
 
-_read_module = lru_cache(maxsize=32)(lambda source, own: _Module(parse(source), own))  # of a learner's lessons in turn
+_read_module = lru_cache(maxsize=32)(
+    lambda source, own, is_named: _Module(parse(source), own, is_named)
+)  # of a learner's lessons in turn
 
 
 def _open_case(node: ast.AST) -> Iterable[ast.AST]:
@@ -363,37 +386,3 @@ def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
                 if isinstance(part, Definition):
                     yield part.name
-
-
-def _harmless(nodes: Iterable[ast.AST]) -> set[int]:
-    """Return nodes that only lead to another, `sys` of `sys.path`, and what is only looked into: `x in sys.modules`."""
-    found = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    for node in nodes:
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-            found.add(id(node.comparators[0]))
-    return found
-
-
-def _lists_all_names(parts: Iterable[ast.AST]) -> bool:
-    """Return True for `globals()` and the like, unless a text takes one name of it."""
-    calls = {id(a) for a in parts if isinstance(a, ast.Call) and not a.args and _last_name(a) in ALL_NAMES}
-    return bool(calls - {id(each.value) for each in parts if isinstance(each, ast.Subscript) and _text_of(each.slice)})
-
-
-def _name_in_quotes(node: ast.AST) -> str | None:
-    """Return what is looked up by name: `getattr(torch, "exp")`, `vars(torch)["exp"]`, `torch.__dict__["exp"]`."""
-    if isinstance(node, ast.Subscript):
-        return _text_of(node.slice) if _last_name(node.value) in NAMES_BY_TEXT else None
-    if isinstance(node, ast.Call) and _last_name(node) in LOOKUPS:
-        return next((text.rpartition(".")[2] for argument in node.args if (text := _text_of(argument))), None)
-    return None
-
-
-def _last_name(node: ast.AST) -> str:
-    """Return `f` for `f`, `a.f` and `a.f(...)`."""
-    node = node.func if isinstance(node, ast.Call) else node
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _text_of(node: ast.AST) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -116,4 +116,41 @@ def used_place(path: str) -> str:
 
 def takes_names_away(node: ast.AST) -> bool:
     """Return True for `del eval`, and for what could do that: then Python's own is what the name means."""
+    if isinstance(node, ast.ExceptHandler):
+        return node.name in HIDING_CALLS  # it is deleted where the handler ends
     return isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Del) or node.id in ALL_NAMES)
+
+
+def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return nodes that only lead to another, `sys` of `sys.path`, and what is only looked into: `x in sys.modules`."""
+    found = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    for node in nodes:
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found.add(id(node.comparators[0]))
+    return found
+
+
+def lists_all_names(parts: Iterable[ast.AST]) -> bool:
+    """Return True for `globals()` and the like, unless a text takes one name of it."""
+    calls = {id(a) for a in parts if isinstance(a, ast.Call) and not a.args and last_name(a) in ALL_NAMES}
+    return bool(calls - {id(each.value) for each in parts if isinstance(each, ast.Subscript) and text_of(each.slice)})
+
+
+def name_in_quotes(node: ast.AST) -> str | None:
+    """Return what is looked up by name: `getattr(torch, "exp")`, `vars(torch)["exp"]`, `torch.__dict__["exp"]`."""
+    if isinstance(node, ast.Subscript):
+        return text_of(node.slice) if last_name(node.value) in NAMES_BY_TEXT else None
+    if isinstance(node, ast.Call) and last_name(node) in LOOKUPS:
+        return next((text.rpartition(".")[2] for argument in node.args if (text := text_of(argument))), None)
+    return None
+
+
+def last_name(node: ast.AST) -> str:
+    """Return `f` for `f`, `a.f` and `a.f(...)`."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def text_of(node: ast.AST) -> str | None:
+    """Return a text that stands in the source."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

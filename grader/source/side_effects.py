@@ -77,8 +77,18 @@ def without_main_guard(tree: ast.Module) -> list[ast.stmt]:
     return tree.body if any(map(_may_set_name, nodes_in(tree))) else [node for node in tree.body if not _is_guard(node)]
 
 
+def may_set_name(source: str) -> bool:
+    """Return True if a source may set the name of a module, its own or another."""
+    try:
+        return any(map(_may_set_name, nodes_in(parse(source))))
+    except SyntaxError:
+        return False  # it never runs
+
+
 def _may_set_name(node: ast.AST) -> bool:
     match node:
+        case ast.Name(id="globals" | "vars" | "locals" | "setattr"):  # by a name that is put together
+            return True
         case ast.Attribute(attr="__name__", ctx=ast.Store()) | ast.keyword(arg="__name__"):
             return True
         case ast.Constant(value="__name__"):  # globals()["__name__"]

@@ -274,6 +274,41 @@ def test_whatever_leads_to_a_function_is_followed(way, what):
     assert call["softmax"].hides == what.startswith("sys")
 
 
+WAYS_ROUND = {
+    "a chain of modules": ("import a\ndef softmax(x):\n    return a.b.go(x)\n", {"a": "import b\n", "b": "{}"}),
+    "what a module gives by its own `__getattr__`": (
+        "from a import go\ndef softmax(x):\n    return go(x)\n",
+        {"a": "def __getattr__(name):\n    return {}\n"},
+    ),
+    "another import of the name, which is not used": (
+        "from a import go\ndef softmax(x):\n    return go(x)\ndef f():\n    from b import go\n",
+        {"a": "{}", "b": "def go(x):\n    return x\n"},
+    ),
+    "a name that another module gives this one": (
+        "from a import *\ndef softmax(x):\n    return x\nif __name__ == '__main__':\n    {}\n",
+        {"a": "__all__ = ['__na' 'me__']\nglobals().update({'__na' + 'me__': '__main__'})\n"},
+    ),
+    "an import of a harmless name over another": (
+        "import timeit\ndef softmax(x):\n    return timeit.timeit(x)\ndef f():\n    import math as timeit\n",
+        {},
+    ),
+    "a function that a handler deletes": (
+        "def exec(x): return x\ntry: 1\nexcept ValueError as exec: pass\ndef softmax(x):\n    return exec(x)\n",
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_ROUND)
+def test_what_another_module_could_hide_is_found(way):
+    """Whatever leads to a module of the learner's, and whatever a name means at last, what could hide a call is seen."""
+    source, beside = WAYS_ROUND[way]
+    hidden = "exec('x')"
+    siblings = {name: (f"{name}.py", text.replace("{}", hidden)) for name, text in beside.items()}
+    found = find_forbidden_calls(source.replace("{}", hidden), ["softmax"], partial(matches, forbids=FORBIDS), siblings)
+    assert found["softmax"].hides
+
+
 def test_a_method_of_ones_own_module_is_no_offence():
     """`mine.softmax(x)` is one's own, where `mine` is one's own file."""
     siblings = {"mine": ("mine.py", "def softmax(x):\n    return x\n")}
