@@ -162,7 +162,7 @@ class _Module:
     """One file: what its top level binds and imports, and under which names."""
 
     def __init__(self, tree: ast.Module, own: frozenset[str], is_named: bool) -> None:
-        """Read a file; `own` are the modules beside it, one of which may give this one another name if it `is_named`."""
+        """Read a file; `own` are the modules beside it: if it `is_named`, one of them may give it another name."""
         self.body, self.own = tree.body if is_named else without_main_guard(tree), own
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}

@@ -532,6 +532,8 @@ CHEAP = ("test_parameters", "test_two_layers", "test_model_gradient", "test_fit_
 def test_run(submission, reference, rand):
     """Trains your model in 400 steps until 70% of the tokens that can be known are right."""
     losses, right, _ = trained(submission, reference, rand)
+    if len(losses) != STEPS:
+        fail(f"It reported {len(losses)} losses in {STEPS} steps: the heads are to be found by steps of descent.")
     if not right >= RIGHT:
         own = f" Your own losses went from {losses[0]:.2f} to {losses[-1]:.2f}." if losses else ""
         fail(

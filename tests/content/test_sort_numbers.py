@@ -130,6 +130,35 @@ def count(model, _lists, answers, _report):
     model.rank = (later & ~later.mT).sum(0)
 
 
+class CountsInParameter(Counts):
+    """Keeps the order in a parameter whose gradient is there, and nothing."""
+
+    def __init__(self, vocab_size, length, positions=True):
+        super().__init__(vocab_size, length, positions)
+        self.kept = torch.nn.Parameter(self.__dict__.pop("rank").float())
+
+    @property
+    def rank(self):
+        return self.kept.detach().long()
+
+    @rank.setter
+    def rank(self, rank):
+        if "kept" in self._parameters:
+            self.kept.data = rank.float()
+        else:
+            self.__dict__["rank"] = rank
+
+    def forward(self, ids):
+        return super().forward(ids) + 0 * self.kept.sum()
+
+
+def test_a_model_that_counts_in_a_parameter_is_worth_nothing():
+    """A parameter whose gradient is nothing was not learned by descent either."""
+    assert "Training changed `kept`" in said_of(
+        LocalModule({"Sorter": CountsInParameter, "fit": count}, KINDS), "test_run"
+    )
+
+
 @pytest.mark.parametrize(("is_buffer", "says"), [(False, "it learned beside it"), (True, "Training changed `rank`")])
 def test_a_model_that_counts_is_worth_nothing(is_buffer, says):
     """An order that is counted is not learned by descent, wherever it is kept."""

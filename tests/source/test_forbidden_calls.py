@@ -301,7 +301,7 @@ WAYS_ROUND = {
 
 @pytest.mark.parametrize("way", WAYS_ROUND)
 def test_what_another_module_could_hide_is_found(way):
-    """Whatever leads to a module of the learner's, and whatever a name means at last, what could hide a call is seen."""
+    """Whatever leads to a module of the learner's, and whatever a name means at last, what could hide a call counts."""
     source, beside = WAYS_ROUND[way]
     hidden = "exec('x')"
     siblings = {name: (f"{name}.py", text.replace("{}", hidden)) for name, text in beside.items()}
