@@ -106,14 +106,7 @@ def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def unpack(value: Any, device: str | None = None) -> Any:
     """Reverse `pack`: build fresh tensors (on *device*, else on the CPU) and arrays."""
-    kind = type(value)
-    if kind is Array:
-        return unpack_array(value, device)
-    if kind is dict:
-        return {key: unpack(item, device) for key, item in value.items()}
-    if kind is list or kind is tuple:
-        return kind([unpack(item, device) for item in value])
-    return value
+    return map_leaves(value, lambda leaf: unpack_array(leaf, device) if type(leaf) is Array else leaf)
 
 
 def unpack_array(array: Array, device: str | None = None) -> Any:

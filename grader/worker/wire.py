@@ -149,7 +149,7 @@ class _Encoder:
             return int.__repr__(value) if abs(value) < MAX_INT else _opaque("int", f"{value.bit_length()} bits")
         if isinstance(value, float):
             return float.__repr__(value) if math.isfinite(value) else f'{{"$float":"{float(value)}"}}'
-        return self._container(value, depth + 1)
+        return self._container(value, depth)
 
     def _count(self, items: int) -> None:
         self.items -= items
@@ -158,11 +158,11 @@ class _Encoder:
 
     def _container(self, value: Any, depth: int) -> str:
         if isinstance(value, list):
-            return f"[{','.join([self.encode(item, depth) for item in value])}]"
+            return f"[{','.join([self.encode(item, depth + 1) for item in value])}]"
         if isinstance(value, tuple):
-            return f'{{"$tuple":[{",".join([self.encode(item, depth) for item in value])}]}}'
+            return f'{{"$tuple":[{",".join([self.encode(item, depth + 1) for item in value])}]}}'
         if isinstance(value, dict):
-            pairs = [f"[{_name(str(key))},{self.encode(item, depth)}]" for key, item in value.items()]
+            pairs = [f"[{_name(str(key))},{self.encode(item, depth + 1)}]" for key, item in value.items()]
             return f'{{"$dict":[{",".join(pairs)}]}}'
         if isinstance(value, Array):
             self._count(ARRAY_ITEMS - 1)
