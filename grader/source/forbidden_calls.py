@@ -351,9 +351,9 @@ class _Module:
         return path if path == "sys" else used_place(path)
 
 
-_read_module = lru_cache(maxsize=32)(
-    lambda source, own, is_named: _Module(parse(source), own, is_named)
-)  # of a learner's lessons in turn
+@lru_cache(maxsize=32)  # of a learner's lessons in turn
+def _read_module(source: str, own: frozenset[str], is_named: bool) -> _Module:
+    return _Module(parse(source), own, is_named)
 
 
 def _open_case(node: ast.AST) -> Iterable[ast.AST]:

@@ -62,6 +62,7 @@ ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argume
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
 
+_USED_PLACES = HIDING_PLACES | RUNNING_TEXT
 _HIDING_WORD = re.compile(rf"\b(?:{'|'.join(sorted(HIDING_NAMES))})\b")
 _NAMING: dict[type[ast.AST], tuple[str, ...]] = {  # where a node has text that no node of its own stands for
     ast.Constant: ("value",),
@@ -107,11 +108,13 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
 
 def used_place(path: str) -> str:
     """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
-    if place := hiding_place(path, HIDING_PLACES | RUNNING_TEXT):
+    if place := hiding_place(path, _USED_PLACES):
         return place
     parts = path.split(".")
+    if parts[0] not in sys.stdlib_module_names:
+        return ""
     is_known = any(".".join(parts[:end]) in HARMLESS for end in range(1, len(parts) + 1))
-    return "" if is_known or parts[0] not in sys.stdlib_module_names else path
+    return "" if is_known else path
 
 
 def takes_names_away(node: ast.AST) -> bool:
