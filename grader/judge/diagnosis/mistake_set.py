@@ -109,7 +109,7 @@ class MistakeSet:
         reference: Another file with marked lines, where the reference itself cannot be marked.
         after: The names of what is done to the result, one step after the other; `value` in their expressions.
         from_checks: What its checks ask recognises its mistakes; else only its own probes do.
-        read: What is seen of a value, names or a state (see `ask_again`): what it makes equal is one observation.
+        read: What is seen of a value: values that it makes equal are one observation.
         together: How many mistakes at once are looked for.
         tolerances: By the name of a check, how far answers may be apart to be taken for equal.
         without: The names of checks that recognise no mistake.
