@@ -17,7 +17,6 @@ from support import repeat
 from support.factories import course
 from support.forked_processes import CAN_FORK, FOLDER, ForkServers, start_by_fork
 
-from grader.batch.processes import process_pool
 from grader.judge.processes import launcher as launchers
 from grader.judge.processes.isolation_policy import policy_for
 from grader.judge.processes.launcher import Launcher, start_launcher
@@ -100,8 +99,7 @@ def _launcher(limits: Limits, arrays: str = "torch", spawn: bool = False) -> Ite
 @pytest.fixture
 def new_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each process of the engine that a test starts be a new Python, as users have it."""
-    for module in (launchers, process_pool):
-        monkeypatch.setattr(module, "subprocess", subprocess)
+    monkeypatch.setattr(launchers, "subprocess", subprocess)
 
 
 @pytest.fixture(scope="session")

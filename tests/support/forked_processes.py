@@ -25,7 +25,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
-from grader.batch.processes import process_pool
 from grader.judge.processes import launcher
 from support.fork_server import KINDS, MAX_REQUEST_BYTES, ROOT, WORKERS_PARENT
 
@@ -141,7 +140,7 @@ def start_by_fork(folder: Path, arrays: str = "torch") -> None:
     _here.folder, _here.arrays, _here.clean = folder, arrays, launcher.clean_environment()
     _here.usual = _special(os.environ)
     forking = SimpleNamespace(**{**vars(subprocess), "Popen": start_process})
-    vars(launcher)["subprocess"] = vars(process_pool)["subprocess"] = forking
+    vars(launcher)["subprocess"] = forking
 
 
 def start_process(command: Sequence[str], **options: Any) -> Any:

@@ -22,15 +22,13 @@ from queue import SimpleQueue
 from grader.authoring.audit.lesson_audit import LessonAudit
 from grader.course import load
 from grader.errors import GraderError
-from grader.judge.processes.launcher import THREADS
+from grader.judge.processes.launcher import start_engine
 from grader.judge.session import with_workers
-
-ENGINE = Path(__file__).resolve().parents[3]
 
 
 def audit_in_processes(root: Path, lessons: Sequence[str], seeds: int, jobs: int) -> Iterator[LessonAudit]:
     """Audit so many lessons at a time, and yield them in their order, each when it is done."""
-    processes = [_start(root, lessons, seeds) for _ in range(min(jobs, len(lessons)))]
+    processes = [start_engine(__name__, str(root), str(seeds), *lessons) for _ in range(min(jobs, len(lessons)))]
     idle = SimpleQueue[subprocess.Popen[bytes]]()
     for process in processes:
         idle.put(process)
@@ -50,17 +48,6 @@ def audit_in_processes(root: Path, lessons: Sequence[str], seeds: int, jobs: int
             process.kill()  # its workers end with it, and whoever waits for it returns
             process.communicate()
         threads.shutdown(cancel_futures=True)
-
-
-def _start(root: Path, lessons: Sequence[str], seeds: int) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join([str(ENGINE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", __name__, str(root), str(seeds), *lessons],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": path},
-        start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
-    )
 
 
 def _ask(process: subprocess.Popen[bytes], lesson: str) -> LessonAudit:

@@ -11,13 +11,11 @@ import json
 import os
 import select
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from grader.batch.make_record import GradedHandIn, make_failed, make_late
@@ -27,10 +25,9 @@ from grader.batch.settings import Settings
 from grader.errors import CourseError, GraderError, SelfattendError
 from grader.intake.hand_in import HandIn
 from grader.intake.learner import Learner
-from grader.judge.processes.launcher import THREADS
+from grader.judge.processes.launcher import start_engine
 from grader.model import Limits
 
-ENGINE = Path(__file__).resolve().parents[3]
 READY_SECONDS = 300.0  # many processes may be importing torch from a cold disk at once
 MAX_TRIES = 2
 LIBRARIES_MB = 2048  # what the judge and its workers need of memory beyond their limits
@@ -50,14 +47,8 @@ class GradingProcess:
     def __init__(self, settings: Settings) -> None:
         self._received = bytearray()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed in close()
-        path = os.pathsep.join([str(ENGINE), *filter(None, [os.environ.get("PYTHONPATH")])])
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "grader.batch.processes.process_main", json.dumps(asdict(settings))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": path},
-            start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
+        self.process = start_engine(
+            "grader.batch.processes.process_main", json.dumps(asdict(settings)), stderr=self._stderr
         )
 
     def wait_until_ready(self) -> None:

@@ -42,6 +42,19 @@ def clean_environment() -> dict[str, str]:
     return environment | {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
 
+def start_engine(module: str, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    """Start a process of the engine's own, which has the caller's environment and is spoken to over its pipes."""
+    path = os.pathsep.join([str(WORKER_DIR.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": path},
+        start_new_session=True,  # Ctrl-C in the terminal reaches the parent alone
+        **options,
+    )
+
+
 def library_paths() -> list[str]:
     """Return our own `sys.path` without the folder that the command was started in: where packages are installed."""
     here = {"", str(Path.cwd()), str(WORKER_DIR.parents[1])}
