@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import sys
 import tempfile
@@ -17,14 +18,17 @@ from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state
+from grader.worker.warm_up import warm_up
 
 RPC_FD = 3
 RULES_FD = 4
 MAX_FD = 65536
 
 
-def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy) -> None:
-    """Arrange the descriptors, give up rights, serve, exit. Never returns."""
+def run_worker(
+    rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: isolation.PreparedPolicy, warm: bool = False
+) -> None:
+    """Arrange the descriptors, warm up if nobody waits, give up rights, serve, exit. Never returns."""
     code = 1
     try:
         prepared = _arrange_descriptors(rpc_fd, output_fd, prepared)
@@ -32,6 +36,8 @@ def run_worker(rpc_fd: int, output_fd: int, policy: isolation.Policy, prepared: 
         # else whether torch's compiler runs would depend on who has used it on this machine before: its folder is there
         tempfile.tempdir = os.devnull
         sock = socket.socket(fileno=RPC_FD)
+        if warm and not select.select([sock], [], [], 0)[0]:
+            warm_up()
         try:
             in_force = isolation.apply(policy, prepared)
         except (OSError, ValueError) as error:  # half protected is unprotected: no learner's code runs

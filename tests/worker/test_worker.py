@@ -24,8 +24,10 @@ from grader.judge.processes.launcher import start_launcher
 from grader.judge.processes.remote_module import LocalModule, RemoteModule
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
-from grader.worker import fork_server
+from grader.worker import fork_server, warm_up
 from grader.worker.factories import make
+from grader.worker.operations import ModuleHost
+from grader.worker.process_state import is_unchanged, read_process_state
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=20.0)
 
@@ -53,6 +55,28 @@ def any_launcher(request, launcher_with):
     """Workers made by fork, and by exec as on platforms without a safe fork."""
     with launcher_with(LIMITS, spawn=request.param == "spawned") as launcher:
         yield launcher
+
+
+def test_warming_up_answers_every_call_and_leaves_the_process_as_it_was(monkeypatch):
+    """What a waiting worker runs first raises nothing, and no later lesson could tell that it ran."""
+    replies, perform = [], ModuleHost.perform
+    monkeypatch.setattr(ModuleHost, "perform", lambda self, request: replies.append(perform(self, request)))
+    before = read_process_state()
+    warm_up.warm_up()
+    assert is_unchanged(before, read_process_state())
+    assert [next(iter(reply)) for reply in replies] == ["handle", "value", "value", "value"], replies
+
+
+def test_a_warm_worker_draws_the_numbers_of_a_cold_one(launcher_with):
+    """What ran before a lesson is loaded takes nothing from its random generators."""
+    drawn = []
+    for warms in (False, True):
+        with launcher_with(LIMITS) as launcher:
+            launcher.warms = warms
+            worker = loaded(launcher, "import numpy, torch\ndef f():\n    return torch.rand(3), numpy.random.rand()\n")
+            drawn.append(worker.request("call", target="f", args=[], kwargs={})["value"])
+            worker.close()
+    assert same(*drawn)
 
 
 def test_both_kinds_of_worker_answer_alike(any_launcher):

@@ -147,6 +147,7 @@ class ForkServerLauncher(_Launcher):
         self._job = 0
         self._ahead: _Pending | None = None
         self._ready = False
+        self.warms = False  # the worker that is forked ahead: a person waits for its answer, and no class for its CPU
         self.no_sandbox = "it was not asked for"
         if sandbox:
             from grader.judge.processes import bubblewrap  # late: the plain check is to start without it
@@ -201,9 +202,9 @@ class ForkServerLauncher(_Launcher):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         output_read, output_write = os.pipe()
         try:
-            job = json.dumps({"id": self._job, "policy": policy or self.policy}).encode()
+            job = {"id": self._job, "policy": policy or self.policy, "warm": self.warms and policy is None}
             self.control.settimeout(READY_SECONDS)
-            socket.send_fds(self.control, [job], [theirs.fileno(), output_write])
+            socket.send_fds(self.control, [json.dumps(job).encode()], [theirs.fileno(), output_write])
         except OSError as error:
             ours.close()
             os.close(output_read)
