@@ -7,7 +7,7 @@ from grader.api.checks import LearnerError, MistakeSet, as_buffers, is_portable 
 
 runs = MistakeSet("repeat_runs", globals())
 model = MistakeSet("AttentionOnly", globals(), without=("names", "parameters"))
-loop = MistakeSet("fit", globals(), from_checks=False)
+loop = MistakeSet("fit", globals(), checks=())
 previous = MistakeSet("previous_token_score", globals())
 induction = MistakeSet("induction_score", globals())
 report = MistakeSet("head_report", globals(), without=("reading",))

@@ -14,9 +14,7 @@ from grader.api.checks import MistakeSet, draw, is_array, same
 INF = float("inf")
 
 # Its own probes recognise its mistakes, and not what the checks ask: see there.
-attention = MistakeSet(
-    "scaled_dot_product_attention", globals(), from_checks=False, together=3, tells_errors_apart=False
-)
+attention = MistakeSet("scaled_dot_product_attention", globals(), checks=(), together=3, tells_errors_apart=False)
 ask, mistake, alone, right = attention.ask, attention.mistake, attention.alone, attention.alternative
 MISTAKE_SETS = [attention]
 

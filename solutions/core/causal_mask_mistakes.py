@@ -30,7 +30,7 @@ def read(value):
 
 
 AFTER = ("orient", "meaning", "write", "frame", "place")  # what is done to the mask, one after the other
-causal_mask = MistakeSet("causal_mask", globals(), from_checks=False, after=AFTER)
+causal_mask = MistakeSet("causal_mask", globals(), checks=(), after=AFTER)
 mistake, right = causal_mask.mistake, causal_mask.alternative
 MISTAKE_SETS = [causal_mask]
 

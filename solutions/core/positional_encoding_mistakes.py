@@ -15,7 +15,7 @@ ATOL = 1e-3
 
 # what is done to the table: the order of its columns, its dtype, its axes, its kind
 AFTER = ("lay", "keep", "frame", "hold")
-encoding = MistakeSet("sinusoidal_positional_encoding", globals(), from_checks=False, after=AFTER)
+encoding = MistakeSet("sinusoidal_positional_encoding", globals(), checks=(), after=AFTER)
 mistake, right = encoding.mistake, encoding.alternative
 MISTAKE_SETS = [encoding]
 

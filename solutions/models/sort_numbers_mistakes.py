@@ -11,8 +11,8 @@ from grader.api.checks import LearnerError, MistakeSet
 
 V, T = 11, 7
 
-model = MistakeSet("Sorter", globals(), from_checks=False)
-loop = MistakeSet("fit", globals(), from_checks=False)
+model = MistakeSet("Sorter", globals(), checks=())
+loop = MistakeSet("fit", globals(), checks=())
 MISTAKE_SETS = [model, loop]
 
 model.example(11, 7)

@@ -12,8 +12,8 @@ from grader.api.checks import LearnerError, MistakeSet
 
 V, T = 11, 9
 
-model = MistakeSet("TwoBits", globals(), from_checks=False)
-loop = MistakeSet("fit", globals(), from_checks=False)
+model = MistakeSet("TwoBits", globals(), checks=())
+loop = MistakeSet("fit", globals(), checks=())
 MISTAKE_SETS = [model, loop]
 
 model.example(11, 9)

@@ -181,6 +181,17 @@ def test_a_mistake_set_refuses_what_cannot_be(mistake_set):
         Diagnostician(mistake_set, {"f": "function"}, "torch")
 
 
+def test_a_mistake_set_names_only_checks_of_its_function(tmp_path):
+    """A check that there is not, in any of its arguments, is the author's error; what it names is asked alone."""
+    (tmp_path / "f.py").write_text("def f(x):\n    return x\n")
+    names = {"__file__": tmp_path / "f_mistakes.py"}
+    for given in ({"checks": ("vals",)}, {"without": ("vals",)}, {"tolerances": {"vals": 1e-3}}):
+        with pytest.raises(ValueError, match=r"no checks \['vals'\]; it has \['values'\]"):
+            MistakeSet("f", names, **given).require_checks({"values"})
+    chosen = MistakeSet("f", names, checks=("values",))
+    assert [chosen.is_recognised_by(name) for name in ("values", "other")] == [True, False]
+
+
 def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):
     """The bundled attempt at attention has three mistakes at once, and each is named."""
     from grader.model import Submission

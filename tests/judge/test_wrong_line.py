@@ -291,12 +291,12 @@ def test_only_checks_that_failed_are_recorded_for_it(launcher: Launcher, monkeyp
     recorded: list[str] = []
     record = LessonChecks._record
     monkeypatch.setattr(LessonChecks, "_record", lambda self, check: recorded.append(check.name) or record(self, check))
-    wrong = (ROOT / "solutions/core/training.py").read_text().replace("optimizer.zero_grad()", "pass")
+    wrong = (ROOT / "solutions/core/attention.py").read_text().replace("~mask", "mask")
 
     def examine(judge: Judge) -> LessonResult:
-        return judge.examine(judge.course.lessons["training"], Submission("training", "training.py", wrong), 7)
+        return judge.examine(judge.course.lessons["attention"], Submission("attention", "attention.py", wrong), 7)
 
-    result = run_judge(launcher, "training", examine)
+    result = run_judge(launcher, "attention", examine)
 
     failed = {check.id.split(".")[1] for check in result.checks if check.outcome in ("failed", "raised")}
     assert failed and len(failed) < len(result.checks) / 2

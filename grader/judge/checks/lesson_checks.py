@@ -120,11 +120,12 @@ def make_diagnostician(checks: LessonChecks, mistake_set: MistakeSet) -> Diagnos
     lesson = checks.lesson
     mine = [check for check in checks.checks if check.function_in(lesson) == mistake_set.function]
     asked = [
-        make_probe(check.name, check.stage, checks.transcripts[check.name], mistake_set)
+        make_probe(check.name, check.stage, checks.transcript(check), mistake_set)
         for check in mine
-        if mistake_set.from_checks and check.name not in mistake_set.without and not check.is_run
+        if mistake_set.is_recognised_by(check.name) and not check.is_run
     ]
     try:
+        mistake_set.require_checks({check.name for check in mine})
         return Diagnostician(mistake_set, lesson.kinds, checks.answers.course.arrays, asked)
     except ValueError as error:
         raise CourseError(str(error), where=str(lesson.mistakes_path)) from error

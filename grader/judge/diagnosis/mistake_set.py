@@ -15,7 +15,7 @@ What recognises a mistake is what the checks of the function ask of it. `ask` an
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -108,7 +108,7 @@ class MistakeSet:
             X.py beside it.
         reference: Another file with marked lines, where the reference itself cannot be marked.
         after: The names of what is done to the result, one step after the other; `value` in their expressions.
-        from_checks: What its checks ask recognises its mistakes; else only its own probes do.
+        checks: The names of the checks whose questions recognise its mistakes; all, unless they are given.
         read: What is seen of a value: values that it makes equal are one observation.
         together: How many mistakes at once are looked for.
         tolerances: By the name of a check, how far answers may be apart to be taken for equal.
@@ -126,14 +126,14 @@ class MistakeSet:
         *,
         reference: Path | None = None,
         after: Sequence[str] = ("result",),
-        from_checks: bool = True,
+        checks: Collection[str] | None = None,
         read: Callable[[Any], Any] = lambda value: value,
         together: int = 2,
         tolerances: Mapping[str, float] | None = None,
         without: Sequence[str] = (),
         tells_errors_apart: bool = True,
     ) -> None:
-        self.function, self.together, self.from_checks = function, together, from_checks
+        self.function, self.together, self.checks = function, together, checks
         self.tells_errors_apart = tells_errors_apart
         self.path = Path(names["__file__"])
         beside = self.path.with_name(self.path.name.replace("_mistakes", ""))
@@ -305,6 +305,15 @@ class MistakeSet:
     def example(self, *args: Any, **kwargs: Any) -> None:
         """Register arguments small enough to retype; smallest first."""
         self.examples.append(Example(args, kwargs, _author_line()))
+
+    def is_recognised_by(self, check: str) -> bool:
+        """Return True if what a check asks recognises its mistakes."""
+        return check not in self.without and (self.checks is None or check in self.checks)
+
+    def require_checks(self, names: Set[str]) -> None:
+        """Raise ValueError if it speaks of a check that is not one of these."""
+        if unknown := {*self.without, *(self.checks or ()), *self.tolerances} - names:
+            raise ValueError(f"{self.function} has no checks {sorted(unknown)}; it has {sorted(names)}")
 
     def build(self, changes: Mapping[str, Any], version: Any = None) -> Any:
         """Make the function (or class) with these steps exchanged."""
