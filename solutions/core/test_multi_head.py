@@ -220,7 +220,10 @@ def test_attention_shape(submission, rand):
     assert_shape(submission.multi_head_attention(x, *weights_of(rand, 12), 3), x.shape)
 
 
-@pytest.mark.check(skill="values", points=4, needs="test_attention_shape", function="multi_head_attention", public=True)
+@pytest.mark.check(
+    skill="values", points=4, needs="test_attention_shape", function="multi_head_attention", public=True,
+    stage="without a mask",
+)  # fmt: skip
 def test_attention_values(submission, reference, rand):
     """Equals the reference with three heads and no mask."""
     assert_attends(submission, reference, rand(2, 5, 12), *weights_of(rand, 12), 3)
@@ -280,7 +283,9 @@ def test_attention_sizes(submission, reference, rand, shape, num_heads):
     assert_attends(submission, reference, rand(*shape), *weights_of(rand, shape[-1]), num_heads)
 
 
-@pytest.mark.check(skill="masking", points=2, needs="test_attention_shape", function="multi_head_attention")
+@pytest.mark.check(
+    skill="masking", points=2, needs="test_attention_shape", function="multi_head_attention", stage="with a causal mask"
+)
 def test_attention_causal_mask(submission, reference, rand):
     """Hides the future from every query of every head."""
     num_heads, width, tokens = rand.sizes(3)
@@ -327,7 +332,13 @@ def test_attention_large_scores(submission, reference, rand):
     assert_attends(submission, reference, rand(2, 5, 12), 90.0 * w_q, w_k, w_v, w_o, 3, atol=LOOSE)
 
 
-@pytest.mark.check(skill="gradients", points=2, needs="test_attention_values", function="multi_head_attention")
+@pytest.mark.check(
+    skill="gradients",
+    points=2,
+    needs="test_attention_values",
+    function="multi_head_attention",
+    stage="in its gradients",
+)
 def test_attention_gradient(submission, reference, rand):
     """Lets the right gradient through to the input and to all four weights."""
     args = (rand(2, 5, 12), *weights_of(rand, 12), 3)

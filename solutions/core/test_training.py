@@ -141,7 +141,9 @@ def test_step_loss(submission, reference, rand):
     assert_matches(steps(submission, start, batches)[0][0], steps(reference, start, batches)[0][0])
 
 
-@pytest.mark.check(skill="gradients", points=3, function="train_step", needs="test_step_returns_the_loss")
+@pytest.mark.check(
+    skill="gradients", points=3, function="train_step", needs="test_step_returns_the_loss", stage="in one step"
+)
 def test_step_parameters(submission, reference, rand):
     """Moves every parameter one SGD step down the gradient of that loss."""
     start, batches = weights(rand), text(rand, (3, 5))
@@ -185,19 +187,19 @@ def test_step_every_token(submission, reference, rand):
     compare(steps, submission, reference, weights(rand), [batch])
 
 
-@pytest.mark.check(skill="training", points=3, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.check(skill="training", points=3, function="train_step", needs=STEP_IS_RIGHT, stage="over three steps")
 def test_step_after_step(submission, reference, rand):
     """Uses the gradient of its own batch alone, step after step."""
     compare(steps, submission, reference, weights(rand), text(rand, *[rand.sizes(2)] * 3))
 
 
-@pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT, stage="with AdamW")
 def test_step_adamw(submission, reference, rand):
     """Lets AdamW keep what it gathers from step to step."""
     compare(steps, submission, reference, weights(rand), text(rand, *THREE), "adamw")
 
 
-@pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.check(skill="training", points=2, function="train_step", needs=STEP_IS_RIGHT, stage="from eval mode on")
 def test_step_train_mode(submission, reference, rand):
     """Runs the model in train mode, even one that arrives in eval mode."""
     start, batches = weights(rand), text(rand, *TWO)
@@ -206,7 +208,7 @@ def test_step_train_mode(submission, reference, rand):
     assert_matches(losses, expected, hint="The model has a dropout layer; it must be active while training.")
 
 
-@pytest.mark.check(skill="training", points=1, function="train_step", needs=STEP_IS_RIGHT)
+@pytest.mark.check(skill="training", points=1, function="train_step", needs=STEP_IS_RIGHT, stage="with large gradients")
 def test_step_large_gradient(submission, reference, rand):
     """Uses the gradient as it is, however large."""
     compare(steps, submission, reference, steep(), text(rand, (1, 1)))
@@ -296,7 +298,7 @@ def test_train_examples(submission, reference):
 TRAINING_IS_RIGHT = ("test_train_losses", "test_train_parameters")
 
 
-@pytest.mark.check(skill="training", points=1, function="train", needs=TRAINING_IS_RIGHT)
+@pytest.mark.check(skill="training", points=1, function="train", needs=TRAINING_IS_RIGHT, stage="with large gradients")
 def test_train_large_gradient(submission, reference, rand):
     """Uses the gradient as it is, however large."""
     compare(training, submission, reference, steep(), text(rand, (1, 1)))
@@ -332,7 +334,7 @@ def test_train_ragged(submission, reference, rand, optimizer):
     compare(training, submission, reference, weights(rand), text(rand, (3, 5), (2, V), (1, 2)), optimizer)
 
 
-@pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT)
+@pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT, stage="when called again")
 def test_train_twice(submission, reference, rand):
     """Goes on with the AdamW it was given when it is called again."""
     start, batches = weights(rand), text(rand, *TWO)
@@ -345,7 +347,7 @@ def test_train_twice(submission, reference, rand):
     assert_matches(two_calls(submission), two_calls(reference))
 
 
-@pytest.mark.check(skill="generality", points=1, function="train", needs=TRAINING_IS_RIGHT)
+@pytest.mark.check(skill="generality", points=1, function="train", needs=TRAINING_IS_RIGHT, stage="with a generator")
 def test_train_generator(submission, reference, rand):
     """Takes its batches from a generator, which can be gone through once and has no length."""
     start, batches = weights(rand), text(rand, *TWO)
@@ -368,7 +370,7 @@ def test_train_no_batch(submission, rand):
     assert_matches(parameters, unmoved(parameters, start), atol=0.0)
 
 
-@pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT)
+@pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT, stage="from eval mode on")
 def test_train_mode(submission, reference, rand):
     """Runs the model in train mode on every batch, even one that arrives in eval mode."""
     start, batches = weights(rand), text(rand, *TWO)

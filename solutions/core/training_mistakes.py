@@ -5,17 +5,36 @@ and a closure are right too), so nothing here asks which method was called. A mi
 parameters, and in the story of the gradients: what they were when the optimizer stepped, and what became of them.
 """
 
+from contextlib import suppress
+
 import torch
 from torch.nn import functional as F  # noqa: N812  the field's name for it
 
-from grader.api.checks import ATOL, LearnerError, MistakeSet, kind_of, same
+from grader.api.checks import LearnerError, MistakeSet, same
 
 V, D = 7, 4  # vocabulary and width; batches are (3, 5): all sizes differ
-# a large eps: rounding in a tiny gradient must not flip its sign; no decay: it would move what has no gradient
-OPTIMIZERS = {"sgd": {"lr": 0.5}, "adamw": {"lr": 0.05, "eps": 1e-3, "weight_decay": 0.0}}
 
-train_step = MistakeSet("train_step", globals(), from_checks=False)
-train = MistakeSet("train", globals(), from_checks=False)
+
+def without_gradients(seen):
+    """What is left of a state: right code may clear the gradients after a step, or before the next."""
+    if not isinstance(seen, dict) or "grads" not in seen:
+        return seen
+    # lists: what the engine finds regular in the rows and columns of a parameter helps nobody here
+    return {"parameters": {name: part.tolist() for name, part in seen["state"].items()}, "mode": seen["training"]}
+
+
+# Questions below ask what other checks do, so that a rare fault hides no other.
+# Inputs and targets of one text only: then whoever makes the targets of the inputs can be told what is wrong with them.
+train_step = MistakeSet(
+    "train_step", globals(), read=without_gradients, tolerances={"step_large_gradient": 1e-3}, checks=(
+        "step_parameters", "step_sizes[single position]", "step_sizes[single row]", "step_sizes[T is V]",
+        "step_after_step", "step_adamw", "step_train_mode", "step_large_gradient", "step_float64"),
+)  # fmt: skip
+train = MistakeSet(
+    "train", globals(), read=without_gradients, tolerances={"train_large_gradient": 1e-3, "train_to_the_end": 1e-3},
+    checks=("train_losses", "train_parameters", "train_in_order", "train_to_the_end", "train_ragged[adamw]",
+            "train_twice", "train_generator", "train_mode", "train_large_gradient"),
+)  # fmt: skip
 MISTAKE_SETS = [train_step, train]
 
 
@@ -31,12 +50,6 @@ def alone(*args, **changes):
 
 # --- what a probe sees ------------------------------------------------------------------------------------------------
 
-CAUSES = {
-    "does not require grad": "the loss has no gradient",
-    "modified by an inplace operation": "a parameter was changed before backward",
-    "Expected target size": "the classes of the logits are not on axis 1",
-    "only for scalar outputs": "the loss is not one number",
-}
 WITHOUT = "parameters moved without the optimizer"
 
 
@@ -46,23 +59,17 @@ def a_batch(rand, rows=3, length=5):
     return tokens[:, :-1], tokens[:, 1:]
 
 
-def weights(rand, head=1, dtype=torch.float32, bias=None):
-    """Parameters of an embedding and of a linear head, which is layer number `head`."""
-    drawn = [rand(*shape, dtype=dtype) for shape in ((V, D), (V, D), (V,))]
-    names = ("layers.0.weight", f"layers.{head}.weight", f"layers.{head}.bias")
-    return dict(zip(names, (*drawn[:2], drawn[2] if bias is None else bias), strict=True))
+def weights(rand):
+    """Parameters of an embedding and of a linear head."""
+    return {"layers.0.weight": rand(V, D), "layers.1.weight": rand(V, D), "layers.1.bias": rand(V)}
 
 
 def likely(score):
     """Biases that give token 0 this much more than the others."""
-    return torch.tensor([score] + [0.0] * (V - 1))
+    return {"layers.1.bias": torch.tensor([score] + [0.0] * (V - 1))}
 
 
-def biased(bias):
-    return lambda rand: weights(rand, bias=bias)
-
-
-def repeated(rand, token):
+def repeated(token):
     """A batch in which the same token always follows."""
     return torch.zeros(2, 3, dtype=torch.int64), torch.full((2, 3), token)
 
@@ -73,42 +80,24 @@ def steep(rand):
     return {"layers.0.weight": torch.full((V, D), 100.0), **zeros}
 
 
-def prepared(subject, function, state, optimizer="sgd", lr=None, dropout=False, by="__call__", **more):
-    """A model with an optimizer, and what trains it on some batches: a list of losses, by either function.
-
-    Its dropout hides everything in train mode, so that no luck is in it.
-    """
-    layers = [["embedding", V, D], *([["dropout", 1.0]] if dropout else []), ["linear", D, V]]
-    model = subject.make_model(layers, state, **more)
-    made = subject.make_optimizer(model, optimizer, **({"lr": lr} if lr is not None else OPTIMIZERS[optimizer]))
+def prepared(subject, function, state, lr=0.5, by="__call__"):
+    """What trains a model on some batches: it gives a list of losses, by either function. And the model."""
+    model = subject.make_model([["embedding", V, D], ["linear", D, V]], state)
+    made = subject.make_optimizer(model, "sgd", lr=lr)
     asked = getattr(getattr(subject, function), by)
     if function == "train":
         return model, lambda batches: asked(model, made, batches)
     return model, lambda batches: [asked(model, made, *batch) for batch in batches]
 
 
-def watch(subject, model, start, act):
-    """Carry out `act`: what it gave, the parameters, the mode and the story of the gradients."""
+def story(subject, function, rand):
+    """What becomes of the gradients, in words; right code of any style tells "a step" once for each batch."""
+    start, told, fresh = weights(rand), [], False
+    model, act = prepared(subject, function, start)
     subject.events()  # forget what was before
-    try:
-        given = act()
-    except LearnerError as error:
-        given = next((cause for text, cause in CAUSES.items() if text in error.text), None)
-        if error.kind != "raised" or given is None:
-            raise
-    after = model.state()
-    # lists: what the engine finds regular in the rows and columns of a parameter helps nobody here
-    parameters = {
-        name: part.tolist() if part.shape == start[name].shape else kind_of(part)
-        for name, part in after["state"].items()
-    }
-    told = story(subject.events(), moved=not same(after["state"], start, 0.0))
-    return {"losses": given, "parameters": parameters, "train mode": after["training"], "story": told}
-
-
-def story(events, moved):
-    """What became of the gradients, in words; right code of any style tells "a step" once for each batch."""
-    told, fresh = [], False
+    with suppress(LearnerError):
+        act([a_batch(rand), a_batch(rand)])
+    events, moved = subject.events(), not same(model.state()["state"], start, 0.0)
     for event in events:
         if event[0] == "backward":
             fresh = True
@@ -124,81 +113,22 @@ def story(events, moved):
     return told + (["a model run without autograd"] if forwards and not any(event[3] for event in forwards) else [])
 
 
-# --- probes: equal on all of these is equal ---------------------------------------------------------------------------
+# --- questions besides those of the checks ----------------------------------------------------------------------------
 
 
-def probe(
-    mistake_set, name, *calls, state=weights, atol=ATOL, see=None, aside=False, batches=a_batch, stream=False, **options
-):
-    """Register a probe: what comes of calls, each on batches of these shapes.
-
-    Args:
-        state: Draws the parameters.
-        see: What is seen of it, in place of all that `watch` gives.
-        batches: Makes a batch of a shape.
-        stream: They come from a generator.
-    """
-
-    @mistake_set.probe(name, stage="" if see else name, atol=atol, aside=aside)
-    def _(subject, rand):
-        start = state(rand)
-        model, act = prepared(subject, mistake_set.function, start, **options)
-        drawn = [[batches(rand, *shape) for shape in shapes] for shapes in calls]
-        drawn = [subject.make_model([], kind="iterator", items=each) for each in drawn] if stream else drawn
-        found = watch(subject, model, start, lambda: [act(each) for each in drawn])
-        return see(found) if see else found
-
-
-# fmt: off
-STEPS = [(3, 5), (3, 5), (2, 4)]
-probe(train_step, "in one step of SGD", [(3, 5)])
-probe(train_step, "with a single position", [(1, 1)])
-probe(train_step, "with one row", [(1, 5)])
-probe(train_step, "with rows of one token", [(3, 1)])
-probe(train_step, "where T = V", [(3, V)])
-probe(train_step, "over three steps of SGD", STEPS)
-probe(train_step, "over three steps of AdamW", STEPS, optimizer="adamw")
-probe(train_step, "on very unlikely tokens", [(3, 5)], state=biased(torch.linspace(-20.0, 20.0, V)), atol=1e-3)
-probe(train_step, "with a float64 model", [(3, 5)], dtype="float64",
-      state=lambda rand: weights(rand, dtype=torch.float64))
-probe(train, "with one batch", [(3, 5)])
-probe(train, "with three batches and SGD", [(3, 5)] * 3)
-probe(train, "with three batches and AdamW", [(3, 5)] * 3, optimizer="adamw")
-probe(train, "with batches of different sizes", [(3, 5), (3, V), (1, 2)])
-probe(train, "when called again with the same AdamW", [(3, 5)] * 2, [(3, 5)] * 2, optimizer="adamw")
-RISING = {"state": biased(likely(20.0)), "batches": repeated}
-probe(train, "while the loss is tiny, and when it rises", [(0,), (0,), (1,), (0,), (1,)], atol=1e-3, **RISING)
-probe(train, "whether the loss ends it", [(0,), (0,), (1,), (0,), (1,)], **RISING,
-      see=lambda found: len(found["losses"][0]) == 5)
-probe(train, "with batches from a generator", [(3, 5)] * 2, stream=True)
-for each in MISTAKE_SETS:
-    probe(each, "with a model that arrives in eval mode", [(3, 5)] * (2 if each is train_step else 3),
-          state=lambda rand: weights(rand, head=2), dropout=True, training=False)
-    probe(each, "with a large gradient", [(1, 1)], state=steep, atol=1e-3)
-    probe(each, "scores 200 apart", [(3, 5)], state=biased(torch.linspace(-100.0, 100.0, V)), aside=True,
-          see=lambda found: -1e-3 < found["losses"][0][0] < 1e4)
-    probe(each, "slices", [(3, 5)], by="on_slices", aside=True, see=lambda found: found["losses"])
-    probe(each, "who moves the parameters", [(3, 5)] * 2, see=lambda found: WITHOUT in found["story"])
-# fmt: on
-
-
-@train.probe("no batch", stage="without a batch")
-def _(subject, rand):
-    # only whether an empty list comes back: None, 0/0 and the mode depend on how the same loop is written
-    try:
-        return prepared(subject, "train", weights(rand))[1]([]) == []
-    except LearnerError:
-        return False
+def losses(subject, function, rand, own, by="__call__"):
+    """The losses on one batch, where some parameters are our own."""
+    return prepared(subject, function, weights(rand) | own, by=by)[1]([a_batch(rand)])
 
 
 @train_step.probe("tokens ever less likely")
 def _(subject, rand):
     """The loss of a likely token, and whether the loss levels off while a token becomes ever less likely."""
-    tokens, losses = torch.zeros(3, 5, dtype=torch.int64), []
+    tokens, found = torch.zeros(3, 5, dtype=torch.int64), []
     for score in (1.0, -40.0, -60.0):
-        state = {name: 0.0 * part for name, part in weights(rand).items()} | {"layers.1.bias": likely(score)}
-        losses += prepared(subject, "train_step", state)[1]([(tokens, tokens)])
-    return {"likely": losses[0], "levels off": bool(losses[2] - losses[1] < 1.0)}
+        state = {name: 0.0 * part for name, part in weights(rand).items()} | likely(score)
+        found += prepared(subject, "train_step", state)[1]([(tokens, tokens)])
+    return {"likely": found[0], "levels off": bool(found[2] - found[1] < 1.0)}
 
 
 # --- probes that say in words what was done, whatever number somebody chose for it ------------------------------------
@@ -213,24 +143,23 @@ def cross_entropies(state, inputs, targets):
 
 def what_the_loss_is(subject, function, rand):
     """In words what is added to the loss or left out, by two batches and two sets of weights."""
-    found = []
+    facts = []
     for _ in range(2):
         state, (inputs, _) = weights(rand), a_batch(rand, 2, V)
         targets = torch.stack([torch.randperm(V, generator=torch.Generator().manual_seed(k)) for k in (1, 2)])
         each, right = cross_entropies(state, inputs, targets)
         more = prepared(subject, function, state)[1]([(inputs, targets)])[0] - right.mean().item()
+        kept = {token: right[targets.flatten() != token].mean() - right.mean() for token in range(V)}
         squares = sum(part.square().sum().item() for part in state.values())
-        kept = [right[targets.flatten() != token].mean().item() for token in range(V)]
-        left_out = [abs(mean - right.mean().item() - more) < 1e-5 for mean in kept]
-        found.append((more, more / squares, more / (each.mean() - right.mean()).item(), left_out))
-    (more, squared, smoothed, left_out), (more2, squared2, smoothed2, left_out2) = found
+        ratios = more / squares, more / (each.mean() - right.mean()).item()
+        facts.append((more, {token for token in kept if abs(kept[token] - more) < 1e-5}, ratios))
+    (more, left_out, ratios), (more2, left_out2, ratios2) = facts
     if max(abs(more), abs(more2)) < 1e-5:
         return "cross-entropy"
-    if any(one and other for one, other in zip(left_out, left_out2, strict=True)):
+    if left_out & left_out2:
         return "without a token"
-    if squared > 0 and abs(squared - squared2) < 0.02 * squared:
-        return "with squares"
-    return "smoothed" if smoothed > 0 and abs(smoothed - smoothed2) < 0.02 * smoothed else "something else"
+    squared, smoothed = (one > 0 and abs(one - two) < 0.02 * one for one, two in zip(ratios, ratios2, strict=True))
+    return "with squares" if squared else "smoothed" if smoothed else "something else"
 
 
 def how_gradients_move(subject, function, rand):
@@ -252,18 +181,24 @@ def how_gradients_move(subject, function, rand):
     return "alike" if abs(large - small) < 0.01 * abs(small) else "less" if 0 < large < small < 1.01 else "otherwise"
 
 
-def arguments_after(subject, function, rand):
-    found = prepared(subject, function, weights(rand), by="observe")[1]([a_batch(rand), a_batch(rand)])
-    return found.args[2] if function == "train" else [each.args[2:] for each in found]
-
-
+FAR_APART = {"layers.1.bias": torch.linspace(-100.0, 100.0, V)}
 for each in MISTAKE_SETS:
-    for name, ask in (
-        ("what the loss is", what_the_loss_is),
-        ("how gradients move", how_gradients_move),
-        ("inputs and targets afterwards", arguments_after),
+    for name, ask, aside in (
+        ("what becomes of the gradients", story, False),
+        ("who moves the parameters", lambda *given: WITHOUT in story(*given), False),
+        ("what the loss is", what_the_loss_is, False),
+        ("how gradients move", how_gradients_move, False),
+        ("scores 200 apart", lambda *given: -1e-3 < losses(*given, FAR_APART)[0] < 1e4, True),
+        ("slices", lambda *given: losses(*given, {}, by="on_slices"), True),
     ):
-        each.probe(name)(lambda subject, rand, ask=ask, name=each.function: ask(subject, name, rand))
+        each.probe(name, aside=aside)(lambda subject, rand, ask=ask, name=each.function: ask(subject, name, rand))
+
+
+@train.probe("whether the loss ends it")
+def _(subject, rand):
+    """Whether all batches are taken while the loss is tiny, and when it rises."""
+    _, act = prepared(subject, "train", weights(rand) | likely(20.0))
+    return len(act([repeated(token) for token in (0, 0, 1, 0, 1)])) == 5
 
 
 @train.probe("how the batches are used")
@@ -275,14 +210,10 @@ def _(subject, rand):
     losses = act(batches)
     rights = [cross_entropies(state, *batch)[1].mean().item() for batch in batches]
     events = [event[0] for event in subject.events() if event[0] in ("forward", "step")]
-    steps, listed = events.count("step"), losses if isinstance(losses, list) else []
-    order = "otherwise"
-    if same(listed, rights, 1e-3):
-        order = "in order"
-    elif same(sorted(listed), sorted(rights), 1e-3):
-        order = "in another order"
-    elif {round(loss, 3) for loss in listed} == {round(right, 3) for right in rights}:
-        order = "more than once"
+    steps, listed, six = events.count("step"), losses if isinstance(losses, list) else [], list(range(6))
+    found = [next((i for i in six if same(loss, rights[i], 1e-3)), None) for loss in listed]
+    another = "in another order" if len(found) == 6 else "more than once"
+    order = "in order" if found == six else another if set(found) == set(six) else "otherwise"
     after_all = steps == 1 and events[-1] == "step" and events.count("forward") == len(batches)
     how = "after the last" if after_all else "some" if 0 < steps < 6 else f"{min(steps, 7)}"
     return {"order": order, "steps": how}
@@ -293,7 +224,7 @@ def _(subject, rand):
 
 def renew(model, optimizer):
     known = ("lr", "betas", "eps", "weight_decay")
-    options = {key: optimizer.defaults[key] for key in known if key in optimizer.defaults}
+    options = {key: value for key, value in optimizer.defaults.items() if key in known}
     return type(optimizer)(model.parameters(), **options)
 
 
@@ -307,61 +238,52 @@ def one_hot(flat, answers):
 
 # fmt: off
 # --- clear, backward, step
-mistake("tr-no-zero-grad", "Gradients pile up: `backward` adds to `.grad` and nothing clears it, so every step after "
-        "the first also follows the batches before it.", "Clear the gradients once per step (`optimizer.zero_grad()`), "
-        "before `backward` or after `step`.", clear="pass")
-mistake("tr-zero-before-step", "The gradients are cleared between `backward` and `step`: each step finds none, and no "
-        "parameter ever moves.", "Move `zero_grad` to before `backward` or to after `step`.",
-        pull="loss.backward()\noptimizer.zero_grad()")
-mistake("tr-no-step", "The gradients are computed, but `optimizer.step()` is never called, so no parameter ever moves.",
-        "Call `optimizer.step()` after `backward`.", move="pass")
+mistake("tr-no-zero-grad", "Gradients pile up: `backward` adds to `.grad`, and nothing clears it.",
+        "Call `optimizer.zero_grad()` once per step, before `backward` or after `step`.", clear="pass")
+mistake("tr-zero-before-step", "The gradients are cleared between `backward` and `step`: no parameter ever moves.",
+        "Move `zero_grad` to before `backward` or to after `step`.", pull="loss.backward()\noptimizer.zero_grad()")
+mistake("tr-no-step", "You never call `optimizer.step()`.", "Call `optimizer.step()` after `backward`.", move="pass")
 mistake("tr-step-before-backward", "The optimizer steps before `backward` has run: it finds no gradient, and the one "
         "computed afterwards is cleared before the next step.", "Exchange the two: first `loss.backward()`, then "
         "`optimizer.step()`.", coding="clear, step, backward", pull="optimizer.step()", move="loss.backward()")
 alone("tr-step-before-backward", "The optimizer steps between the forward pass and `backward`. From the second batch "
       "on this changes the parameters that `backward` still needs, and torch raises an error.",
       coding="step, clear, backward", clear="optimizer.step()", pull="optimizer.zero_grad()", move="loss.backward()")
-alone("tr-step-before-backward", "The step comes before the loss and `backward`, so each step uses the gradient of the "
-      "batch before, and the last gradient is never used.", coding="step first of all",
-      enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()", clear="pass", move="pass")
+alone("tr-step-before-backward", "The step comes first, with the gradient of the batch before.", coding="step first of "
+      "all", enter="optimizer.step()\noptimizer.zero_grad()\nmodel.train()", clear="pass", move="pass")
 mistake("tr-step-twice", "The optimizer steps twice on one gradient: the parameters go too far, and AdamW counts the "
         "batch twice.", "Keep one `optimizer.step()` for each `backward`.", move="optimizer.step()\noptimizer.step()")
 mistake("tr-grad-blocked", "The optimizer steps, but no gradient ever reaches the parameters: `loss.backward()` is "
-        "missing, or the loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`) that "
-        "knows nothing of them.", "Call `backward` on the loss exactly as it came out of the model's logits.",
-        pull="pass")
+        "missing, or the loss was made into a new tensor (`torch.tensor(...)`, `.detach()`, `requires_grad_()`).",
+        "Call `backward` on the loss exactly as it came out of the model's logits.", pull="pass")
 alone("tr-grad-blocked", "`backward` finds nothing to follow: on the way from the parameters to the loss something "
       "cuts the graph, such as `argmax`, `.detach()`, `.data`, `.item()`, numpy or `torch.tensor(...)`.", "Stay with "
       "differentiable tensor operations from `model(inputs)` to the loss.", coding="backward raises",
       forward="model(inputs).detach()")
 NO_GRAD = "with torch.no_grad():\n    logits = model(inputs)"
-alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded and `backward` has nothing to "
-      "follow.", "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad",
-      forward=NO_GRAD)
+alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so `backward` has nothing to follow.",
+      "Take `model(inputs)` out of `torch.no_grad()`; that is for evaluation.", coding="no_grad", forward=NO_GRAD)
 alone("tr-grad-blocked", "The model runs under `torch.no_grad()`, so nothing is recorded; setting `requires_grad` on "
       "the loss does not connect it with the parameters, and nothing moves.", coding="no_grad, and requires_grad set",
       forward=NO_GRAD, score="F.cross_entropy(flat, answers).requires_grad_()")
-mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs: the model learns to give the right token "
-        "less probability.", "Take out the minus: cross-entropy is already the negative log-probability.",
-        pull="loss = -loss\nloss.backward()")
-alone("tr-ascent", "The loss is right, but the gradient that you follow has the wrong sign, so every step makes the "
-      "loss larger.", "Call `backward` on the loss itself, not on its negative.", coding="only the gradient",
-      pull="(-loss).backward()")
+mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs.", "Take out the minus: cross-entropy is "
+        "already the negative log-probability.", pull="loss = -loss\nloss.backward()")
+alone("tr-ascent", "The loss is right, but its gradient has the wrong sign, so every step makes the loss larger.",
+      "Call `backward` on the loss itself, not on its negative.", coding="only the gradient", pull="(-loss).backward()")
 # "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
 # `step` changes no number. What can go wrong is clipping in the right place.
-AS_IT_IS = "Take out `clip_grad_norm_` (or `clip_grad_value_`); the step uses the gradient as it is."
+AS_IT_IS = "Take out `clip_grad_norm_` (or `clip_grad_value_`): it was not asked for."
 LESS = "large gradients move the parameters too little."
-for coding, says, clip, number, options in (
-    ("", f"to norm 1, which was not asked for: {LESS}", "norm", 1.0, {}),
-    ("to 5", f"to norm 5, which was not asked for: {LESS}", "norm", 5.0, {}),
-    ("to 10", f"to norm 10, which was not asked for: {LESS}", "norm", 10.0, {}),
-    ("to some norm", f"which was not asked for: {LESS}", "norm", 2.0,
-     {"only": ("how gradients move", "who moves the parameters")}),
-    ("to a small norm", "which was not asked for: all of them move the parameters too little.", "norm", 0.25, {}),
-    *((f"by value {value:g}", f"entry by entry to ±{value:g}, which was not asked for: another direction.", "value",
-       value, {}) for value in (0.5, 1.0, 5.0)),
+for coding, says, clip, number in (
+    ("", f"to norm 1: {LESS}", "norm", 1.0),
+    ("to 5", f"to norm 5: {LESS}", "norm", 5.0),
+    ("to 10", f"to norm 10: {LESS}", "norm", 10.0),
+    ("to some norm", f"which was not asked for: {LESS}", "norm", 2.0),
+    ("to a small norm", "to a small norm: all of them move the parameters too little.", "norm", 0.25),
+    *((f"by value {value:g}", f"each to ±{value:g}: another direction.", "value", value) for value in (0.5, 1, 5)),
 ):
-    mistake("tr-clipped", f"You clip the gradients, {says}", AS_IT_IS, coding=coding, **(options or {"alone": True}),
+    only = ("how gradients move", "who moves the parameters") if coding == "to some norm" else ()
+    mistake("tr-clipped", f"You clip the gradients, {says}", AS_IT_IS, coding=coding, only=only, alone=not only,
             pull=f"loss.backward()\ntorch.nn.utils.clip_grad_{clip}_(model.parameters(), {number})")
 
 # --- the optimizer
@@ -379,8 +301,7 @@ ALL_T = "Take out the slices: all T logits go with all T targets."
 LAST_TOO = "Use `targets`: they hold the true next token for the last position too."
 FROM_SECOND, UP_TO_LAST = "logits[:, 1:].flatten(0, 1)", "logits[:, :-1].flatten(0, 1)"
 mistake("tr-target-is-input", "The model is asked to repeat its input: the loss compares each position with the token "
-        "it has just read, which it can copy.", "Compare the logits with `targets`, not with `inputs`.",
-        answers="inputs.flatten()")
+        "it has just read.", "Compare the logits with `targets`, not with `inputs`.", answers="inputs.flatten()")
 mistake("tr-target-previous", "The shift goes the wrong way: the scores at position t are compared with the target of "
         "position t − 1, which is the token that the model has just read.", SHIFTED,
         coding="targets of the position before", flatten=FROM_SECOND, answers="targets[:, :-1].flatten()")
@@ -397,9 +318,8 @@ alone("tr-double-shift", "The targets are shifted twice: they come already one s
       "`targets` as they come.", coding="rolled", answers="targets.roll(-1, dims=1).flatten()")
 mistake("tr-roll-across-batch", "You make the targets by rolling the flattened inputs, so the last position of each "
         "row is asked for the first token of another sequence.", LAST_TOO, answers="inputs.flatten().roll(-1)")
-alone("tr-roll-across-batch", "`roll` without `dims` rolls the flattened tensor: the targets are shifted a second "
-      "time, and the last position of each row gets a token of another sequence.", coding="targets",
-      answers="targets.roll(-1).flatten()")
+alone("tr-roll-across-batch", "`roll` without `dims` rolls the flattened tensor: the targets are shifted twice, and a "
+      "row's last position gets a token of another sequence.", coding="targets", answers="targets.roll(-1).flatten()")
 alone("tr-roll-within-row", "You make the targets by rolling each row of the inputs, so its last position is asked for "
       "the row's own first token.", LAST_TOO, answers="inputs.roll(-1, dims=1).flatten()")
 alone("tr-last-position-dropped", "The last position of each row is left out of the loss (a slice such as `logits[:, "
@@ -430,8 +350,7 @@ alone("tr-no-log-softmax", "`nll_loss` gets raw logits, but it wants log-probabi
       "down, so the loss falls without end.", LOG_FIRST, score="F.nll_loss(flat, answers)")
 MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
 TOTAL = "F.cross_entropy(flat, answers, reduction='sum')"
-mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times the mean: the steps are B·T times too "
-        "long.", MEAN, score=TOTAL)
+mistake("tr-reduction-sum", "Your loss is the sum over all positions, B·T times the mean.", MEAN, score=TOTAL)
 alone("tr-reduction-sum", "Your loss is summed over each row's positions and averaged over the rows only: T times the "
       "mean.", coding="over a row", score=f"{TOTAL} / targets.size(0)")
 alone("tr-reduction-sum", "Your loss is averaged over the positions of a row, but summed over the rows: B times the "
@@ -441,9 +360,8 @@ alone("tr-reduction-sum", "Your loss is 1/V of what it should be: the mean also 
       score="F.cross_entropy(flat, answers) / flat.size(-1)")
 mistake("tr-reduction-none", 'Your loss holds one number for each position (`reduction="none"`), and `backward` needs '
         "a single one.", MEAN, alone=True, score="F.cross_entropy(flat, answers, reduction='none')")
-mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are treated as "
-        "numbers to hit, not as one choice out of V.", "Use cross-entropy: minus the log-probability of the right "
-        "token.", score="F.mse_loss(flat, one_hot(flat, answers))")
+mistake("tr-loss-as-mse", "The loss is the squared distance of the logits from a one-hot vector: tokens are no numbers "
+        "to hit.", "Use cross-entropy.", score="F.mse_loss(flat, one_hot(flat, answers))")
 alone("tr-loss-as-mse", "The loss is the squared distance of the probabilities from a one-hot vector: it hardly "
       "punishes a confident wrong answer, and its gradient vanishes there.", coding="of probabilities",
       score="F.mse_loss(flat.softmax(-1), one_hot(flat, answers))")
@@ -451,10 +369,9 @@ for coding, what, score in (
     ("", "compares the chosen token's number (`argmax`) with the target's", "(flat.argmax(-1) - answers).square()"),
     ("the share of errors", "is the share of wrong choices (`argmax`)", "(flat.argmax(-1) != answers)"),
 ):
-    mistake("tr-loss-as-argmax", f"The loss {what}. It has no gradient, and setting `requires_grad` on it does not "
-            "connect it with the parameters: nothing moves.", "Leave out `argmax`, and use cross-entropy of the "
-            "logits, which is differentiable.", coding=coding, alone=bool(coding),
-            score=f"{score}.to(flat.dtype).mean().requires_grad_()")
+    mistake("tr-loss-as-argmax", f"The loss {what}. It has no gradient (setting `requires_grad` connects it with no "
+            "parameter): nothing moves.", "Leave out `argmax`: use cross-entropy of the logits.", coding=coding,
+            alone=bool(coding), score=f"{score}.to(flat.dtype).mean().requires_grad_()")
 train_step.mistake("tr-log-epsilon", "A small constant inside the logarithm, log(p + ε), hides how unlikely a token "
                    "was: the loss levels off at −ln ε, and beyond it the gradient vanishes.", LOG_FIRST,
                    only=("tokens ever less likely",), score="picked((flat.softmax(-1) + 1e-9).log(), answers)")
@@ -473,8 +390,7 @@ for id, says, suggests, score in (
 ):
     mistake(id, says, suggests, only=("what the loss is",), score=score)
 mistake("tr-view", "It works only on tensors without gaps in their memory: `view` cannot join the axes of `ids[:, "
-        ":-1]`.", "Use `reshape(-1)` or `flatten()` in place of `view(-1)`.", only=("slices",),
-        answers="targets.view(-1)")
+        ":-1]`.", "Use `reshape(-1)` or `flatten()`.", only=("slices",), answers="targets.view(-1)")
 
 # --- the mode
 NEVER = "You never call `model.train()`: a model that arrives in eval mode is trained with its dropout off."
@@ -488,18 +404,15 @@ train.alone("tr-eval-mode", "`model.train()` comes after the forward pass: for t
             "the mode it arrived in.", coding="train() too late", begin="pass", **LATE)
 alone("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
       "Call `model.train()` in its place; `eval()` is for measuring.", coding="eval() called", enter="model.eval()")
-mistake("tr-no-train-after-eval", "The model is left in eval mode: `model.eval()` is called after the step, and "
-        "nothing undoes it.", "Go back with `model.train()` after every evaluation.",
-        move="optimizer.step()\nmodel.eval()")
-train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` inside the loop: from the "
-            "second batch on the model is trained with its dropout off.", coding="in the loop", enter="pass",
-            move="optimizer.step()\nmodel.eval()")
+mistake("tr-no-train-after-eval", "The model is left in eval mode: `model.eval()` follows the step.", "Go back with "
+        "`model.train()` after every evaluation.", move="optimizer.step()\nmodel.eval()")
+train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` in the loop: then dropout is "
+            "off.", coding="in the loop", enter="pass", move="optimizer.step()\nmodel.eval()")
 
 # --- what is returned
 mistake("tr-loss-tensor-kept", "You return the loss as a tensor. With its graph still attached it keeps everything of "
         "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
-alone("tr-loss-tensor-kept", "You return the loss as a numpy array, not as a Python float.", coding="numpy",
-      give="loss.detach().numpy()")
+alone("tr-loss-tensor-kept", "You return the loss as a numpy array.", coding="numpy", give="loss.detach().numpy()")
 alone("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, whose "
       "gradient was used.", "Return the loss on which you called `backward`.",
       give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
@@ -508,7 +421,7 @@ alone("tr-loss-after-step", "The loss that you return is measured after the step
 mistake, alone, right = train.mistake, train.alone, train.alternative
 CALL = "train_step(model, optimizer, inputs, targets)"
 ADD = f"losses.append({CALL})"
-WHOLE_LOOP = "Let the loop go through all batches, and put `return` after it, not inside."
+WHOLE_LOOP = "Go through all batches, and put `return` after the loop."
 EVERY = "Take out the `break`: every batch has its step, whatever its loss."
 mistake("tr-first-batch-only", "The loop stops after the first batch: there is a `break` (or a `return`) inside it.",
         WHOLE_LOOP, coding="break", append=f"{ADD}\nbreak")
@@ -519,8 +432,8 @@ alone("tr-first-batch-only", "The loop ends at the first batch, with a `return` 
 mistake("tr-first-batch-only", "Every step is taken on the first batch; the others are never seen.",
         "Unpack inputs and targets from each batch inside the loop.", coding="again and again", alone=True,
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
-        only=tuple(each.name for each in train.probes if not each.aside and each.name not in ("no batch", "with "
-                   "batches from a generator")), batches="[batches[0]] * len(batches)")
+        only=("train_losses", "train_parameters", "train_in_order", "train_to_the_end"),
+        batches="[batches[0]] * len(batches)")
 HELD = {"clear": "pass", "move": "pass"}
 for id, says, suggests, changes in (
     ("tr-shuffled", "The batches are taken in another order than they come in.", "Go through `batches` as it is: no "
@@ -534,20 +447,17 @@ for id, says, suggests, changes in (
 ):
     mistake(id, says, suggests, only=("how the batches are used",), **changes)
 mistake("tr-early-stop", "The loop ends before the last batch, where the loss is small or rises.", EVERY,
-        coding="by some rule", only=("whether the loss ends it", "with three batches and SGD"),
+        coding="by some rule", only=("whether the loss ends it", "train_losses"),
         append=f"{ADD}\nif losses[-1] < 1e-4:\n    break")
 for when, stop in (("rises", "len(losses) > 1 and losses[-1] > losses[-2]"), ("is small", "losses[-1] < 0.1")):
     alone("tr-early-stop", f"The loop ends before the last batch: it stops when the loss {when}.",
           coding=f"when the loss {when}", append=f"{ADD}\nif {stop}:\n    break")
-ALL_LOSSES = "Collect the losses in a list inside the loop, one for each batch, and return the list."
-alone("tr-losses-not-kept", "Every step is taken, and its loss is dropped: the list that you return stays empty.",
-      ALL_LOSSES, append=CALL)
+ALL_LOSSES = "Collect the losses in a list, one for each batch, and return it."
+alone("tr-losses-not-kept", "Every step is taken, but the list that you return stays empty.", ALL_LOSSES, append=CALL)
 # An average is the only way in which batches of unequal size could be weighed wrongly here.
-mistake("tr-unweighted-average", "You return one average instead of the list. As an average it would mislead, too: the "
-        "mean of batch means counts a token in a small batch more than one in a large batch.", ALL_LOSSES,
-        finish="sum(losses) / len(losses)")
-alone("tr-last-loss-only", "You return the last loss instead of the list of all of them.", ALL_LOSSES,
-      finish="losses[-1] if losses else None")
+mistake("tr-unweighted-average", "You return one average instead of the list. It would mislead, too: the mean of batch "
+        "means counts a token in a small batch for more.", ALL_LOSSES, finish="sum(losses) / len(losses)")
+alone("tr-last-loss-only", "You return the last loss alone.", ALL_LOSSES, finish="losses[-1] if losses else None")
 
 # --- just as right
 for each in MISTAKE_SETS:
