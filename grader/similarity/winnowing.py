@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator
 from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from grader.model import Lesson
 from grader.model.validate import parse_json, validated
@@ -39,9 +39,8 @@ class Printed(TypedDict):
 def fingerprint(lesson: Lesson, source: str) -> Printed:
     """Return what `find_similar` needs of a learner's file."""
     tokens = read_tokens(source, lesson.kinds)
-    packed = np.array(list(winnow(tokens)), dtype=PRINT)
     return {
-        "prints": base64.b64encode(packed.tobytes()).decode(),
+        "prints": base64.b64encode(winnow(tokens).tobytes()).decode(),
         "text": zlib.crc32(" ".join(tokens.words).encode("utf-8", "replace")),
         "names": sorted(tokens.names)[:MAX_NAMES],
         "remarks": sorted(tokens.remarks)[:MAX_NAMES],
@@ -66,42 +65,42 @@ def unpack_prints(prints: str) -> Prints:
 
 def hash_runs(tokens: TokenList) -> list[int]:
     """Return the hash of every run of RUN_LENGTH tokens."""
-    words, before = _relative_names(tokens)
+    words, next_use = _relative_names(tokens)
     found = []
     for start in range(len(words) - RUN_LENGTH + 1):
-        run = words[start : start + RUN_LENGTH]
-        for index, last in enumerate(before[start : start + RUN_LENGTH]):
-            if last is not None and last < start:  # its last use is not in this run
-                run[index] = "#"
-        found.append(zlib.crc32(" ".join(run).encode("utf-8", "replace")))
+        found.append(zlib.crc32(b" ".join(words[start : start + RUN_LENGTH])))
+        if start in next_use:  # later runs do not have this use
+            words[next_use[start]] = b"#"
     return found
 
 
-def _relative_names(tokens: TokenList) -> tuple[list[str], list[int | None]]:
-    """Return the tokens, each chosen name as the distance back to its last use, and the index of that.
-
-    The index is -1 at the first use, and None for what is not a chosen name.
-    """
-    words: list[str] = []
-    before: list[int | None] = []
+def _relative_names(tokens: TokenList) -> tuple[list[bytes], dict[int, int]]:
+    """Return the tokens, each chosen name as the distance back to its last use, and for each use the next one."""
+    words: list[bytes] = []
+    next_use: dict[int, int] = {}
     last_use: dict[str, int] = {}
     for index, (word, own) in enumerate(zip(tokens.words, tokens.chosen, strict=True)):
-        last = last_use.get(word, -1) if own else None
-        words.append(word if last is None else f"#{index - last}")
-        before.append(last)
+        if own and word in last_use:
+            next_use[last_use[word]] = index
+            word = f"#{index - last_use[word]}"
+        elif own:
+            word = "#"
         if own:
-            last_use[word] = index
-    return words, before
+            last_use[tokens.words[index]] = index
+        words.append(word.encode("utf-8", "replace"))
+    return words, next_use
 
 
-def winnow(tokens: TokenList) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the last of the smallest hashes of every window, once each, with its token, first and last line."""
-    every = hash_runs(tokens)
-    taken = -1
-    for start in range(max(1, len(every) - WINDOW + 1) if every else 0):
-        window = every[start : start + WINDOW]
-        index = start + len(window) - 1 - window[::-1].index(min(window))
-        if index != taken:
-            taken = index
-            first, last = tokens.lines[index], tokens.lines[index + RUN_LENGTH - 1]
-            yield every[index], index, min(first, 0xFFFF), min(last, 0xFFFF)
+def winnow(tokens: TokenList) -> Prints:
+    """Return the last of the smallest hashes of every window, once each, with its token, first and last line."""
+    every, lines = np.array(hash_runs(tokens), dtype="<u4"), np.minimum(tokens.lines, 0xFFFF)
+    if not len(every):
+        return np.empty(0, PRINT)
+    windows = sliding_window_view(every, min(WINDOW, len(every)))  # (window, run)
+    before_last = windows[:, ::-1].argmin(axis=1)
+    taken = np.unique(np.arange(len(windows)) + windows.shape[1] - 1 - before_last)
+    prints = np.empty(len(taken), PRINT)
+    columns = every[taken], taken, lines[taken], lines[taken + RUN_LENGTH - 1]
+    for name, column in zip(PRINT.names or (), columns, strict=True):
+        prints[name] = column
+    return prints

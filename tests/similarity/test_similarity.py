@@ -430,7 +430,7 @@ def test_what_two_files_share_in_a_row_has_a_print_in_common(seed: int) -> None:
     mine, theirs = (
         [*rng.choices(signs, k=rng.randrange(40)), *shared, *rng.choices(signs, k=rng.randrange(40))] for _ in range(2)
     )
-    found = [{print[0] for print in winnow(TokenList(words, [False] * len(words), [1] * len(words)))}
+    found = [{int(print[0]) for print in winnow(TokenList(words, [False] * len(words), [1] * len(words)))}
              for words in (mine, theirs)]  # fmt: skip
 
     assert found[0] & found[1]
