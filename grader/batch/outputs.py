@@ -123,7 +123,7 @@ class Outputs:
 
     def write_class(self, head: Head, store: ClassStore) -> None:
         """Write the files of the class. Raises OSError, StoreError."""
-        from grader.reports.formats.to_csv import gradebook_lines
+        from grader.reports.formats.to_csv import gradebook_head, gradebook_line
         from grader.reports.formats.to_junit import junit_lines
         from grader.reports.pages.class_page import class_page
 
@@ -132,12 +132,19 @@ class Outputs:
 
         as_json = (json.dumps(one.to_json()) for one in parsed()) if store.overrides() else store.records(str)
         write_whole(self.out / "results.json", _results_json(head, as_json))
-        write_whole(self.out / "gradebook.csv", gradebook_lines(head["lessons"], parsed(), head["waiting"]))
         if self._has_junit:
             write_whole(self.out / "junit.xml", junit_lines(head, parsed()))
         write_whole(self.out / "similar.json", [_json({"schema": SCHEMA, "similar": head["similar"]})])
         pages = CodePages(self.out, head, store, wanted=not self._no_code)
-        write_whole(self.out / "report.html", class_page(head, pages.write_passing(parsed()), code=pages.links))
+        lines = [gradebook_head(head["lessons"])]
+
+        def passing() -> Iterator[Record]:  # to read a class's records takes longer than to write its gradebook
+            for record in pages.write_passing(parsed()):
+                lines.append(gradebook_line(head["lessons"], record, waits=record.id in head["waiting"]))
+                yield record
+
+        write_whole(self.out / "report.html", class_page(head, passing(), code=pages.links))
+        write_whole(self.out / "gradebook.csv", lines)
         pages.write_groups()
 
     def has_class_files(self) -> bool:

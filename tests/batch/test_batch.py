@@ -34,7 +34,7 @@ from grader.intake.learner import Entry, Learner
 from grader.model import LessonResult, Limits
 from grader.record import Previous
 from grader.reports.formats.run_summary import RunSummary
-from grader.reports.formats.to_csv import gradebook_lines
+from grader.reports.formats.to_csv import gradebook_head, gradebook_line
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,8 @@ def test_what_was_not_graded_is_no_zero(course, folder):
     learner = Learner("=cmd()", (Entry("=cmd()", folder / "=cmd()", "folder"),), "_cmd__")
     lessons = [make_ungraded("moving_average", "missing", run), result(None, "grader-error", "argmax_2d")]
     record = make_record(learner, lessons, digest="d")
-    lines = list(gradebook_lines(["moving_average", "argmax_2d"], [record]))
+    names = ["moving_average", "argmax_2d"]
+    lines = [gradebook_head(names), gradebook_line(names, record)]
 
     assert (record.score, record.complete) == (None, False)
     assert lines[0] == (
@@ -89,7 +90,7 @@ def test_what_was_not_graded_is_no_zero(course, folder):
 def test_no_cell_of_the_gradebook_is_a_formula(course, name):
     """Blanks that a spreadsheet skips and signs that it takes for others do not get past, in any column."""
     one = replace(make_record(learner("ann"), [result(5.0)], digest="d"), id=name, problem=name)
-    (_, line) = gradebook_lines(["moving_average"], [one])
+    line = gradebook_line(["moving_average"], one)
     row = next(csv.reader([line]))
 
     assert row[0] == row[-1] == f"'{name}"
@@ -98,7 +99,8 @@ def test_no_cell_of_the_gradebook_is_a_formula(course, name):
 def test_a_carriage_return_ends_no_line_of_the_gradebook():
     """A row has its cells whatever a learner's name or a problem holds."""
     one = replace(make_record(learner("ann"), [result(5.0)], digest="d"), name="a\rb", problem="x\r=1")
-    (head, line) = csv.reader(io.StringIO("".join(gradebook_lines(["moving_average"], [one])), newline=""))
+    text = gradebook_head(["moving_average"]) + gradebook_line(["moving_average"], one)
+    (head, line) = csv.reader(io.StringIO(text, newline=""))
 
     assert len(head) == len(line) and line[1] == "a b"
 

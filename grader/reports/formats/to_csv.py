@@ -15,7 +15,7 @@ import csv
 import io
 import itertools
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from grader.record import Record
 from grader.reports.record_view import number_text, override_texts
@@ -25,14 +25,17 @@ FORMULA = ("=", "+", "-", "@")
 BLANK = "CZ"  # Unicode's categories of what is not seen: controls, separators
 
 
-def gradebook_lines(lessons: Sequence[str], records: Iterable[Record], waiting: Collection[str] = ()) -> Iterator[str]:
-    """Iterate over the lines of the gradebook, its head first, each with its end; *waiting* are to be graded again."""
+def gradebook_head(lessons: Sequence[str]) -> str:
+    """Return the first line of the gradebook, with its end."""
     columns = [column for lesson in lessons for column in (lesson, f"{lesson} state")]
     whose = ["id", "name", "attempt", "late"]
     of_all = ["status", "score", "points", "possible", "complete", "missing"]
-    yield _line([*whose, *of_all, *columns, "by hand", "problem"])
-    for record in records:
-        yield _line(_cells(lessons, record, WAITING if record.id in waiting else ""))
+    return _line([*whose, *of_all, *columns, "by hand", "problem"])
+
+
+def gradebook_line(lessons: Sequence[str], record: Record, *, waits: bool = False) -> str:
+    """Return a learner's line, with its end; one that *waits* is to be graded again."""
+    return _line(_cells(lessons, record, WAITING if waits else ""))
 
 
 def _cells(lessons: Sequence[str], record: Record, note: str) -> list[str]:
