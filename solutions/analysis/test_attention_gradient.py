@@ -112,6 +112,16 @@ def test_sizes(submission, reference, rand, case):
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shapes", function="attention_backward",
+                   stage="where one size is large")  # fmt: skip
+@pytest.mark.parametrize("axis", range(4))
+def test_no_largest(submission, reference, rand, axis):
+    """Has no largest T, S, d_k or d_v."""
+    sizes = [2, 3, 4, 5]
+    sizes[axis] = rand.large()
+    compare(submission, reference, matrices(rand, *sizes))
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_shapes", function="attention_backward",
                    stage="with a single key")  # fmt: skip
 def test_one_key(submission, reference, rand):
     """Gives q and k no gradient where there is one key: its weight is 1 whatever they are."""

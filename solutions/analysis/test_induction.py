@@ -57,6 +57,14 @@ def test_runs_sizes(submission, reference, rand, case):
     compare_runs(submission, reference, rand, rows, tokens if case else rows)
 
 
+@pytest.mark.check(skill="generality", points=0.5, needs="test_runs_shape", function="repeat_runs",
+                   stage="in large sizes")  # fmt: skip
+def test_runs_no_largest(submission, reference, rand):
+    """Has no largest number of rows or tokens."""
+    compare_runs(submission, reference, rand, 2, rand.large())
+    compare_runs(submission, reference, rand, rand.large(), 3)
+
+
 @pytest.mark.check(skill="hygiene", points=0.3, needs="test_runs_shape", function="repeat_runs")
 def test_runs_manners(submission, rand):
     """Leaves its arguments alone, and works where they are: names no device."""
@@ -177,6 +185,15 @@ def test_model_sizes(submission, reference, rand):
     compare_models(submission, reference, rand, batch, tokens, (vocab, tokens, 2 * head, 2, 3))
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_model_shapes", function="AttentionOnly",
+                   stage="where one size is large")  # fmt: skip
+def test_model_no_largest(submission, reference, rand):
+    """Has no longest text, largest batch or vocabulary."""
+    tokens, large = rand.sizes(1, low=50)[0], rand.large()
+    for batch, length, vocab in ((1, tokens, 5), (large, 2, 5), (2, 2, large)):
+        compare_models(submission, reference, rand, batch, length, (vocab, tokens, 4, 2, 1))
+
+
 @pytest.mark.check(skill="gradients", points=1, needs="test_two_layers", function="AttentionOnly",
                    stage="in its gradients")  # fmt: skip
 def test_model_gradient(submission, reference, rand):
@@ -260,6 +277,15 @@ def test_fit_steps(submission, reference, rand, rate):
     compare_fits(submission, reference, rand, 4, *rand.sizes(2), rate=rate)
 
 
+@pytest.mark.check(
+    skill="training", points=0.5, needs=FIT_IS_RIGHT, function="fit", stage="on many texts, or long ones"
+)
+def test_fit_no_largest(submission, reference, rand):
+    """Has no largest batch and no longest text."""
+    for rows, tokens in ((rand.large(), 3), (2, rand.sizes(1, low=50)[0])):
+        compare_fits(submission, reference, rand, 2, rows, tokens)
+
+
 @pytest.mark.check(skill="training", points=0.5, needs=FIT_IS_RIGHT, function="fit", stage="in train mode")
 def test_fit_train_mode(submission, reference, rand):
     """Trains in train mode a model that arrives in eval mode."""
@@ -318,6 +344,14 @@ def test_previous_axes(submission, reference, rand, axes):
     compare_previous(submission, reference, maps(rand, *front, tokens, tokens))
 
 
+@pytest.mark.check(skill="generality", points=0.5, needs="test_previous_shape", function="previous_token_score",
+                   stage="on large maps, or many")  # fmt: skip
+def test_previous_no_largest(submission, reference, rand):
+    """Has no largest map and no largest number of them."""
+    for shape in ((rand.large(), 4), rand.sizes(1, low=50), [2] * int(rand.integers(5, 7, 1)) + [4]):
+        compare_previous(submission, reference, maps(rand, *shape, shape[-1]))
+
+
 @pytest.mark.check(skill="hygiene", points=0.3, needs="test_previous_shape", function="previous_token_score",
                    stage="with float64")  # fmt: skip
 def test_previous_manners(submission, reference, rand):
@@ -363,6 +397,14 @@ def test_induction_axes(submission, reference, rand, axes):
     tokens += 3
     period = rand.integers(2, tokens, 1).item()
     compare_induction(submission, reference, maps(rand, *front, tokens, tokens), period)
+
+
+@pytest.mark.check(skill="generality", points=0.5, needs="test_induction_shape", function="induction_score",
+                   stage="on large maps, or many")  # fmt: skip
+def test_induction_no_largest(submission, reference, rand):
+    """Has no largest map and no largest number of them."""
+    for shape in ((rand.large(), 4), rand.sizes(1, low=50), [2] * int(rand.integers(5, 7, 1)) + [4]):
+        compare_induction(submission, reference, maps(rand, *shape, shape[-1]), shape[-1] - 2)
 
 
 @pytest.mark.check(skill="hygiene", points=0.3, needs="test_induction_shape", function="induction_score",
@@ -444,6 +486,15 @@ def test_report_sizes(submission, reference, rand, layers):
     periods = rand.integers(2, tokens + 4, batch).tolist()
     given = repeated(rand, tokens + 6, tokens + 5, periods), rand(tokens + 6, 4 * layers * heads), layers, heads
     compare_reports(report_on(submission, *given), report_on(reference, *given))
+
+
+@pytest.mark.check(skill="generality", points=0.5, needs="test_report_shape", function="head_report",
+                   stage="for many texts, or long ones")  # fmt: skip
+def test_report_no_largest(submission, reference, rand):
+    """Has no largest number of texts and no longest text."""
+    for batch, tokens in ((rand.large(), 8), (3, rand.sizes(1, low=50)[0])):
+        given = repeated(rand, V, tokens, rand.integers(3, 6, batch).tolist()), rand(V, 24)
+        compare_reports(report_on(submission, *given), report_on(reference, *given))
 
 
 @pytest.mark.check(skill="hygiene", points=0.3, needs="test_report_shape", function="head_report")

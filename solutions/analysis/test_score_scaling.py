@@ -60,6 +60,15 @@ def test_entropy_axes(submission, reference, rand, axes):
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_entropy_shape", function="row_entropy",
+                   stage="with many keys, or queries")  # fmt: skip
+def test_entropy_no_largest(submission, reference, rand):
+    """Has no largest number of keys or queries."""
+    for shape in ((2, rand.large()), (rand.large(), 3)):
+        weights = rows(rand, *shape, sharpness=1.5)
+        assert_matches(submission.row_entropy(weights), reference.row_entropy(weights))
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_entropy_shape", function="row_entropy",
                    stage="with as many queries as keys")  # fmt: skip
 def test_entropy_square(submission, reference, rand):
     """Measures rows and not columns: here there are as many of both."""
@@ -119,6 +128,15 @@ def test_jacobian_axes(submission, reference, rand, axes):
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_jacobian_shape", function="jacobian_norm",
+                   stage="with many keys, or queries")  # fmt: skip
+def test_jacobian_no_largest(submission, reference, rand):
+    """Has no largest number of keys or queries."""
+    for shape in ((2, rand.large()), (rand.large(), 3)):
+        weights = rows(rand, *shape, sharpness=1.5)
+        assert_matches(submission.jacobian_norm(weights), reference.jacobian_norm(weights))
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_jacobian_shape", function="jacobian_norm",
                    stage="with as many queries as keys")  # fmt: skip
 def test_jacobian_square(submission, reference, rand):
     """Measures rows and not columns: here there are as many of both."""
@@ -174,6 +192,16 @@ def test_gradient_sizes(submission, reference, rand, case):
     """Takes any T, S, d_k and d_v, in sizes that nobody knows by heart."""
     queries, keys, d_k, d_v = rand.sizes(4)
     compare(submission, reference, head(rand, queries, keys, d_k, d_v), 0.7)
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_gradient_shape", function="gradient_by_row",
+                   stage="where one size is large")  # fmt: skip
+@pytest.mark.parametrize("axis", range(4))
+def test_gradient_no_largest(submission, reference, rand, axis):
+    """Has no largest T, S, d_k or d_v."""
+    sizes = [2, 3, 4, 5]
+    sizes[axis] = rand.large()
+    compare(submission, reference, head(rand, *sizes), 0.05)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_gradient_shape", function="gradient_by_row",

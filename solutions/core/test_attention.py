@@ -133,7 +133,7 @@ def test_leading_axes(submission, reference, rand, lead):
     assert_attends(submission, reference, q, k, v)
 
 
-@pytest.mark.check(skill="generality", points=5, needs="test_shape")
+@pytest.mark.check(skill="generality", points=5.5, needs="test_shape")
 def test_value_width(submission, reference, rand):
     """Takes values of another width than the keys have."""
     q, k, v = drawn(rand, BATCH)
@@ -145,6 +145,17 @@ def test_value_width(submission, reference, rand):
 def test_equal_sizes(submission, reference, rand):
     """Is right where all sizes are equal too, so that a wrong axis raises no error."""
     q, k, v = rand(3, 3, 3), rand(3, 3, 3), rand(3, 3, 3)
+    assert_attends(submission, reference, q, k, v)
+
+
+@pytest.mark.check(skill="generality", points=0.5, needs="test_values", stage="on long texts, or wide ones")
+@pytest.mark.parametrize("axis", ["queries", "keys", "width"])
+def test_no_largest(submission, reference, rand, axis):
+    """Has no largest number of queries, keys or features."""
+    few = rand.sizes(1, low=50)[0]
+    sizes = {"queries": few, "keys": few, "width": 4} | {axis: rand.large()}
+    queries, keys, width = sizes.values()
+    q, k, v = rand(queries, width), rand(keys, width), rand(keys, width if axis == "width" else 3)
     assert_attends(submission, reference, q, k, v)
 
 

@@ -215,6 +215,13 @@ def test_other_sizes(submission, reference, rand, sizes):
     assert_same_block(pair(submission, reference, rand, sizes), rand(3, 4, sizes[0]), causal(4))
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_pre_several_tokens", stage="where one size is large")
+def test_no_largest(submission, reference, rand):
+    """Has no longest text, largest batch or widest hidden layer."""
+    for batch, tokens, hidden in ((1, rand.large(), rand.large()), (rand.large(), 2, 5)):
+        assert_same_block(pair(submission, reference, rand, (4, 2, hidden)), rand(batch, tokens, 4))
+
+
 @pytest.mark.check(skill="stability", points=2, needs="test_pre_one_token", stage="on large and on tiny inputs")
 def test_pre_scales(submission, reference, rand):
     """Is right for large, tiny and zero inputs, where eps matters (norm_first=True)."""

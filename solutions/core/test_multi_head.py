@@ -91,6 +91,22 @@ def test_split_coinciding_sizes(submission, reference, rand, shape, num_heads):
     assert_matches(submission.split_heads(x, num_heads), reference.split_heads(x, num_heads))
 
 
+@pytest.mark.check(
+    skill="generality", points=1, needs="test_split_values", function="split_heads", stage="where one size is large"
+)
+def test_split_no_largest(submission, reference, rand):
+    """Has no largest number of tokens, heads or features, nor of sequences."""
+    large = rand.large()
+    for shape, num_heads in (
+        ((1, large, 6), 3),
+        ((1, 2, 3 * large), large),
+        ((1, 2, 3 * large), 3),
+        ((large, 2, 4), 2),
+    ):
+        x = rand(*shape)
+        assert_matches(submission.split_heads(x, num_heads), reference.split_heads(x, num_heads))
+
+
 @pytest.mark.check(skill="gradients", points=1, needs="test_split_values", function="split_heads")
 def test_split_gradient(submission, reference, rand):
     """Lets the gradient through to the tokens it came from."""
@@ -172,6 +188,18 @@ def test_merge_single(submission, reference, rand, shape):
 @pytest.mark.parametrize("shape", [(2, 3, 3, 4), (3, 3, 3, 3), (2, 6, 5, 1)], ids=["T=H", "all-equal", "width-1"])
 def test_merge_coinciding_sizes(submission, reference, rand, shape):
     """Is right also where sizes coincide and a wrong shape goes unnoticed."""
+    x = rand(*shape)
+    assert_matches(submission.merge_heads(x), reference.merge_heads(x))
+
+
+@pytest.mark.check(
+    skill="generality", points=1, needs="test_merge_values", function="merge_heads", stage="where one size is large"
+)
+@pytest.mark.parametrize("axis", range(4))
+def test_merge_no_largest(submission, reference, rand, axis):
+    """Has no largest number of sequences, heads, tokens or features."""
+    shape = [1, 3, 2, 4]
+    shape[axis] = rand.large()
     x = rand(*shape)
     assert_matches(submission.merge_heads(x), reference.merge_heads(x))
 
@@ -281,6 +309,16 @@ def test_attention_weight_layout(submission, reference, rand):
 def test_attention_sizes(submission, reference, rand, shape, num_heads):
     """Works for other head widths, and where sizes coincide."""
     assert_attends(submission, reference, rand(*shape), *weights_of(rand, shape[-1]), num_heads)
+
+
+@pytest.mark.check(
+    skill="generality", points=1, needs="test_attention_values", function="multi_head_attention",
+    stage="on long texts, or many",
+)  # fmt: skip
+def test_attention_no_largest(submission, reference, rand):
+    """Has no longest text, nor a largest batch."""
+    for shape in ((1, rand.large(), 4), (rand.large(), 2, 4)):
+        assert_attends(submission, reference, rand(*shape), *weights_of(rand, 4), 2)
 
 
 @pytest.mark.check(

@@ -120,6 +120,12 @@ def test_any_size(submission, reference, seq_len, d_model):
     assert_equal(submission, reference, seq_len, d_model)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_float32", stage="with many columns")
+def test_wide(submission, reference, rand):
+    """Has no largest width."""
+    assert_equal(submission, reference, 3, 2 * rand.large())
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_float32")
 def test_longer_table(submission):
     """Gives a position the same row however many positions there are."""

@@ -63,6 +63,14 @@ def test_any_rank(submission, reference, rand):
     assert_matches(submission.softmax(four, dim=2), reference.softmax(four, dim=2))
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_last_axis", stage="on a long axis, or with many axes")
+def test_no_largest(submission, reference, rand):
+    """Has no longest axis and no highest number of axes."""
+    rows, columns, many = rand(2, rand.large()), rand(rand.large(), 3), rand(*[2] * int(rand.integers(5, 9, 1)))
+    for x, dim in ((rows, -1), (columns, 0), (columns, 1), (many, 2), (many, -2)):
+        assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="on a square")
 def test_square(submission, reference, rand):
     """Is right on a square too, where a wrong broadcast goes unnoticed."""

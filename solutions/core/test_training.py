@@ -170,6 +170,14 @@ def test_step_sizes(submission, reference, rand, shape):
     compare(steps, submission, reference, weights(rand), text(rand, shape))
 
 
+@pytest.mark.check(
+    skill="generality", points=1, function="train_step", needs=("test_step_loss", "test_step_parameters")
+)
+def test_step_no_largest(submission, reference, rand):
+    """Has no longest row and no largest batch."""
+    compare(steps, submission, reference, weights(rand), text(rand, (2, rand.large()), (rand.large(), 2)))
+
+
 @pytest.mark.check(skill="generality", points=1, function="train_step", needs=STEP_IS_RIGHT)
 def test_step_slices(submission, reference, rand):
     """Takes slices such as `ids[:, :-1]` and `ids[:, 1:]`, which are not contiguous."""
@@ -332,6 +340,13 @@ def test_train_to_the_end(submission, reference, rand):
 def test_train_ragged(submission, reference, rand, optimizer):
     """Takes batches of different sizes, with SGD and with AdamW."""
     compare(training, submission, reference, weights(rand), text(rand, (3, 5), (2, V), (1, 2)), optimizer)
+
+
+@pytest.mark.check(skill="generality", points=1, function="train", needs=TRAINING_IS_RIGHT)
+def test_train_no_largest(submission, reference, rand):
+    """Takes any number of batches, and has no longest row and no largest batch."""
+    shapes = [(2, rand.large()), (rand.large(), 2), *[(1, 2)] * rand.sizes(1, low=8)[0]]
+    compare(training, submission, reference, weights(rand), text(rand, *shapes))
 
 
 @pytest.mark.check(skill="training", points=2, function="train", needs=TRAINING_IS_RIGHT, stage="when called again")

@@ -67,6 +67,16 @@ def test_gelu_any_shape(submission, reference, rand, axes):
     assert_matches(submission.gelu(x), reference.gelu(x), FINE)
 
 
+@pytest.mark.check(skill="generality", points=1, function="gelu", needs="test_gelu_shape",
+                   stage="on a long axis, or with many axes")  # fmt: skip
+@FORMS
+def test_gelu_no_largest(submission, reference, rand, approximate):
+    """Has no longest axis and no highest number of axes."""
+    for shape in ((2, rand.large()), [2] * int(rand.integers(5, 9, 1))):
+        x = rand(*shape)
+        assert_matches(submission.gelu(x, approximate=approximate), reference.gelu(x, approximate=approximate), FINE)
+
+
 @pytest.mark.check(skill="gradients", points=2, function="gelu", needs="test_gelu_shape", stage="in its gradient")
 @FORMS
 def test_gelu_gradient(submission, reference, rand, approximate):
@@ -114,6 +124,18 @@ def test_swiglu_leading_axes(submission, reference, rand, axes):
     """Takes any number of leading axes, in sizes that nobody knows by heart."""
     width, hidden, *leading = rand.sizes(axes + 2)
     given = rand(*leading, width), *weights_of(rand, width, hidden)
+    assert_matches(submission.swiglu(*given), reference.swiglu(*given))
+
+
+@pytest.mark.check(skill="generality", points=1, function="swiglu", needs="test_swiglu_shape",
+                   stage="where one size is large")  # fmt: skip
+@pytest.mark.parametrize("axis", range(3))
+def test_swiglu_no_largest(submission, reference, rand, axis):
+    """Has no largest number of tokens, width or d_ff."""
+    sizes = [2, 3, 4]
+    sizes[axis] = rand.large()
+    tokens, width, hidden = sizes
+    given = rand(tokens, width), *weights_of(rand, width, hidden)
     assert_matches(submission.swiglu(*given), reference.swiglu(*given))
 
 

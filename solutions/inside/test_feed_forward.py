@@ -92,6 +92,16 @@ def test_leading_axes(submission, reference, rand, axes):
     compare(submission, reference, rand, (*leading, width), hidden)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where one size is large")
+@pytest.mark.parametrize("axis", range(3))
+def test_no_largest(submission, reference, rand, axis):
+    """Has no largest number of tokens, width or d_ff."""
+    sizes = [2, 3, 4]
+    sizes[axis] = rand.large()
+    tokens, width, hidden = sizes
+    compare(submission, reference, rand, (tokens, width), hidden)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")
 def test_square(submission, reference, rand):
     """Is right where d_ff = D = T too, and a wrong axis goes unnoticed."""

@@ -62,6 +62,15 @@ def test_ln_leading_axes(submission, reference, rand, axes):
 
 
 @pytest.mark.check(skill="generality", points=1, function="layer_norm", needs="test_ln_shape",
+                   stage="on wide tokens, or many")  # fmt: skip
+def test_ln_no_largest(submission, reference, rand):
+    """Has no largest width and no largest number of tokens."""
+    for shape in ((2, rand.large()), (rand.large(), 3)):
+        given = arguments(rand, *shape)
+        assert_matches(submission.layer_norm(*given), reference.layer_norm(*given))
+
+
+@pytest.mark.check(skill="generality", points=1, function="layer_norm", needs="test_ln_shape",
                    stage="where all sizes are equal")  # fmt: skip
 def test_ln_cube(submission, reference, rand):
     """Is right where all sizes are equal too, and a wrong axis goes unnoticed."""
@@ -154,6 +163,15 @@ def test_rms_leading_axes(submission, reference, rand, axes):
     """Equals the reference with any number of leading axes, and for any width."""
     given = arguments(rand, *rand.sizes(axes + 1))[:2]
     assert_matches(submission.rms_norm(*given), reference.rms_norm(*given))
+
+
+@pytest.mark.check(skill="generality", points=1, function="rms_norm", needs="test_rms_shape",
+                   stage="on wide tokens, or many")  # fmt: skip
+def test_rms_no_largest(submission, reference, rand):
+    """Has no largest width and no largest number of tokens."""
+    for shape in ((2, rand.large()), (rand.large(), 3)):
+        given = arguments(rand, *shape)[:2]
+        assert_matches(submission.rms_norm(*given), reference.rms_norm(*given))
 
 
 @pytest.mark.check(skill="generality", points=1, function="rms_norm", needs="test_rms_shape",

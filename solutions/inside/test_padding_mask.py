@@ -93,6 +93,17 @@ def test_padding_any_batch(submission, reference, name, lengths, max_len):
     assert_matches(submission.padding_mask(given, max_len), reference.padding_mask(given, max_len))
 
 
+@pytest.mark.check(
+    function="padding_mask", skill="generality", points=1, needs="test_padding_values",
+    stage="for long texts, or many",
+)  # fmt: skip
+def test_padding_no_largest(submission, reference, rand):
+    """Has no longest text and no largest batch."""
+    for texts, max_len in ((1, rand.large()), (rand.large(), 5)):
+        lengths = lengths_of(rand, texts, max_len)
+        assert_matches(submission.padding_mask(lengths, max_len), reference.padding_mask(lengths, max_len))
+
+
 @pytest.mark.check(function="padding_mask", skill="hygiene", points=0.3, needs="test_padding_shape")
 def test_padding_unchanged_and_portable(submission):
     """Leaves the lengths alone, and works where they are."""
@@ -171,6 +182,19 @@ def test_causal_any_batch(submission, reference, name, lengths, max_len):
     """Works for any lengths and any number of places."""
     given = torch.tensor(lengths)
     assert_matches(submission.causal_padding_mask(given, max_len), reference.causal_padding_mask(given, max_len))
+
+
+@pytest.mark.check(
+    function="causal_padding_mask", skill="generality", points=1, needs="test_causal_values",
+    stage="for long texts, or many",
+)  # fmt: skip
+def test_causal_no_largest(submission, reference, rand):
+    """Has no longest text and no largest batch."""
+    for texts, max_len in ((1, rand.large()), (rand.large(), 5)):
+        lengths = lengths_of(rand, texts, max_len)
+        assert_matches(
+            submission.causal_padding_mask(lengths, max_len), reference.causal_padding_mask(lengths, max_len)
+        )
 
 
 @pytest.mark.check(function="causal_padding_mask", skill="hygiene", points=0.3, needs="test_causal_shape")

@@ -86,6 +86,14 @@ def test_other_sizes(submission, reference, rand, norm_first):
     compare(submission, reference, rand, shape, count, norm_first=norm_first)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_list", stage="on a long text, or with many branches")
+@PLACEMENTS
+def test_no_largest(submission, reference, rand, norm_first):
+    """Has no longest text and no largest number of branches."""
+    compare(submission, reference, rand, (1, rand.large(), 3), 2, norm_first=norm_first)
+    compare(submission, reference, rand, (1, 2, 3), rand.sizes(1, low=9)[0], norm_first=norm_first)
+
+
 @pytest.mark.check(skill="gradients", points=2, needs="test_list", stage="in its gradient")
 @pytest.mark.parametrize(("norm_first", "item"), [(True, 3), (True, 1), (False, 3)])
 def test_gradient(submission, reference, rand, norm_first, item):

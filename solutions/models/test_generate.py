@@ -106,6 +106,17 @@ def test_other_sizes(submission, reference, rand):
     compare(submission, reference, rand, batch, length, new, length)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="for long texts, or many")
+def test_no_largest(submission, reference, rand):
+    """Has no longest prompt, largest batch, window or number of new tokens."""
+    for batch, length, new, most in (
+        (1, rand.large(), 2, 701),
+        (rand.large(), 2, 2, 9),
+        (1, 3, *rand.sizes(2, low=20)),
+    ):
+        compare(submission, reference, rand, batch, length, new, most)
+
+
 @pytest.mark.check(skill="generality", points=1, stage="with nothing to write")
 def test_nothing(submission, rand):
     """Gives the texts as they are where no token is asked for."""

@@ -215,6 +215,13 @@ def test_other_sizes(submission, reference, rand):
     compare(submission, reference, rand, batch, tokens, (vocab, tokens + 2, 2 * head, 2, 3, hidden))
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where one size is large")
+def test_no_largest(submission, reference, rand):
+    """Has no longest text, largest vocabulary or number of blocks."""
+    compare(submission, reference, rand, 1, rand.large(), (5, 701, 4, 2, 1, 3))
+    compare(submission, reference, rand, 1, 3, (rand.large(), 4, 4, 2, rand.sizes(1, low=4)[0], rand.large()))
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")
 def test_square(submission, reference, rand):
     """Is right where V = D = d_ff = T too, and a wrong axis goes unnoticed."""

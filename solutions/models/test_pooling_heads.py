@@ -35,6 +35,17 @@ def batch(rand, lengths=LENGTHS, tokens=7, width=5):
     return torch.where(mask.unsqueeze(-1), h, 20.0 + h), mask
 
 
+LARGE = pytest.mark.parametrize("axis", range(3), ids=["texts", "tokens", "features"])
+
+
+def large_batch(rand, axis):
+    """Vectors of texts of which one axis is long, and the mask."""
+    sizes = [2, 3, 4]
+    sizes[axis] = rand.large()
+    texts, tokens, width = sizes
+    return batch(rand, rand.integers(1, tokens + 1, texts).tolist(), tokens, width)
+
+
 def weights(rand, width=SIZES[0], classes=SIZES[1]):
     """Numbers for a head."""
     return {"head.weight": rand(classes, width, scale=0.5), "head.bias": rand(classes)}
@@ -84,6 +95,14 @@ def test_mean_other_sizes(submission, reference, rand):
     """Works in sizes that nobody knows by heart."""
     texts, tokens, width = rand.sizes(3)
     given = batch(rand, rand.integers(1, tokens + 1, texts).tolist(), tokens, width)
+    assert_matches(submission.masked_mean_pool(*given), reference.masked_mean_pool(*given))
+
+
+@pytest.mark.check(**MEAN, skill="generality", points=1, needs="test_mean_shape", stage="where one size is large")
+@LARGE
+def test_mean_no_largest(submission, reference, rand, axis):
+    """Has no largest batch, longest text or width."""
+    given = large_batch(rand, axis)
     assert_matches(submission.masked_mean_pool(*given), reference.masked_mean_pool(*given))
 
 
@@ -151,6 +170,14 @@ def test_last_other_sizes(submission, reference, rand):
     """Works in sizes that nobody knows by heart."""
     texts, tokens, width = rand.sizes(3)
     given = batch(rand, rand.integers(1, tokens + 1, texts).tolist(), tokens, width)
+    assert_matches(submission.last_token_pool(*given), reference.last_token_pool(*given))
+
+
+@pytest.mark.check(**LAST, skill="generality", points=1, needs="test_last_shape", stage="where one size is large")
+@LARGE
+def test_last_no_largest(submission, reference, rand, axis):
+    """Has no largest batch, longest text or width."""
+    given = large_batch(rand, axis)
     assert_matches(submission.last_token_pool(*given), reference.last_token_pool(*given))
 
 
@@ -264,6 +291,16 @@ def test_text_other_sizes(submission, reference, rand):
         assert_matches(*sides, hint=f'This is with pool="{pool}", D = {width}, C = {many}.')
 
 
+@pytest.mark.check(**TEXT, skill="generality", points=1, needs="test_text_shape", stage="where one size is large")
+@LARGE
+def test_text_no_largest(submission, reference, rand, axis):
+    """Has no largest batch, longest text, width or number of classes."""
+    given = large_batch(rand, axis)
+    sizes = given[0].size(-1), (2 if axis == 2 else rand.large())
+    state = weights(rand, *sizes)
+    assert_matches(*(pooled(subject, state, "mean", sizes)(*given) for subject in (submission, reference)))
+
+
 @pytest.mark.check(**TEXT, skill="gradients", points=2, needs="test_text_shape", stage="in its gradients")
 @pytest.mark.parametrize("pool", POOLS)
 def test_text_gradient(submission, reference, rand, pool):
@@ -331,6 +368,16 @@ def test_token_other_sizes(submission, reference, rand):
     texts, tokens, width, classes = rand.sizes(4)
     state, h = weights(rand, width, classes), rand(texts, tokens, width)
     assert_matches(tagger(submission, state, (width, classes))(h), tagger(reference, state, (width, classes))(h))
+
+
+@pytest.mark.check(**TOKEN, skill="generality", points=1, needs="test_token_shape", stage="where one size is large")
+@LARGE
+def test_token_no_largest(submission, reference, rand, axis):
+    """Has no largest batch, longest text, width or number of classes."""
+    h, _ = large_batch(rand, axis)
+    for sizes in ((h.size(-1), 3), *([(h.size(-1), 40)] if axis == 2 else [])):
+        state = weights(rand, *sizes)
+        assert_matches(tagger(submission, state, sizes)(h), tagger(reference, state, sizes)(h))
 
 
 @pytest.mark.check(**TOKEN, skill="gradients", points=2, needs="test_token_values", stage="in its gradients")

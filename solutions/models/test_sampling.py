@@ -92,6 +92,16 @@ def test_other_sizes(submission, reference, rand, case):
     compare(submission, reference, rows(rand, batch, tokens + 3), temperature=0.8, top_k=tokens, top_p=0.85)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with many tokens, or texts", **PROBS)
+def test_no_largest(submission, reference, rand):
+    """Has no largest vocabulary and no largest batch."""
+    for batch, tokens, kept in ((2, rand.large(), 20), (rand.large(), 5, 2)):
+        logits = 0.02 * rand(batch, tokens).argsort(-1)  # no two alike: rounding decides on none
+        sums = logits[0].softmax(-1).sort(descending=True).values.cumsum(0)
+        for how in ({}, {"top_k": kept}, {"top_p": sums[kept - 1 : kept + 1].mean().item()}):
+            compare(submission, reference, logits, **how)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with {batch} rows of {tokens}", **PROBS)
 @pytest.mark.parametrize(("batch", "tokens"), [(1, 9), (6, 6), (2, 1)])
 def test_special_sizes(submission, reference, rand, batch, tokens):
@@ -190,6 +200,21 @@ def test_other_token_sizes(submission, reference, rand):
     """Takes any numbers of rows and tokens."""
     batch, tokens = rand.sizes(2, low=4)
     choose(submission, reference, weights(rand, 4 * batch, tokens), evenly(rand, 4 * batch))
+
+
+@pytest.mark.check(skill="generality", points=1, needs="test_ids", stage="with many tokens, or rows", **TOKEN)
+def test_token_no_largest(submission, reference, rand):
+    """Has no largest vocabulary and no largest number of rows."""
+    large = rand.large()
+    probs = torch.full((3, 2 * large), 2.0**-11)  # sums of these are exact: no order of adding decides
+    probs[:, large] += 1 - 2 * large * 2.0**-11
+    choose(submission, reference, probs, torch.tensor([0.0, 0.1, 0.999]))
+    choose(
+        submission,
+        reference,
+        QUARTERS[rand.integers(0, len(QUARTERS), large)],
+        (rand.integers(0, 16, large) + 0.5) / 16,
+    )
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, **TOKEN)

@@ -92,6 +92,15 @@ def test_any_axes(submission, reference, rand, axes):
     compare(submission, reference, rand(*front, 2 * pairs), rand.integers(0, 31, front[-1]))
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where one size is large")
+def test_no_largest(submission, reference, rand):
+    """Has no longest text, widest head, largest position or highest number of axes."""
+    large = rand.large()
+    compare(submission, reference, rand(large, 4), torch.arange(large), FAR)
+    compare(submission, reference, rand(3, 2 * large), rand.integers(0, 31, 3), FAR)
+    compare(submission, reference, rand(*[2] * int(rand.integers(6, 9, 1))), torch.tensor([large, 1]), FAR)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="with as many heads as tokens and pairs")
 def test_square(submission, reference, rand):
     """Lets the angle follow the tokens, and not the heads: here all axes are 4 long."""

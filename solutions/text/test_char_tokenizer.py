@@ -7,7 +7,6 @@ import pytest
 from grader.api.checks import LearnerError, assert_matches, fail, kind_of
 
 TEXT = "To be, or not to be:\nthat is the Question. "
-LONG = 150  # characters of an alphabet that no set holds in order by chance
 SCRIPTS = 0x3000  # code points below are letters and signs of many scripts
 
 
@@ -76,8 +75,8 @@ def test_values(submission, reference):
 @pytest.mark.check(skill="values", points=2, needs="test_one_id_each", stage="for a long alphabet")
 def test_long_alphabet(submission, reference, rand):
     """Sorts an alphabet of many scripts: in another process a set has another order."""
-    alphabet = characters(rand, LONG)
-    compare(submission, reference, "".join(alphabet), sentence(rand, alphabet, 40))
+    alphabet = characters(rand, rand.large())
+    compare(submission, reference, "".join(alphabet), sentence(rand, alphabet, rand.large()))
 
 
 @pytest.mark.check(skill="values", points=2, stage="in what decode gives")

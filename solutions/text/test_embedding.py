@@ -84,6 +84,13 @@ def test_other_sizes(submission, reference, rand, order):
     compare(submission, reference, rand, rand.integers(0, vocab_size, 3, 4), vocab_size, d_model)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_names", stage="where one size is large")
+def test_no_largest(submission, reference, rand):
+    """Has no largest V, D or number of ids."""
+    for vocab_size, d_model, count in ((rand.large(), 3, 20), (5, rand.large(), 3), (7, 3, rand.large())):
+        compare(submission, reference, rand, rand.integers(0, vocab_size, count), vocab_size, d_model)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_names", stage="where V = D")
 def test_square(submission, reference, rand):
     """Picks rows where V = D too, and columns would fit as well."""

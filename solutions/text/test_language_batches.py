@@ -72,7 +72,8 @@ def test_other_shares(submission, reference, rand, share):
 @pytest.mark.check(skill="generality", points=1, function="split", stage="for another length")
 def test_other_length(submission, reference, rand):
     """Takes a row of any length."""
-    compare_parts(submission, reference, rand.integers(0, MANY, 4 * rand.sizes(1, 7)[0]), 0.75)
+    for length in (rand.sizes(1, 7)[0], rand.large()):
+        compare_parts(submission, reference, rand.integers(0, MANY, 4 * length), 0.75)
 
 
 @pytest.mark.check(skill="hygiene", points=0.4, needs="test_sizes_of_parts", function="split")
@@ -133,6 +134,14 @@ def test_any_starts(submission, reference, rand):
     starts = rand.integers(0, 12, windows)
     starts[-1] = starts[0]
     compare_windows(submission, reference, data, starts, block_size)
+
+
+@pytest.mark.check(skill="generality", points=1, function="get_batch", stage="for long windows, or many")
+def test_no_largest(submission, reference, rand):
+    """Has no longest window and no largest number of windows."""
+    for windows, block_size in ((3, rand.large()), (rand.large(), 3)):
+        data = rand.integers(0, MANY, block_size + 12)
+        compare_windows(submission, reference, data, rand.integers(0, 12, windows), block_size)
 
 
 @pytest.mark.check(skill="generality", points=1, function="get_batch", stage="where B = T")

@@ -93,6 +93,15 @@ def test_other_sizes(submission, reference, rand, order):
     compare(submission, reference, rand, (batch, tokens, width), tokens + int(rand.integers(0, 5, 1)))
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where one size is large")
+@pytest.mark.parametrize("axis", range(3))
+def test_no_largest(submission, reference, rand, axis):
+    """Has no largest batch, longest text or width."""
+    shape = [2, 3, 4]
+    shape[axis] = rand.large()
+    compare(submission, reference, rand, shape, shape[1] + 2)
+
+
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")
 def test_cube(submission, reference, rand):
     """Follows the axis of the tokens where all sizes are equal, too."""

@@ -109,6 +109,14 @@ def test_any_shape(submission, reference, rand, axes):
     compare(submission, reference, state(rand, *(rand.sizes(axes) if axes else ())), 3, lr=0.1)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_three_tensors", stage="late, or on a large parameter")
+def test_no_largest(submission, reference, rand):
+    """Has no last step and no largest parameter."""
+    for t in (int(rand.integers(501, 2000, 1)), int(rand.integers(2000, 100_000, 1))):
+        compare(submission, reference, state(rand, *SHAPE), t, lr=0.1)
+    compare(submission, reference, state(rand, rand.large(), 2), 3, lr=0.1)
+
+
 @pytest.mark.check(skill="training", points=2, needs="test_three_tensors", stage="over several steps")
 @pytest.mark.parametrize("steps", [3, 8])
 def test_run(submission, reference, rand, steps):

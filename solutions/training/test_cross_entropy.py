@@ -64,6 +64,15 @@ def test_cube(submission, reference, rand):
     assert_matches(submission.cross_entropy(logits, answers), reference.cross_entropy(logits, answers))
 
 
+@pytest.mark.check(skill="generality", points=1, function="cross_entropy", needs="test_one_number",
+                   stage="with many classes, or positions")  # fmt: skip
+def test_no_largest(submission, reference, rand):
+    """Has no largest number of classes or positions."""
+    for rows, classes in ((3, rand.large()), (rand.large(), 4)):
+        logits, answers = rand(rows, classes, scale=3.0), targets(rand, rows, 2, classes=classes)[:, 0]
+        assert_matches(submission.cross_entropy(logits, answers), reference.cross_entropy(logits, answers), atol=1e-3)
+
+
 @pytest.mark.check(skill="masking", points=3, function="cross_entropy", needs="test_one_number",
                    stage="where some positions do not count")  # fmt: skip
 @pytest.mark.parametrize("classes", [V, 131])
@@ -198,6 +207,14 @@ def test_unequal_batches(submission, reference, rand, more):
     """Weighs each batch by its tokens, however many batches there are."""
     losses, counts = losses_and_counts(rand, rand.sizes(more)[-1])
     losses, counts = [*losses, 4.0], [*counts, 1]
+    assert_matches(number(submission.perplexity(losses, counts)), reference.perplexity(losses, counts))
+
+
+@pytest.mark.check(skill="generality", points=1, function="perplexity", needs="test_a_float",
+                   stage="of many batches")  # fmt: skip
+def test_many_batches(submission, reference, rand):
+    """Has no largest number of batches."""
+    losses, counts = losses_and_counts(rand, rand.large())
     assert_matches(number(submission.perplexity(losses, counts)), reference.perplexity(losses, counts))
 
 

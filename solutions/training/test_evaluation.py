@@ -165,6 +165,14 @@ def test_evaluate_other_sizes(submission, reference, rand):
     compare(submission, reference, weights(rand), batches, training=False)
 
 
+@pytest.mark.check(function="evaluate", skill="generality", points=1, needs="test_evaluate_one_batch",
+                   stage="on large batches, or many")  # fmt: skip
+def test_evaluate_no_largest(submission, reference, rand):
+    """Takes any number of batches, and has no longest row and no largest batch."""
+    batches = text(rand, (2, rand.large()), (rand.large(), 2), *[(1, 2)] * rand.sizes(1, low=12)[0])
+    compare(submission, reference, weights(rand), batches, training=False)
+
+
 @pytest.mark.check(function="evaluate", skill="hygiene", points=0.5)
 def test_evaluate_batches_unchanged(submission, rand):
     """Leaves the batches alone, and takes slices such as `ids[:, :-1]`."""
@@ -214,6 +222,15 @@ def test_stop_random(submission, reference, rand):
         losses = [each / 10 for each in rand.integers(10, 30, most).tolist()]
         for length in range(most - 5, most + 1):
             decide(submission, reference, losses[:length], patience)
+
+
+@pytest.mark.check(function="should_stop", skill="generality", points=1, stage="after many losses")
+def test_stop_no_largest(submission, reference, rand):
+    """Has no largest number of losses and no largest patience."""
+    losses = [each / 1000 for each in rand.integers(1000, 3000, rand.large()).tolist()]
+    since = len(losses) - 1 - losses.index(min(losses))
+    for patience in (max(since, 1), since + 1):
+        decide(submission, reference, losses, patience)
 
 
 @pytest.mark.check(function="should_stop", skill="hygiene", points=0.2)

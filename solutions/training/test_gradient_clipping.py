@@ -92,6 +92,13 @@ def test_other_sizes(submission, reference, rand, count):
     compare(submission, reference, [rand(*shape) for shape in shapes], 1.5)
 
 
+@pytest.mark.check(skill="generality", points=1, needs="test_two", stage="with large gradients, or many")
+def test_no_largest(submission, reference, rand):
+    """Has no largest gradient and no largest number of them."""
+    compare(submission, reference, [rand(rand.large(), 2), rand(3, rand.large())], 1.5)
+    compare(submission, reference, [rand(2) for _ in range(rand.sizes(1, low=50)[0])], 1.5)
+
+
 @pytest.mark.check(skill="stability", points=1, needs="test_two", stage="where all gradients are 0")
 def test_zeros(submission, reference):
     """Leaves gradients of 0 at 0: 0/0 must not happen."""

@@ -16,6 +16,7 @@ from grader.judge.examination import Judge
 from grader.worker.arrays import map_leaves
 
 KNOWN_RUNS, OTHER_RUNS = (11, 13, 15), (12, 1 << 100)
+SMALL = 250
 
 
 def sizes_in(*values: Any) -> tuple[Any, ...]:
@@ -26,6 +27,13 @@ def sizes_in(*values: Any) -> tuple[Any, ...]:
             tuple(leaf.shape) if hasattr(leaf, "shape") else len(leaf) if isinstance(leaf, str) else leaf)
             if isinstance(leaf, int | str | torch.Tensor) else None)  # fmt: skip
     return tuple(found)
+
+
+def numbers_in(key: Any) -> list[int]:
+    """Return all sizes and numbers in a key of what is known by heart."""
+    if isinstance(key, tuple):
+        return [number for each in key for number in numbers_in(each)]
+    return [key] if isinstance(key, int) else []
 
 
 class ByHeart:
@@ -71,8 +79,17 @@ class ByHeart:
         return Module
 
 
+class Small(ByHeart):
+    """A lesson's reference that is right for small sizes and numbers, and wrong for all others."""
+
+    def knows(self, *key: Any) -> bool:
+        return all(number <= SMALL for number in numbers_in(key))
+
+
 # the sizes of a capstone's model are those of its language, which everybody knows
 EXERCISES = [name for name, lesson in course().lessons.items() if lesson.kind == "exercise"]
+LABS = [name for name, lesson in course().lessons.items() if lesson.kind == "lab"]
+OF_ONE_SIZE = {"two_tokens", "readings"}
 
 
 @pytest.mark.parametrize("name", rarely(EXERCISES))
@@ -91,5 +108,21 @@ def test_sizes_known_by_heart_do_not_pass(name, launcher):
             result = judge.examine_own(lesson, namespace, seed)
             failed = {check.function for check in result.checks if not check.passed}
             assert failed == set(lesson.kinds) and result.score < 10.0
+
+    run_judge(launcher, name, drive, known=True)
+
+
+@pytest.mark.parametrize("name", rarely(EXERCISES + LABS))
+def test_what_is_right_for_small_sizes_alone_does_not_pass(name, launcher):
+    """Each function that is wrong where an axis or a number is over 250 fails a check, in every run."""
+    lesson = course().lessons[name]
+    asked = set(lesson.kinds) - OF_ONE_SIZE
+
+    def drive(judge: Judge) -> None:
+        small = Small(vars(load_file(lesson.solution_path)))
+        namespace = {**small.namespace, **{function: small.made(function) for function in asked}}
+        for seed in OTHER_RUNS:
+            result = judge.examine_own(lesson, namespace, seed)
+            assert {check.function for check in result.checks if not check.passed} == asked
 
     run_judge(launcher, name, drive, known=True)
