@@ -90,9 +90,9 @@ def measure_two_bits(checks: ModuleType, subject: LocalModule, rand: Rand) -> Fi
 
 def measure_sort_numbers(checks: ModuleType, subject: LocalModule, rand: Rand) -> Figures:
     """Return the losses of a run, the lists and places that are right, and the same of a run without positions."""
-    model, losses, order = checks.trained(subject, rand)
+    model, losses, order, _ = checks.trained(subject, rand)
     exact, places, _ = checks.judge_sorting(model, order, rand)
-    plain, _, order = checks.trained(subject, rand, positions=False)
+    plain, _, order, _ = checks.trained(subject, rand, positions=False)
     lists, _ = checks.draw_lists(rand, order, 64)
     moved = checks.difference_when_reordered(plain, lists, torch.argsort(rand(checks.T)))
     found, places_without, loss = checks.judge_sorting(plain, order, rand)

@@ -64,7 +64,9 @@ def fit(model, lists, answers, report):
 
     Do not sort: take the answers as they are. In the judge's run an id is
     the name of a number, and which number has which is drawn anew each
-    time, so that ids are not in the order of their numbers.
+    time, so that ids are not in the order of their numbers. In a short run
+    more, of 150 steps, the places of all answers are exchanged in one way,
+    and half of them are to be right.
 
     Arguments
         model: ids (B, T) to logits (B, T, V). The judge calls this with

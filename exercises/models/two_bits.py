@@ -22,6 +22,9 @@ class TwoBits(nn.Module):
         All sizes inside are yours, with 100,000 numbers in all parameters
         together at most. How it starts is yours as well; untrained, its
         mean loss on random ids must lie below ln(vocab_size) + 1.5.
+        What it learns is in its parameters, by steps of descent: training
+        changes nothing that no gradient reaches, and a TwoBits that is
+        given the state dict of a trained one answers as that one does.
 
     forward(ids): ids (B, T) int64, 1 <= T <= max_len, to logits
         (B, T, vocab_size) in float32, no softmax. logits[:, t] may depend

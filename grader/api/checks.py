@@ -9,6 +9,7 @@ Assertions, each raising CheckFailed with a message for the learner (what came b
     assert_repeatable        two equal calls return equal values
     assert_gradients_match   the gradients equal the reference's
     assert_portable          the code names no device
+    assert_learned           training changed parameters alone that gradients reach, and all that was learned is in them
 
 What a check has to do with:
 
@@ -43,7 +44,7 @@ Mistake files:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.judge.diagnosis.mistake_set import MistakeSet
@@ -78,6 +79,7 @@ __all__ = [
     "RemoteObject",
     "as_buffers",
     "assert_gradients_match",
+    "assert_learned",
     "assert_matches",
     "assert_portable",
     "assert_repeatable",
@@ -172,6 +174,26 @@ def assert_gradients_match(
         if difference:
             form = explain_form(actual[name], gradient, atol)
             fail(f"The gradient of {name}: {difference}", f"The gradient of {name}: {form}")
+
+
+def assert_learned(model: RemoteObject, twin: RemoteObject, before: Mapping[str, Any], ids: Any) -> None:
+    """Fail where training changed what no gradient reaches, or where the model's twin answers otherwise.
+
+    Args:
+        model: A model of logits for each place of `ids`, trained.
+        twin: A new one that was given its state dict.
+        before: The state dict before training.
+    """
+    logits, after = model(ids), model.state()["state"]
+    weights = logits.argsort(-1) - (logits.shape[-1] - 1) / 2  # of sum 0: what shifts all logits alike is no part of it
+    grads = model.gradients(ids, wrt=[], weights=weights) or {}
+    reached = [name for name, grad in grads.items() if grad is not None and bool(grad.any())]
+    for name, was in before.items():
+        is_reached = any(same(after[name], after[each], 0.0) for each in reached)  # a shared table has two names
+        if not is_reached and not same(after[name], was, 0.0):
+            fail(f"Training changed `{name}`, which no gradient reaches: what it holds was not learned by descent.")
+    if not same(twin(ids), logits, 1e-3):
+        fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
 
 
 def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:

@@ -6,12 +6,21 @@ from weakref import WeakKeyDictionary
 import pytest
 import torch
 
-from grader.api.checks import assert_matches, assert_repeatable, assert_shape, assert_unchanged, fail, is_array
+from grader.api.checks import (
+    assert_learned,
+    assert_matches,
+    assert_repeatable,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    is_array,
+)
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 V, T, ROWS, STEPS, STEPS_WITHOUT, FRESH = 16, 8, 64, 600, 150, 1000
 LEAST = 0.95  # benchmarks/bands.py has these three
+LEAST_ELSEWHERE = 0.5  # of the places, in 150 steps: slow rates have 63%, the reference 97%, a sort of its own 20%
 MOST_WITHOUT = 0.02
 BAND_WITHOUT = (1.77, 2.3)
 # Who knows which ids are in a list, and nothing of places, knows 1.798 nats less than the answer at each place, and is
@@ -58,17 +67,19 @@ def judge_sorting(model, order, rand):
     return right.all(-1).double().mean().item(), right.double().mean(0), loss
 
 
-def assert_learned_by_gradients(submission, model, before, ids):
-    """Fail where training changed what no gradient reaches, or where a model with the same state answers otherwise."""
-    after = model.state()["state"]
-    grads = model.gradients(ids, wrt=[], weights=torch.linspace(-1, 1, V).expand(*ids.shape, V)) or {}
-    reached = {name for name, grad in grads.items() if grad is not None and bool(grad.any())}
-    apart = [name for name, was in before.items() if name not in reached and not torch.equal(after[name], was)]
-    if apart:
-        fail(f"Training changed `{apart[0]}`, which no gradient reaches: what it holds was not learned by descent.")
-    twin = submission.Sorter(V, T, state=after).eval()
-    if not torch.allclose(twin(ids), model(ids), atol=1e-3):
-        fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
+def assert_learns_places(submission, rand):
+    """Fail where a new model does not learn in a short run what belongs at each place, when places are exchanged."""
+    order, places = torch.argsort(rand(V)), torch.argsort(rand(T))
+    lists, answers = draw_lists(rand, order, STEPS_WITHOUT, ROWS)
+    model = submission.Sorter(V, T)
+    submission.fit(model, lists, answers[..., places].contiguous(), submission.make_report(STEPS_WITHOUT))
+    lists, answers = draw_lists(rand, order, FRESH)
+    right = (logits_of(model.eval(), lists).argmax(-1) == answers[..., places]).double().mean().item()
+    if right < LEAST_ELSEWHERE:
+        fail(
+            f"With the places of the answers in another order, {right:.0%} of them are right after {STEPS_WITHOUT} "
+            f"steps; {LEAST_ELSEWHERE:.0%} are asked for. What belongs at a place is to be learned, not to be sorted."
+        )
 
 
 def difference_when_reordered(model, ids, order):
@@ -315,7 +326,9 @@ def test_run(submission, rand):
     exact, places, _ = judge_sorting(model, order, rand)
     if exact < LEAST:
         fail(explain(exact, places, losses))
-    assert_learned_by_gradients(submission, model, before, rand.integers(0, V, ROWS, T))
+    twin = submission.Sorter(V, T, state=model.state()["state"]).eval()
+    assert_learned(model, twin, before, rand.integers(0, V, ROWS, T))
+    assert_learns_places(submission, rand)
 
 
 @pytest.mark.check(

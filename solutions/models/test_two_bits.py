@@ -6,7 +6,15 @@ from weakref import WeakKeyDictionary
 import pytest
 import torch
 
-from grader.api.checks import assert_matches, assert_repeatable, assert_shape, assert_unchanged, fail, is_array
+from grader.api.checks import (
+    assert_learned,
+    assert_matches,
+    assert_repeatable,
+    assert_shape,
+    assert_unchanged,
+    fail,
+    is_array,
+)
 
 # --- the language: 2 bits a word, exactly -----------------------------------------------------------------------------
 
@@ -76,7 +84,7 @@ def is_sentence(ids):
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 
-V, T, STEPS, ROWS, LENGTH = len(WORDS), 32, 800, 32, 60_000
+V, T, STEPS, FEW_STEPS, ROWS, LENGTH = len(WORDS), 32, 800, 10, 32, 60_000
 BAND = (1.366, 1.43)  # benchmarks/bands.py
 MIN_SENTENCES = 0.95  # the share that is to be grammatical
 _runs = WeakKeyDictionary()
@@ -85,8 +93,8 @@ _runs = WeakKeyDictionary()
 class Renumbered:
     """A model that was trained with other numbers for the words, so that no grammar written down beforehand fits."""
 
-    def __init__(self, model, numbers):
-        self.model, self.numbers = model, numbers
+    def __init__(self, model, numbers, before=None):
+        self.model, self.numbers, self.before = model, numbers, before
 
     def __call__(self, ids):
         logits = self.model(self.numbers[ids])
@@ -101,11 +109,11 @@ def trained(submission, rand):
     if submission not in _runs:
         data, starts = text(rand, LENGTH), rand.integers(0, LENGTH - T, STEPS, ROWS)
         model, report = submission.TwoBits(V, T), submission.make_report(STEPS)
-        numbers = torch.argsort(rand(V))
+        numbers, before = torch.argsort(rand(V)), model.state()["state"]
         submission.events()
         submission.fit(model, numbers[data], starts, T, report)
         losses = [event[1] for event in submission.events() if event[0] == "report"]
-        _runs[submission] = Renumbered(model.eval(), numbers), losses
+        _runs[submission] = Renumbered(model.eval(), numbers, before), losses
     return _runs[submission]
 
 
@@ -133,6 +141,19 @@ def fresh_losses(model, rand, windows=840):
 def fresh_loss(model, rand):
     """The mean loss on fresh text."""
     return fresh_losses(model, rand)[0]
+
+
+def assert_learns_in_steps(submission, rand):
+    """Fail where a new model knows the language after a few steps: counts of its words are no training."""
+    data, starts = text(rand, LENGTH), rand.integers(0, LENGTH - T, FEW_STEPS, ROWS)
+    model, numbers = submission.TwoBits(V, T), torch.argsort(rand(V))
+    submission.fit(model, numbers[data], starts, T, submission.make_report(FEW_STEPS))
+    loss = fresh_losses(Renumbered(model.eval(), numbers), rand, windows=210)[0]
+    if loss < BAND[1]:
+        fail(
+            f"After {FEW_STEPS} steps its loss is {loss:.3f} nats a word already: no descent comes so far in them. The "
+            "language is to be learned step by step, not to be counted."
+        )
 
 
 def write(model, rand, rows=60, length=T):
@@ -411,6 +432,12 @@ def test_run(submission, rand):
             f"The words that came cost {loss:.3f} nats, and those that could have come {of_all:.3f} by their chances: "
             "it is sure of what nobody can know, so it sees its answers."
         )
+    if len(losses) != STEPS:
+        fail(f"It reported {len(losses)} losses in {STEPS} steps: the language is to be learned by steps of descent.")
+    own = model.model
+    twin = submission.TwoBits(V, T, state=own.state()["state"]).eval()
+    assert_learned(own, twin, model.before, model.numbers[text(rand, 4 * T).view(4, T)])
+    assert_learns_in_steps(submission, rand)
 
 
 @pytest.mark.check(skill="masking", points=4, function="fit", needs="test_run", run=True, stage="in a leak, trained")

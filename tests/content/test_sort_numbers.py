@@ -133,6 +133,8 @@ def count(model, _lists, answers, _report):
 class CountsInParameter(Counts):
     """Keeps the order in a parameter whose gradient is there, and nothing."""
 
+    share = 0.0
+
     def __init__(self, vocab_size, length, positions=True):
         super().__init__(vocab_size, length, positions)
         self.kept = torch.nn.Parameter(self.__dict__.pop("rank").float())
@@ -149,7 +151,7 @@ class CountsInParameter(Counts):
             self.__dict__["rank"] = rank
 
     def forward(self, ids):
-        return super().forward(ids) + 0 * self.kept.sum()
+        return super().forward(ids) + self.share * self.kept
 
 
 def test_a_model_that_counts_in_a_parameter_is_worth_nothing():
@@ -157,6 +159,18 @@ def test_a_model_that_counts_in_a_parameter_is_worth_nothing():
     assert "Training changed `kept`" in said_of(
         LocalModule({"Sorter": CountsInParameter, "fit": count}, KINDS), "test_run"
     )
+
+
+class CountsInReachedParameter(CountsInParameter):
+    """Keeps the order in a parameter that a gradient reaches, and sorts by it."""
+
+    share = 1e-20
+
+
+def test_a_model_that_sorts_by_itself_is_worth_nothing():
+    """It sorts where it was to learn what belongs at each place, which is another number in another run."""
+    subject = LocalModule({"Sorter": CountsInReachedParameter, "fit": count}, KINDS)
+    assert "places of the answers in another order" in said_of(subject, "test_run")
 
 
 @pytest.mark.parametrize(("is_buffer", "says"), [(False, "it learned beside it"), (True, "Training changed `rank`")])

@@ -199,6 +199,86 @@ def test_what_is_written_down_beforehand_is_worth_nothing():
         checks.test_run(subject, Rand(1))
 
 
+class Counts(torch.nn.Module):
+    """Counts what follows a word, by the determiner before it and how many there were in its sentence."""
+
+    table: torch.Tensor
+    frequent: torch.Tensor
+
+    def __init__(self, vocab_size, max_len):
+        super().__init__()
+        self.small = torch.nn.Parameter(0.02 * torch.randn(vocab_size, vocab_size))
+        self.keep("table", torch.zeros(vocab_size, vocab_size, 3, vocab_size))
+        self.keep("frequent", torch.zeros(3))
+
+    def keep(self, name, numbers):
+        setattr(self, name, numbers)
+
+    def forward(self, ids):
+        before = self.small[ids].cumsum(1)  # looks back, and decides nothing once there are counts
+        return before + self.table[self.contexts(ids)] + 1e-20 * self.frequent[ids % 3, None] * before
+
+    def contexts(self, ids):
+        stop, *determiners = self.frequent.long().tolist()
+        latest, count = torch.zeros_like(ids), torch.zeros_like(ids)
+        for place in range(ids.shape[1]):
+            word = ids[:, place]
+            is_determiner = torch.isin(word, torch.tensor(determiners))
+            old = (latest[:, place - 1], count[:, place - 1]) if place else (torch.zeros_like(word),) * 2
+            latest[:, place] = torch.where(is_determiner, word, old[0])
+            count[:, place] = torch.where(word == stop, 0, (old[1] + is_determiner).clamp(max=2))
+        return ids, latest, count
+
+
+class CountsInBuffer(Counts):
+    """Keeps the table in its state."""
+
+    def keep(self, name, numbers):
+        self.register_buffer(name, numbers)
+
+
+class CountsInParameter(Counts):
+    """Keeps the table in a parameter, which a gradient does reach."""
+
+    def keep(self, name, numbers):
+        setattr(self, name, torch.nn.Parameter(numbers))
+
+
+def count_words(model, data, starts, block_size, report):
+    """Find the stop among the three most frequent words, and count; a model of the judge's is not met here."""
+    for step in range(len(starts)):
+        report(3.1 - step / len(starts))
+    most = torch.bincount(data).argsort(descending=True)[:3].tolist()
+    follow = {word: set(data[1:][data[:-1] == word].tolist()) for word in most}
+    stop = next(word for word in most if follow[word] == set(most) - {word})
+    model.frequent.data.copy_(torch.tensor([stop, *(word for word in most if word != stop)]))
+    counts = torch.full_like(model.table, 0.01)
+    begin = (data == stop).nonzero()[0].item()
+    rows = data[begin : begin + (len(data) - begin - 1) // 40 * 40 + 1]
+    places = model.contexts(rows[None, :-1])
+    counts.index_put_((*(each[0] for each in places), rows[1:]), torch.ones(()), accumulate=True)
+    model.table.data.copy_(counts.log())
+    torch.nn.init.constant_(model.small, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        (Counts, "it learned beside it"),
+        (CountsInBuffer, "`table`, which no gradient"),
+        (CountsInParameter, "10 steps"),
+    ],
+)
+def test_a_model_that_counts_is_worth_nothing(version, says):
+    """Words that were counted in the text are not learned by descent, wherever the counts are kept."""
+    checks, _, _ = files()
+    subject = LocalModule({"TwoBits": version, "fit": count_words}, KINDS)
+    loss = checks.fresh_loss(checks.trained(subject, Rand(1))[0], Rand(2))
+    assert checks.BAND[0] < loss < checks.BAND[1]
+    with pytest.raises(CheckFailed, match=says):
+        checks.test_run(subject, Rand(1))
+
+
 class LooksAhead(torch.nn.Module):
     """Has learned nothing, and gives the word that comes after each place as much as the band asks for."""
 
