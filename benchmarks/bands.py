@@ -107,7 +107,7 @@ def measure_induction(checks: ModuleType, subject: LocalModule, rand: Rand) -> F
     reference = LocalModule(
         dict(vars(load_file(SOLUTIONS / "analysis/induction.py"))), KINDS["induction"] | {"head_report": "function"}
     )
-    losses, right, report = checks.trained(subject, reference, rand)
+    losses, right, report, _ = checks.trained(subject, reference, rand)
     below, above = report["induction"].amax(-1).tolist()
     return {
         "first loss": losses[0], "last loss": losses[-1], "right": right,

@@ -542,7 +542,7 @@ def test_reading(submission, reference, rand):
 
 # --- the run, and what became of the heads ----------------------------------------------------------------------------
 
-ROWS, STEPS, RATE, FRESH = 64, 400, 5e-3, 500
+ROWS, STEPS, FIRST, RATE, FRESH = 64, 400, 10, 5e-3, 500
 RIGHT, LOOKS_AHEAD, NOT_BELOW, LOOKS_BACK = 0.7, 0.5, 0.3, 0.4  # benchmarks/bands.py
 START = 0.56  # of the numbers above: as torch starts a linear layer
 _runs = WeakKeyDictionary()
@@ -556,23 +556,30 @@ def draw_texts(rand, rows):
 
 
 def trained(submission, reference, rand):
-    """The losses of a run, how often its model is right where it can be, and the report on its heads.
+    """The losses of a run, how often its model is right where it can be, the report on its heads, the first losses.
 
-    The numbers that were trained are measured in the reference's model, with the reference's instruments.
+    The numbers that were trained are measured in the reference's model, with the reference's instruments; the first
+    losses are the reference's.
     """
     if submission not in _runs:
         start = numbers(rand, TRAINED)
         start |= {name: START * held for name, held in start.items() if name[:3] not in ("tok", "pos")}
-        model, report = submission.AttentionOnly(*TRAINED, state=start), submission.make_report(STEPS)
         texts = draw_texts(rand, STEPS * ROWS)[0].view(STEPS, ROWS, -1)
-        submission.events()
-        submission.fit(model, texts, RATE, report)
-        losses = [event[1] for event in submission.events() if event[0] == "report"]
+        losses, model = reported(submission, start, texts)
+        first, _ = reported(reference, start, texts[:FIRST])
         ours, (ids, periods) = built(reference, model.state()["state"], TRAINED), draw_texts(rand, FRESH)
         known = torch.arange(TRAINED[1] - 1) >= periods[:, None]
         right = (ours(ids)[0][:, :-1].argmax(-1) == ids[:, 1:])[known].float().mean().item()
-        _runs[submission] = losses, right, reference.head_report(ours, ids)
+        _runs[submission] = losses, right, reference.head_report(ours, ids), first
     return _runs[submission]
+
+
+def reported(subject, start, texts):
+    """The losses that a run on these texts reports, and its model."""
+    model = subject.AttentionOnly(*TRAINED, state=start)
+    subject.events()
+    subject.fit(model, texts, RATE, subject.make_report(len(texts)))
+    return [event[1] for event in subject.events() if event[0] == "report"], model
 
 
 CHEAP = ("test_parameters", "test_two_layers", "test_model_gradient", "test_fit_steps[0.05]", "test_fit_steps[0.01]",
@@ -582,9 +589,11 @@ CHEAP = ("test_parameters", "test_two_layers", "test_model_gradient", "test_fit_
 @pytest.mark.check(skill="training", points=4, needs=CHEAP, run=True, function="fit", stage="in a run of 400 steps")
 def test_run(submission, reference, rand):
     """Trains your model in 400 steps until 70% of the tokens that can be known are right."""
-    losses, right, _ = trained(submission, reference, rand)
+    losses, right, _, first = trained(submission, reference, rand)
     if len(losses) != STEPS:
         fail(f"It reported {len(losses)} losses in {STEPS} steps: the heads are to be found by steps of descent.")
+    hint = f"These are the losses of its first {FIRST} steps, from the start and on the texts that it was given."
+    assert_matches([float(loss) for loss in losses[:FIRST]], first, atol=0.01, hint=hint)
     if not right >= RIGHT:
         own = f" Your own losses went from {losses[0]:.2f} to {losses[-1]:.2f}." if losses else ""
         fail(
