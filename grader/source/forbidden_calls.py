@@ -15,7 +15,7 @@ import ast
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from grader.source.hiding_names import (
     HIDING_CALLS,
@@ -87,9 +87,13 @@ class _Program:
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
         """Return the first call of a forbidden name that the function reaches."""
-        return next(
-            self._calls([("", function)], lambda module, part: _forbidden(module.called_name(part), matches)), None
-        )
+        of_stars = cache(lambda module: _forbidden(".".join(module.stars), matches))
+
+        def name_of(module: _Module, part: ast.AST) -> str:
+            name = _forbidden(module.called_name(part), matches)
+            return name or (of_stars(module) if module.is_of_star(part) else "")
+
+        return next(self._calls([("", function)], name_of), None)
 
     def find_hiding(self, functions: Iterable[str]) -> ForbiddenCall | None:
         """Return the first name with which a call could be hidden, in reach of a function or of the import.
@@ -198,7 +202,7 @@ class _Module:
             if isinstance(node, ast.Import) and alias.name in own:
                 self.own_modules[local] = alias.name
             elif module in own and alias.name == "*":
-                self.own_stars.append(module)
+                self.own_stars += [] if module in self.own_stars else [module]
             elif module in own:
                 self.imported[local] = (module, alias.name)
             elif alias.name == "*":
@@ -301,11 +305,17 @@ class _Module:
             own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
             return None if own or node.attr in self.own_attributes else node.attr
         if isinstance(node, ast.Name):
+            if self.is_of_star(node):
+                return node.id
             path = self.paths.get(node.id, "")
-            if not path and self.stars and node.id not in self.own_names:
-                path = ".".join([*self.stars, node.id])  # whichever it is of
             return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
         return ".".join(self._attributes(node))
+
+    def is_of_star(self, node: ast.AST) -> bool:
+        """Return True for a name that is nobody's but one of the libraries' of which everything was imported."""
+        if not self.stars or not isinstance(node, ast.Name):
+            return False
+        return node.id not in self.own_names and not self.paths.get(node.id)
 
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
