@@ -467,6 +467,16 @@ def test_canvas_without_a_named_column():
         fill_canvas(canvas(), [mark("11")], assignment="Final Score")
 
 
+@pytest.mark.parametrize("worth", ["-10.00", "ten", "1 000", "1,000.00", "inf", "nan"])
+def test_a_maximum_that_is_no_number_of_points_is_told(worth):
+    """Marks out of -10 would be negative, and out of ten would be out of 100; `--out-of` says what is meant."""
+    text = CANVAS.replace("10.00,50.00", f'"{worth}",50.00')
+    with pytest.raises(UsageError, match=f'the maximum is "{worth}", which is no number of points') as error:
+        fill_canvas(canvas(text), [mark("11")], assignment="Softmax")
+    assert "--out-of" in str(error.value.next_step)
+    assert fill_canvas(canvas(text), [mark("11")], assignment="Softmax", out_of=20).out_of == [20]
+
+
 def test_canvas_in_another_country():
     """Semicolons, decimal commas and columns for last and first name."""
     text = "LastName;FirstName;ID;SIS Login ID;Section;HW (1)\n    Points Possible;;;;;20,00\nLovelace;Ada;11;ada;A;\n"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, parse_number, uses_comma
+from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, read_maximum, uses_comma
 from grader.reports.gradebook.late import LateRule
 from grader.reports.gradebook.marks import Mark
 from grader.reports.gradebook.match_people import Person
@@ -49,8 +49,7 @@ def fill_canvas(
         raise UsageError(what, where=sheet.name, next_step='in Canvas: Grades, Export, "Export Entire Gradebook"')
     possible = _possible_row(sheet)
     column = choose_column(sheet, _assignments(sheet, possible), assignment, guesses)
-    worth = parse_number(sheet.value(possible, column)) if possible is not None else None
-    points = out_of or worth or 100.0
+    points = out_of or read_maximum(sheet, possible, column) or 100.0
     people = _people(sheet, possible, match_by)
     rows = [person.row for person in people] + ([possible] if possible is not None else [])
     return fill(

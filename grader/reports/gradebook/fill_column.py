@@ -14,6 +14,7 @@ from grader.reports.gradebook.marks import COMMENT_BEGINS, Mark
 from grader.reports.gradebook.match_people import Matches, Person, match
 
 EMPTY = ("", "-")  # what a cell without a grade holds
+MAX_SHOWN = 30  # characters of a cell in a message
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _NUMBERED = re.compile(r"^(?P<title>.*?)\s*\((?P<number>\d+)\)$", re.DOTALL)
 
@@ -220,6 +221,19 @@ def match_column(sheet: Sheet, name: str) -> int:
 def uses_comma(sheet: Sheet, places: Iterable[tuple[int, int]]) -> bool:
     """Return True if numbers are written with a decimal comma in these cells."""
     return any(re.fullmatch(r"-?\d+,\d+", sheet.value(row, column)) for row, column in places)
+
+
+def read_maximum(sheet: Sheet, row: int | None, column: int | None) -> float | None:
+    """Read what a cell says that the most is; None where there is no such cell, or nothing in it.
+
+    Raises UsageError for what is no number of 0 or more: marks would be negative, or of another maximum.
+    """
+    text = sheet.value(row, column).strip() if row is not None and column is not None else ""
+    found = parse_number(text)
+    if (found is None and text not in ("", "-")) or (found is not None and found < 0):
+        what = f'the maximum is "{text[:MAX_SHOWN]}", which is no number of points'
+        raise UsageError(what, where=sheet.name, next_step="correct it there, or say what a 10.0 is worth: --out-of N")
+    return found
 
 
 def parse_number(text: str) -> float | None:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 from grader.errors import UsageError
 from grader.reports.gradebook.csv_sheet import Sheet
-from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, parse_number, uses_comma
+from grader.reports.gradebook.fill_column import Filled, choose_column, fill, match_column, read_maximum, uses_comma
 from grader.reports.gradebook.late import LateRule, read_moodle_time
 from grader.reports.gradebook.marks import Mark
 from grader.reports.gradebook.match_people import Person
@@ -66,8 +66,7 @@ def fill_moodle(
     changeable = sheet.find_column("Grade can be changed")
 
     def points(row: int) -> float:
-        own = None if maximum is None else parse_number(sheet.value(row, maximum))
-        return out_of or own or 100.0
+        return out_of or read_maximum(sheet, row, maximum) or 100.0
 
     def stays(row: int, _value: str) -> str:
         is_locked = changeable is not None and sheet.value(row, changeable).casefold() == "no"
