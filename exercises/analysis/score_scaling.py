@@ -22,8 +22,8 @@ def row_entropy(weights):
         a new tensor (...) with the dtype and device of weights, which are
         not changed.
 
-    Allowed: any tensor arithmetic. Not allowed: torch.special.entr and
-    the entropies of torch.distributions.
+    Allowed: any tensor arithmetic. Not allowed: torch.special.entr,
+    kl_div, and the entropies and divergences of torch.distributions.
 
     >>> row_entropy(torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])).abs()
     tensor([0.6931, 0.0000])

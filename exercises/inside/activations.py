@@ -25,7 +25,8 @@ def gelu(x, approximate="none"):
         changed; gradients flow through it.
 
     Allowed: erf, tanh, torch.special.ndtr and any tensor arithmetic.
-    Not allowed: torch's own gelu, as a function or as a module.
+    Not allowed: torch's own gelu, as a function, as a module or as
+    a part of another call.
 
     >>> gelu(torch.tensor([-1.0, 0.0, 1.0]))
     tensor([-0.1587,  0.0000,  0.8413])

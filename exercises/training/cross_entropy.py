@@ -39,7 +39,8 @@ def cross_entropy(logits, targets, ignore_index=-100, label_smoothing=0.0):
     Allowed: logsumexp, log_softmax, softmax, exp, log, gather, one_hot, and
     any tensor arithmetic.
     Not allowed: a call that does it whole (cross_entropy, nll_loss,
-    ctc_loss and their modules, log_prob of a distribution).
+    ctc_loss, kl_div and their modules; log_prob or kl_divergence of a
+    distribution).
 
     >>> logits = torch.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     >>> cross_entropy(logits, torch.tensor([0, 2]))

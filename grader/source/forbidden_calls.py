@@ -151,6 +151,13 @@ class _Program:
             seen |= found
 
 
+def _attributes(node: ast.AST) -> list[str]:
+    """Return the attributes that a node takes of an object: `x.a`, `case object(a=x)`, in quotes."""
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    return node.kwd_attrs if isinstance(node, ast.MatchClass) else [name_in_quotes(node) or ""]
+
+
 def _forbidden(name: str | None, matches: Callable[[str], str | None]) -> str:
     """Return the first forbidden part of a dotted name: a class out of a forbidden module is forbidden, too."""
     return next((part for part in (name or "").split(".") if part and matches(part)), "")
@@ -309,7 +316,8 @@ class _Module:
                 return node.id
             path = self.paths.get(node.id, "")
             return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
-        return ".".join(self._attributes(node))
+        own = isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in self.classes
+        return None if own else ".".join(_attributes(node))
 
     def is_of_star(self, node: ast.AST) -> bool:
         """Return True for a name that is nobody's but one of the libraries' of which everything was imported."""
@@ -329,21 +337,13 @@ class _Module:
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
                 return place
-        return hiding_word(node, self._attributes(node))
+        return hiding_word(node, _attributes(node))
 
     def running_calls(self, node: ast.AST) -> set[str]:
         """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
         read = HIDING_CALLS & {name for module, name in self.mentions(node) if module is None}
         line = getattr(node, "lineno", 0)
         return {name for name in read if not self.functions.get(name, line) < line}
-
-    def _attributes(self, node: ast.AST) -> list[str]:
-        """Return the attributes that a node takes of another's object: `x.a`, `case object(a=x)`, in quotes."""
-        if isinstance(node, ast.Attribute):
-            return [] if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") else [node.attr]
-        if isinstance(node, ast.MatchClass):
-            return [name for name in node.kwd_attrs if name not in self.own_attributes]
-        return [name_in_quotes(node) or ""]
 
     def _is_assembled(self, node: ast.AST) -> bool:
         """Return True for a name that is put together from nothing but constants, or stands for such a one."""

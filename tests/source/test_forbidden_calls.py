@@ -22,6 +22,8 @@ def find_forbidden_call(source, function, forbids, siblings=None):
 
 
 OFFENCES = {
+    "in a pattern, where an object of its own has such an attribute": "import torch\nclass Mine:\n    softmax = None\n"
+    "def softmax(x, dim=-1):\n    match torch:\n        case object(softmax=f):\n            return f(x, dim)\n",
     "by name": "import torch\ndef softmax(x, dim=-1):\n    return torch.softmax(x, dim)\n",
     "as a method": "def softmax(x, dim=-1):\n    return x.softmax(dim)\n",
     "under an alias": "from torch.nn.functional import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
@@ -55,6 +57,10 @@ OFFENCES = {
     "of another library": "from scipy.special import softmax as s\ndef softmax(x, dim=-1):\n    return s(x, dim)\n",
 }
 HIDDEN = {
+    "an attribute in a pattern, of a name that the file gives one of its own": "class Mine:\n    sys = 1\n"
+    "match softmax:\n    case object(sys=s):\n        s.modules\n",
+    "an attribute of what is only called self": "class Mine:\n    _C = 1\ndef go(self):\n    return self._C\n"
+    "go(softmax)\n",
     "exec": "exec('def softmax(x): pass')\n",
     "eval": "def softmax(x, dim=-1):\n    return eval('x')\n",
     "a switch of torch's": "import torch\nwith torch._C.DisableTorchFunction():\n    pass\n",
@@ -148,7 +154,7 @@ INNOCENT = {
     "private attributes of one's own": "class A:\n    def f(self, x):\n        return self._mask, x._backward\n"
     "def softmax(x, dim=-1):\n    return A().f(x)\n",
     "an attribute of one's own in a pattern": "class A:\n    softmax = _C = 1\ndef softmax(x, dim=-1):\n    match x:\n"
-    "        case A(softmax=y, _C=z):\n            return y\n    B, T, _C = x\n",
+    "        case A(softmax=y):\n            return y\n    B, T, _C = x\n",
     "a name that holds the word": "class A:\n    def my_softmax(self, x):\n        return x\n"
     "def my_softmax(x):\n    return A().my_softmax(x)\na = A()\n"
     "def softmax(x, dim=-1):\n    return my_softmax(a.my_softmax(x))\n",
