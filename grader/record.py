@@ -29,7 +29,7 @@ PARTS: dict[str, type[Any]] = {
     "counterexamples": Counterexample,
     "lines": WrongLine,
 }
-TEXTS = ("strengths", "weaknesses", "notes")
+TEXTS = ("strengths", "weaknesses", "notes", "measured")
 NOT_GRADED: Mapping[str, Any] = {"passed": False, "device": "", "seed": None, "duration_s": None}
 STATUSES = (
     "scored",

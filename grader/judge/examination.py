@@ -252,7 +252,9 @@ class Judge:
             loaded.close()
         result = self._make_result(checks, submission, finding, printed)
         took = round(time.monotonic() - started, 3)
-        return replace(result, notes=(*result.notes, *loaded.told), duration_s=took, hints_used=hints_used)
+        measured = tuple(text for text, shown in loaded.told.items() if not shown)
+        notes = (*result.notes, *loaded.told)
+        return replace(result, notes=notes, measured=measured, duration_s=took, hints_used=hints_used)
 
     def _find(self, checks: LessonChecks, submission: Submission, loaded: LoadedSubmission) -> Finding:
         """Load, check, diagnose: each step takes what the one before it returned."""

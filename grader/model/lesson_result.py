@@ -127,6 +127,7 @@ class LessonResult:
     lines: tuple[WrongLine, ...] = ()
     output: str = ""
     notes: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()  # those of the notes in which code that saw hidden inputs may have put them
     hints_used: int = 0
     file: str = ""
     public: bool = False  # made with the public checks alone, in a release for learners: no mark

@@ -69,6 +69,8 @@ def _redact_lesson(lesson: LessonResult) -> LessonResult:
         seed=None,
         duration_s=None,
         output="",
+        notes=tuple(note for note in lesson.notes if note not in lesson.measured),
+        measured=(),
         counterexamples=(),
         checks=checks,
         mistakes=mistakes,

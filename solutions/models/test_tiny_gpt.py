@@ -336,8 +336,8 @@ def test_held_out(submission, rand):
     if not level:
         fail(said)
     beaten = [f"{name} {each:.3f}" for name, each in tables().items() if name in LEVELS]
-    submission.tell(f"Your weights: {loss:.3f} nats a character ({level}). Tables of {', '.join(beaten)}.")
-    submission.tell("They write: " + " / ".join(sample(state, rand).split("\n")))
+    submission.tell(f"Your weights: {loss:.3f} nats a character ({level}). Tables of {', '.join(beaten)}.", shown=True)
+    submission.tell("They write: " + " / ".join(sample(state, rand).split("\n")), shown=True)
 
 
 # --- `learn build` ----------------------------------------------------------------------------------------------------

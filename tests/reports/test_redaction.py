@@ -149,6 +149,24 @@ def record_of(*results) -> dict[str, Any]:
     return json.loads(json.dumps(record))
 
 
+def test_what_a_check_measured_on_hidden_inputs_is_left_out(tiny_launcher, course):
+    """Code that saw hidden inputs may put them into figures: a check tells such where inputs may be seen alone."""
+    check = """
+@pytest.mark.check(skill="values", points=1)
+def test_told(submission):
+    '''Tells what it measured.'''
+    submission.moving_average(SERIES, 2)
+    submission.tell("70% right")
+    submission.tell("9 kB", shown=True)
+"""
+    lesson = tiny_with(CHECKS + check, course.root.parent / "telling")
+    result = judge_source(tiny_launcher, "moving_average", "def moving_average(x, window): return x\n", of=lesson)
+    (shown,) = redact(Record.from_json(record_of(result))).lessons.values()
+
+    assert set(result.notes) >= {"70% right", "9 kB"} and result.measured == ("70% right",)
+    assert "9 kB" in shown.notes and "70% right" not in shown.notes and shown.measured == ()
+
+
 def redacted(record: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of a redacted record."""
     return json.loads(json.dumps(redact(Record.from_json(record)).to_json()))

@@ -205,7 +205,7 @@ def made_lesson(random: Random, lesson: str, state: str, able: float, learner: s
         if bad and random.random() < 0.5 else [],
         "lines": [],
         "output": "step 1, loss 4.158\nstep 2, loss 4.121\n" if random.random() < 0.1 else "", "notes": [],
-        "hints_used": 0, "file": f"{learner}/{lesson}.py",
+        "measured": [], "hints_used": 0, "file": f"{learner}/{lesson}.py",
     }  # fmt: skip
 
 

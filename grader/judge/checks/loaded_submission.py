@@ -43,7 +43,7 @@ class LoadedSubmission:
         self.found: Mapping[str, tuple[str, list[str]]] = {}  # of each name to write: its kind and its parameters
         self.public: list[str] = []  # all public names
         self.printed: list[str] = []
-        self.told: list[str] = []  # by checks
+        self.told: dict[str, bool] = {}  # by checks; whether it is shown where inputs are concealed
         self.deadline = time.monotonic() + self.limits.total_seconds
         self.may_draw = False  # dropout may be on, whatever the source says
         self.known = Known()

@@ -57,12 +57,14 @@ class CallableModule:
         self.last_call: Call | None = None
         self.last_value: Any = None
         self.artefact: bytes | None = None  # what lies beside the learner's file as LESSON.safetensors
-        self.told: list[str] = []
+        self.told: dict[str, bool] = {}
 
-    def tell(self, text: str) -> None:
-        """Have the learner read a sentence below the verdict, once, also where every check passes."""
-        if text not in self.told:  # a check may be asked twice
-            self.told.append(text)
+    def tell(self, text: str, shown: bool = False) -> None:
+        """Have the learner read a sentence below the verdict, once, also where every check passes.
+
+        Where hidden inputs are concealed only what is `shown` anyhow: code that saw them may choose what is measured.
+        """
+        self.told.setdefault(text, shown)  # a check may be asked twice
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._kinds:

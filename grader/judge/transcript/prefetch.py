@@ -110,9 +110,9 @@ class PrefetchedModule(RemoteModule):
         self.last_call, self.last_value = player.last_call, player.last_value
         return True, error
 
-    def _tell_all(self, told: Sequence[str]) -> None:
-        for text in told:
-            self.tell(text)
+    def _tell_all(self, told: Mapping[str, bool]) -> None:
+        for text, shown in told.items():
+            self.tell(text, shown)
 
     def player(self, transcript: Transcript) -> Player | None:
         """Return a player of the replies to a transcript; None if there are none."""

@@ -8,7 +8,7 @@ another machine, they may differ in the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -52,7 +52,7 @@ class Transcript:
     draws: list[tuple[str, Any]] = field(default_factory=list)
     reference: list[Exchange] = field(default_factory=list)
     submission: list[Exchange] = field(default_factory=list)
-    passing: dict[bytes, Sequence[str]] = field(default_factory=dict)
+    passing: dict[bytes, Mapping[str, bool]] = field(default_factory=dict)
 
     def is_answered_as(self, other: Transcript) -> bool:
         """Return True if the submission gave the same answers here as there; an error is like any other."""
