@@ -6,6 +6,7 @@ import dataclasses
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -25,6 +26,11 @@ from grader.worker.preload import configure_torch
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so a script starts what runs beside it; tests type Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A shell may forbid Python to keep what it compiles. Then each process of the run would compile all tests, which pytest
+# rewrites first, and each command that a test starts the engine.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A tree that passes once passes again: the examples follow from the test, not from the clock. Others are tried by
 # `pytest --hypothesis-profile=default`.
