@@ -19,6 +19,13 @@ TOKEN = "a-secret-token"
 PINNED = re.compile(r"actions/[\w-]+@[0-9a-f]{40}")
 
 
+PIP = """export PIP_NO_INDEX=1
+[[ "${{@: -1}}" != *.whl ]] || exec "{own}" -m pip "$@" --no-deps --no-compile --target "{beside}"
+said="{said}-$(cat <(echo "$@") constraints.txt requirements.txt 2>/dev/null | cksum | tr ' ' -)"
+[[ -f "$said" ]] || {{ "{own}" -m pip "$@" > "$said.new" && mv "$said.new" "$said" || exit; }}
+cat "$said\""""
+
+
 @dataclass
 class Step:
     """A `run:` step as it ended, with the environment that it was given."""
@@ -104,13 +111,13 @@ def write_programs(bin_: Path, installs: bool) -> None:
     """Write gh, python, pip, learn and sudo.
 
     pip finds no index, so that it fails if anything is missing or of another version; a wheel goes beside, for `learn`.
+    It takes seconds to find that all is there: asked for the same again, in any test, it says what it said.
     """
-    own, beside = sys.executable, bin_ / "installed"
-    wheel = f'[[ "${{@: -1}}" != *.whl ]] || set -- "$@" --no-deps --no-compile --target {beside}'
+    own, beside, said = sys.executable, bin_ / "installed", bin_.parents[1] / "pip-said"
     programs = {
         "gh": f'exec "{own}" -S "{FAKE_GH}" "$@"',
         "python": f'exec "{own}" {"" if installs else "-S "}"$@"',
-        "pip": f'{wheel}\nPIP_NO_INDEX=1 exec "{own}" -m pip "$@"',
+        "pip": PIP.format(own=own, beside=beside, said=said),
         "learn": f'PYTHONPATH={beside} exec "{own}" -m grader.cli.learn.group "$@"',
         "sudo": "exit 0",  # what it would install or allow is there, or is left out
     }
