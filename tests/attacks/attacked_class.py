@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class AttackedClass:
         with tempfile.TemporaryDirectory(dir=self.ground) as name:
             folder = Path(name)
             folder.chmod(0o755)
-            write_files(folder / "alice", self._answers())
+            write_files(folder / "alice", _answers(self.name))
             pack_up(attack, folder, self._facts(folder))
             before = read_files(folder)
             learner = next(found for found in discover(folder).learners if found.id == "mallory")
@@ -97,16 +98,11 @@ class AttackedClass:
     def grade_honest(self) -> dict[str, Any]:
         """Grade an honest learner; return the record without its times."""
         with tempfile.TemporaryDirectory(dir=self.ground) as folder:
-            write_files(Path(folder, "alice"), self._answers())
+            write_files(Path(folder, "alice"), _answers(self.name))
             (learner,) = discover(Path(folder)).learners
             record = self.process.grade(learner.to_dict())
         lessons = {name: {**lesson, "duration_s": 0} for name, lesson in record["lessons"].items()}
         return {**record, "duration_s": 0, "lessons": lessons}
-
-    def _answers(self) -> dict[str, str]:
-        """Read a correct answer to every lesson: the reference, from the original course."""
-        lessons = load(COURSES[self.name]).lessons
-        return {f"{name}.py": lessons[name].solution_path.read_text() for name in LESSONS[self.name]}
 
     def _facts(self, folder: Path) -> dict[str, Any]:
         lesson = self.course.lessons[LESSONS[self.name][0]]
@@ -124,6 +120,13 @@ class AttackedClass:
             "fork_server": min(self.process.own),
             "places": self.places,
         })  # fmt: skip
+
+
+@cache
+def _answers(course: str) -> dict[str, str]:
+    """Read a correct answer to every lesson: the reference, from the original course."""
+    lessons = load(COURSES[course]).lessons
+    return {f"{name}.py": lessons[name].solution_path.read_text() for name in LESSONS[course]}
 
 
 def copy_course(name: str, ground: Path) -> Path:

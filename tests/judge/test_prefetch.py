@@ -85,7 +85,7 @@ def odd_verdicts(launcher):
     """The verdicts on odd submissions, by what is odd, all from one judge."""
     submissions = [Submission("softmax", "softmax.py", source) for source in ODD.values()]
     assert all(map(may_be_asked_ahead, submissions))
-    impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=1.5))
+    impatient = dataclasses.replace(course(), limits=dataclasses.replace(course().limits, call_seconds=0.5))
     return dict(zip(ODD, both_ways(launcher, "softmax", submissions, impatient, known=True), strict=True))
 
 
