@@ -106,16 +106,21 @@ def test_cells_are_checked_with_what_was_run_before_them(kernel: Any, inside: Pa
         assert kernel(f"quiz({given})").startswith("How many questions, or on what? quiz(3)"), given
 
 
-@pytest.mark.parametrize("line", ["{", "", "[]", "7", "{}", '{"do": "boil", "lesson": "argmax_2d", "cells": []}',
+NO_REQUESTS = ("{", "", "[]", "7", "{}", '{"do": "boil", "lesson": "argmax_2d", "cells": []}',
     '{"do": "check", "lesson": 7, "cells": []}', '{"do": "check", "lesson": "argmax_2d", "cells": [1]}', "[" * 100_000,
-])  # fmt: skip
-def test_what_is_no_request_is_answered_in_words(inside: Path, line: str) -> None:
-    """And the next request is answered, too."""
+)  # fmt: skip
+
+
+def test_what_is_no_request_is_answered_in_words(inside: Path) -> None:
+    """And the next request is answered, too, each time."""
     request = json.dumps({"do": "check", "lesson": "argmax_2d", "cells": [WRONG]})
     words = [sys.executable, "-P", "-m", "grader.cli.check.judge_cells"]
-    done = subprocess.run(words, input=f"{line}\n{request}\n", capture_output=True, text=True, timeout=SECONDS)
-    first, second = map(json.loads, done.stdout.splitlines())
-    assert "no request" in first["trouble"] and "checks passed" in second["text"] and not done.stderr
+    typed = "".join(f"{line}\n{request}\n" for line in NO_REQUESTS)
+    done = subprocess.run(words, input=typed, capture_output=True, text=True, timeout=SECONDS)
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(said) == 2 * len(NO_REQUESTS) and not done.stderr
+    for line, first, second in zip(NO_REQUESTS, said[::2], said[1::2], strict=True):
+        assert "no request" in first["trouble"] and "checks passed" in second["text"], line[:80]
 
 
 def test_a_course_that_was_never_used_is_named_by_the_judge_of_cells(
