@@ -9,8 +9,6 @@ import re
 import select
 import shutil
 import signal
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -18,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.learn_command import START, TINY, answer, environment, learn, start_workspace
+from support.command_server import start_command
+from support.learn_command import TINY, answer, environment, learn, start_workspace
 
 SECONDS, RESEND_SECONDS = 60.0, 5.0
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
@@ -35,10 +34,7 @@ class Watching:
         self.before = termios.tcgetattr(theirs)
         self.theirs = theirs
         variables = environment(course, TERM=terminal)
-        command = [sys.executable, "-c", START, "watch", *arguments]
-        self.process = subprocess.Popen(
-            command, cwd=workspace, env=variables, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
-        )
+        self.process = start_command("learn", ("watch", *arguments), workspace, variables, (theirs,) * 3, terminal=True)
         self.text = ""
 
     def type(self, keys: str) -> None:
