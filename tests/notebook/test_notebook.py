@@ -183,77 +183,73 @@ def _is_zombie(pid: int) -> bool:
         return True
 
 
-def test_the_judge_gives_page_text_and_pictures(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def torch_judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CellJudge]:
+    """The judge of this course, in a folder of which no module is to be loaded."""
+    folder, judge = tmp_path_factory.mktemp("cells"), CellJudge()
+    for name in ("click", "grader", "torch"):
+        (folder / f"{name}.py").write_text("raise SystemExit('of the folder')\n")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment(ROOT).items():
+            patch.setenv(name, value)
+        patch.chdir(folder)
+        judge.start()
+    yield judge
+    judge.close()
+
+
+def test_the_judge_gives_page_text_and_pictures(torch_judge: CellJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     """HTML with its twin in text, without colours; Vega-Lite with SVG, too; its end is told, and it begins anew."""
-    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
-    monkeypatch.chdir(inside.parent)
-    for name in ("click", "grader", "torch"):  # no module of the notebook's folder is loaded
-        (inside.parent / f"{name}.py").write_text("raise SystemExit('of the folder')\n")
     cells = ["import torch", "%%check softmax\ndef softmax(x, dim=-1):\n    return x"]
-    judge = CellJudge()
-    try:
-        answer = judge.ask(do="check", lesson="softmax", cells=cells, function="")
-        assert "<b>" in answer["html"] and "<script" not in answer["html"] and not answer["passed"]
-        assert "checks passed" in answer["text"] and "\x1b" not in answer["text"]
-        (picture, *_) = judge.ask(do="show", lesson="softmax", cells=cells)["pictures"]
-        assert "vega-lite" in picture["spec"]["$schema"] and "expected" in picture["text"]
-        assert ElementTree.fromstring(picture["svg"]).tag.endswith("svg")
-        broken = judge.ask(do="show", lesson="softmax", cells=["def softmax(x, dim):\n    return y +"])
-        assert "SyntaxError: line 2 of cell 1: " in broken["pictures"][0]["text"]
-        judge.start().kill()
-        assert "has ended" in judge.ask(do="check", lesson="softmax", cells=cells, function="")["trouble"]
-        assert "softmax" in judge.ask(do="check", lesson="sofmax", cells=cells, function="")["trouble"]
-    finally:
-        judge.close()
+    answer = torch_judge.ask(do="check", lesson="softmax", cells=cells, function="")
+    assert "<b>" in answer["html"] and "<script" not in answer["html"] and not answer["passed"]
+    assert "checks passed" in answer["text"] and "\x1b" not in answer["text"]
+    (picture, *_) = torch_judge.ask(do="show", lesson="softmax", cells=cells)["pictures"]
+    assert "vega-lite" in picture["spec"]["$schema"] and "expected" in picture["text"]
+    assert ElementTree.fromstring(picture["svg"]).tag.endswith("svg")
+    broken = torch_judge.ask(do="show", lesson="softmax", cells=["def softmax(x, dim):\n    return y +"])
+    assert "SyntaxError: line 2 of cell 1: " in broken["pictures"][0]["text"]
+    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))  # of the one that is started next
+    torch_judge.start().kill()
+    assert "has ended" in torch_judge.ask(do="check", lesson="softmax", cells=cells, function="")["trouble"]
+    assert "softmax" in torch_judge.ask(do="check", lesson="sofmax", cells=cells, function="")["trouble"]
 
 
-def test_shapes_stand_beside_the_lines_of_cells(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shapes_stand_beside_the_lines_of_cells(torch_judge: CellJudge) -> None:
     """Lines are numbered as in their cells; HTML and its twin say the same; what raises is left to the check."""
-    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
-    monkeypatch.chdir(inside.parent)
     helper = "import torch\ndef power(x):\n    return torch.exp(x)"
     cells = [helper, "%%check softmax\ndef softmax(x, dim=-1):\n    e = power(x)\n    return e / e.sum() < 2"]
-    judge = CellJudge()
-    try:
-        answer = judge.ask(do="trace", lesson="softmax", cells=cells)
-        lines = [line.split() for line in answer["text"].split("\n")]
-        assert (
-            ["cell", "1"] in lines
-            and ["cell", "2"] in lines
-            and "softmax: on this call the answer is wrong" in answer["text"]
-        )
-        made = {line[0]: line for line in lines[lines.index(["cell", "2"]) :] if line}
-        assert made["3"][1:4] == ["e", "=", "power(x)"] and "e (" in " ".join(made["3"])
-        assert made["4"][1:7] == ["return", "e", "/", "e.sum()", "<", "2"] and "bool" in made["4"]
-        text = "".join(
-            ElementTree.fromstring(f"<p>{answer['html'].partition('</style>')[2]}</p>".replace("<br>", "")).itertext()
-        )
-        assert "cell 2" in text and "e / e.sum() < 2" in text and "<script" not in answer["html"]
-        broken = judge.ask(do="trace", lesson="softmax", cells=["def other(): pass"])
-        assert "Nothing was made before that" in broken["text"] and "Nothing was made before that" in broken["html"]
-    finally:
-        judge.close()
+    answer = torch_judge.ask(do="trace", lesson="softmax", cells=cells)
+    lines = [line.split() for line in answer["text"].split("\n")]
+    assert (
+        ["cell", "1"] in lines
+        and ["cell", "2"] in lines
+        and "softmax: on this call the answer is wrong" in answer["text"]
+    )
+    made = {line[0]: line for line in lines[lines.index(["cell", "2"]) :] if line}
+    assert made["3"][1:4] == ["e", "=", "power(x)"] and "e (" in " ".join(made["3"])
+    assert made["4"][1:7] == ["return", "e", "/", "e.sum()", "<", "2"] and "bool" in made["4"]
+    text = "".join(
+        ElementTree.fromstring(f"<p>{answer['html'].partition('</style>')[2]}</p>".replace("<br>", "")).itertext()
+    )
+    assert "cell 2" in text and "e / e.sum() < 2" in text and "<script" not in answer["html"]
+    broken = torch_judge.ask(do="trace", lesson="softmax", cells=["def other(): pass"])
+    assert "Nothing was made before that" in broken["text"] and "Nothing was made before that" in broken["html"]
 
 
-def test_a_verdict_names_lines_by_their_cells(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_names_lines_by_their_cells(torch_judge: CellJudge) -> None:
     """Where right ends, where an error is raised, and what is no Python: no line of the joined module is told."""
-    monkeypatch.setenv("SELFATTEND_COURSE", str(ROOT))
-    monkeypatch.chdir(inside.parent)
     above = "import torch\ndef power(x):\n    return torch.exp(x)"
     begin = "%%check softmax\ndef softmax(x, dim=-1):\n    e = power(x)\n"
-    judge = CellJudge()
-    try:
-        for end, place in (
-            ("    return e / e.sum() < 2", "Line 4 of cell 2 is where it goes wrong"),
-            ("    return e / undefined", "line 4 of cell 2, in softmax"),
-            ("    return e /", "SyntaxError: line 4 of cell 2: invalid syntax"),
-        ):
-            answer = judge.ask(do="check", lesson="softmax", cells=[above, begin + end], function="")
-            assert place in " ".join(answer["html"].split())
-            for told in (answer["text"], answer["html"]):
-                assert not re.search(r"(line|Line) 20\d|:20\d|numbered by code cell", told), told
-    finally:
-        judge.close()
+    for end, place in (
+        ("    return e / e.sum() < 2", "Line 4 of cell 2 is where it goes wrong"),
+        ("    return e / undefined", "line 4 of cell 2, in softmax"),
+        ("    return e /", "SyntaxError: line 4 of cell 2: invalid syntax"),
+    ):
+        answer = torch_judge.ask(do="check", lesson="softmax", cells=[above, begin + end], function="")
+        assert place in " ".join(answer["html"].split())
+        for told in (answer["text"], answer["html"]):
+            assert not re.search(r"(line|Line) 20\d|:20\d|numbered by code cell", told), told
 
 
 def test_what_is_next_can_be_done_in_the_notebook(inside: Path) -> None:
