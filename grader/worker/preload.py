@@ -59,6 +59,8 @@ def _keep_compiler_out() -> None:
             plain.__dynamo_disable = plain
     for found in vars(torch.optim).values():
         step: Any = getattr(found, "step", None)
+        if hasattr(step, "hooked"):  # it was used, and its step is wrapped once more, whatever it was
+            continue
         if isinstance(found, type) and _is_defined_in(step, "optimizer.py") and hasattr(step, "__wrapped__"):
             found.step = _step_without_gradients(step.__wrapped__)  # type: ignore[attr-defined]
 

@@ -27,6 +27,7 @@ from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server, warm_up
 from grader.worker.factories import make
 from grader.worker.operations import ModuleHost
+from grader.worker.preload import configure_torch
 from grader.worker.process_state import is_unchanged, read_process_state
 
 LIMITS = dataclasses.replace(course().limits, call_seconds=20.0)
@@ -570,6 +571,22 @@ def test_a_profiler_sees_the_steps_of_an_optimizer(launcher):
 
     assert sum("step" in name for name in names) == 1
     assert weight == pytest.approx([0.8, 0.8])
+
+
+def test_an_optimizer_that_was_used_steps_on_when_torch_is_configured_again():
+    """Each judge of a process configures torch; L-BFGS knows nothing of what torch's other optimizers are told."""
+    weight = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.LBFGS([weight])
+    configure_torch()
+
+    def loss():
+        optimizer.zero_grad()
+        distance = (weight**2).sum()
+        distance.backward()
+        return distance
+
+    optimizer.step(loss)
+    assert weight.tolist() == pytest.approx([0, 0], abs=1e-3)
 
 
 def test_a_worker_that_cannot_be_protected_is_our_fault():
