@@ -54,7 +54,7 @@ HOSTILE = {
     "too many numbers": "return np.zeros((3000, 3000))",
     "too deep": "a = []\n        for _ in range(10**5): a = [a]\n        return a",
     "an end": "import os; os._exit(3)",
-    "a loop": "while True: pass",
+    "no end": "import time; time.sleep(99)",
     "output without end": "while True: print('x' * 1000)",
 }
 

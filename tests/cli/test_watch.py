@@ -21,7 +21,7 @@ from support.learn_command import TINY, answer, environment, learn, start_worksp
 
 SECONDS, RESEND_SECONDS = 60.0, 5.0
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
-ENDLESS = "def argmax_2d(grid):\n    while True:\n        pass\n"
+ENDLESS = "import time\n\n\ndef argmax_2d(grid):\n    while True:\n        time.sleep(0.01)\n"
 RIGHT = "10.0 / 10"
 
 

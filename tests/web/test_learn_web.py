@@ -21,7 +21,7 @@ from support.quiz_workspace import Workspace
 
 WRONG = "def argmax_2d(grid):\n    return 0, int(grid.argmax())\n"
 SHIFTED = "import numpy\n\n\ndef moving_average(series, width):\n    return numpy.ones(len(series) - width + 1)\n"
-ENDLESS = "def argmax_2d(grid):\n    while True:\n        pass\n"
+ENDLESS = "import time\n\n\ndef argmax_2d(grid):\n    while True:\n        time.sleep(0.01)\n"
 
 
 @pytest.fixture
