@@ -14,6 +14,7 @@ from support.command_server import run_command, stay_on_one_core
 BIN = Path(sys.executable).parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = 120
+BEGINNING = re.compile(r"(?:cd ([\w./-]+) && |([A-Z]+)=(\w+) )(.*)", re.DOTALL)
 FOR_A_SHELL = re.compile(r"[|&;<>$`*?~#(){}\n\\]")
 
 
@@ -26,6 +27,9 @@ def shell(
     that is a command of ours alone is forked from a process that has its imports, unless it is to start `from_nothing`.
     """
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
+    while begin := BEGINNING.match(command):
+        folder, name, value, command = begin.groups()
+        cwd, environment = cwd / (folder or ""), environment | ({name: value} if name else {})
     words = shlex.split(command)
     if words[0] in ("learn", "grader") and not (from_nothing or FOR_A_SHELL.search(command)):
         return run_command(*words, cwd=cwd, env=environment, one_core=one_core)
