@@ -16,7 +16,7 @@ from grader.judge.examination import Judge
 from grader.worker.arrays import map_leaves
 
 KNOWN_RUNS, OTHER_RUNS = (11, 13, 15), (12, 1 << 100)
-SMALL = 250
+SMALL = 99
 
 
 def sizes_in(*values: Any) -> tuple[Any, ...]:
@@ -114,7 +114,7 @@ def test_sizes_known_by_heart_do_not_pass(name, launcher):
 
 @pytest.mark.parametrize("name", rarely(EXERCISES + LABS))
 def test_what_is_right_for_small_sizes_alone_does_not_pass(name, launcher):
-    """Each function that is wrong where an axis or a number is over 250 fails a check, in every run."""
+    """Each function that is wrong where an axis or a number is over 99 fails a check, in every run."""
     lesson = course().lessons[name]
     asked = set(lesson.kinds) - OF_ONE_SIZE
 

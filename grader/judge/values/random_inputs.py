@@ -41,9 +41,9 @@ class Rand:
         steps = [int(step) for step in self.integers(1, 5, count)]
         return [low - 1 + sum(steps[: index + 1]) for index in range(count)]
 
-    def large(self) -> int:
-        """Draw a size of 300 to 700: code that is right up to some size only has to fail a check."""
-        return int(self.integers(300, 701, 1)[0])
+    def large(self, most: int = 700) -> int:
+        """Draw a size from half of *most* on: code that is right up to some size only has to fail a check."""
+        return int(self.integers(most // 2, most + 1, 1)[0])
 
     def mask(self, *shape: int, keep: float = 0.6) -> Any:
         """Draw a Boolean mask in which each entry is True with probability `keep`.
