@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -66,6 +66,9 @@ class WholeNumber(click.IntRange):
     def _describe_range(self) -> str:
         return _say_range(self.min, self.max)
 
+    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
+        super().fail(_say_outside(message), param, ctx)
+
 
 class Number(click.FloatRange):
     """A number in a range that is said in words; its lower end may be left out."""
@@ -75,8 +78,17 @@ class Number(click.FloatRange):
     def _describe_range(self) -> str:
         return _say_range(self.min, self.max, self.min_open)
 
+    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
+        super().fail(_say_outside(message), param, ctx)
+
 
 def _say_range(low: float | None, high: float | None, is_open: bool = False) -> str:
     if high is None:
         return f"{low:.12g} or more"
     return f"above {low:.12g}, up to {high:.12g}" if is_open else f"{low:.12g} to {high:.12g}"
+
+
+def _say_outside(message: str) -> str:
+    """Say "must be 1 or more, not -1" where click says that -1 is not in the range 1 or more."""
+    value, is_outside, allowed = message.rstrip(".").partition(" is not in the range ")
+    return f"must be {allowed}, not {value}." if is_outside else message

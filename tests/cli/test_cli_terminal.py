@@ -52,8 +52,8 @@ def test_every_help_has_an_example(tmp_path, command):
 @pytest.mark.parametrize(
     "line, says",
     [
-        ("check argmax_2d --seed -1", "-1 is not in the range 0 or more"),
-        ("web --port 70000", "70000 is not in the range 0 to 65535"),
+        ("check argmax_2d --seed -1", "must be 0 or more, not -1"),
+        ("web --port 70000", "must be 0 to 65535, not 70000"),
         ("hint --rung first", "'first' is not a valid number"),
     ],
 )
