@@ -36,7 +36,7 @@ from grader.source.hiding_names import (
     used_place,
 )
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, imported_name, module_names, names_bound_anywhere, names_bound_by
+from grader.source.scopes import Definition, imported_name, names_bound_anywhere, names_bound_by, names_read
 from grader.source.side_effects import may_set_name, without_main_guard
 
 
@@ -280,8 +280,8 @@ class _Module:
         return self._mentions[node]
 
     def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
-        found: set[tuple[str | None, str]] = {(None, name) for name in module_names(node).read}
         parts = nodes_in(node)
+        found: set[tuple[str | None, str]] = {(None, name) for name in names_read(node, parts)}
         found |= {(None, EVERYTHING)} if lists_all_names(parts) else set()
         owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
         for part in parts:

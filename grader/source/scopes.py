@@ -13,6 +13,7 @@ from grader.source.parse import nodes_in
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Import = ast.Import | ast.ImportFrom
+Scope = Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class Names(NamedTuple):
@@ -41,6 +42,16 @@ def module_names(code: ast.AST | str) -> Names:
             raise SyntaxError("the source has no symbol table") from error
         names = frozenset(part.id for part in nodes_in(code) if isinstance(part, ast.Name))
         return Names(names, frozenset(), names)
+
+
+def names_read(code: ast.AST, parts: Iterable[ast.AST]) -> Iterable[str]:
+    """Return the names of the module that *code* reads; *parts* are its nodes.
+
+    A symbol table, for which the code is written out and parsed again, is only made where a scope is opened.
+    """
+    if any(isinstance(part, Scope) for part in parts):
+        return module_names(code).read
+    return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)]
 
 
 def _module_names(text: str) -> Names:

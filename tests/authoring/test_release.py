@@ -150,7 +150,7 @@ def test_a_wrong_answer_is_told_with_values_where_it_has_no_name(workspace):
 
     assert done.returncode == 1
     assert re.search(r"\d\.\d / 10 on the public checks .*\n?.*2 of 5 checks passed", done.stdout)
-    assert "5 public checks; your instructor's run has 11 more, so this score is not your" in done.stdout
+    assert "5 public checks; your instructor's run has 12 more, so this score is not your" in done.stdout
     assert "15 of 15 values differ. First at [0, 0]: got" in " ".join(done.stdout.split())
     assert "[sm-" not in done.stdout
 
@@ -186,7 +186,7 @@ def test_the_light_commands_work_and_say_what_scores_are_worth(workspace):
     solve(workspace, "softmax")
     checked = learn("check", "softmax", cwd=workspace, course=None).stdout
     assert "10.0 / 10 on the public checks" in checked
-    assert f"Passes the public checks (5 of 16): 1 of {len(FEW_LESSONS)} lessons." in checked
+    assert f"Passes the public checks (5 of 17): 1 of {len(FEW_LESSONS)} lessons." in checked
 
     assert "learn check softmax" in learn("read", "softmax", cwd=workspace, course=None).stdout
     assert "hint 1 of" in learn("hint", "attention", cwd=workspace, course=None).stdout

@@ -3,8 +3,10 @@
 import ast
 
 import pytest
+from support.course_files import ROOT
 
-from grader.source.scopes import changed_names, module_names, root_name
+from grader.source.parse import nodes_in
+from grader.source.scopes import changed_names, module_names, names_read, root_name
 
 
 def test_names_local_to_a_function_are_left_out():
@@ -49,3 +51,14 @@ def test_an_object_is_changed_through_its_first_name():
     assert changed_names(ast.parse("a.b[0].c = d.e\nf().g = 1")) == {"a"}
     call = ast.parse("a.b().c", mode="eval").body
     assert (root_name(call), root_name(call, through_calls=True)) == ("", "a")
+
+
+def test_what_opens_no_scope_reads_what_its_symbol_table_says():
+    """A name that is read is found without a table where there is no scope, as in a long list of plain statements."""
+    told = 0
+    for path in (*ROOT.glob("grader/source/*.py"), *ROOT.glob("solutions/core/*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.ClassDef):
+                assert set(names_read(node, nodes_in(node))) == module_names(node).read, ast.unparse(node)
+                told += 1
+    assert told > 1000

@@ -3,7 +3,7 @@ tries = "to be right on small inputs only, and cheap on the others"
 entry = "honest on small inputs only, knows that it is graded, memorises seeds"
 lesson = "softmax"
 state = "graded"
-score = 6.5
+score = 6.4
 """
 
 import torch
