@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import importlib
 import re
 import sys
 from collections.abc import Collection, Iterable
+from types import ModuleType
 
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
@@ -23,10 +26,13 @@ HIDING_NAMES = frozenset({
     "__globals__", "__builtins__", "__closure__", "__code__", "__subclasses__", "__traceback__", "get_objects",
     "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
     "__self__", "__loader__", "__spec__", "__build_class__", "load_module", "exec_module", "start_new_thread",
-    "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code",
+    "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code", "breakpointhook",
+    "__breakpointhook__", "__annotations__",
 })
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
-HIDING_ATTRIBUTES = frozenset({"sys", "_sys", "builtins", "ctypes", "importlib", "_C"})
+HIDING_ATTRIBUTES = frozenset({
+    "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
+})
 # What holds for a module or a name in it holds for all below. Of a library, private names are hiding places too.
 HIDING_PLACES = frozenset({
     "_thread", "_lsprof", "_xxsubinterpreters", "gc.garbage", "gc.set_debug",
@@ -50,11 +56,11 @@ HARMLESS = frozenset({
     "__future__", "abc", "argparse", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
     "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "errno", "fcntl",
     "fractions", "functools", "gc", "glob", "hashlib", "heapq", "inspect.signature", "io", "itertools", "json",
-    "locale", "logging", "math", "mmap", "numbers", "operator", "os", "pathlib", "platform", "pprint", "queue",
-    "random", "re", "resource", "select", "selectors", "shutil", "signal", "socket", "stat", "statistics", "string",
-    "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "timeit.default_timer",
-    "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType", "types.SimpleNamespace", "typing",
-    "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib",
+    "locale", "logging", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
+    "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "signal", "socket", "stat",
+    "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time",
+    "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
+    "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib",
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
@@ -108,13 +114,27 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
 
 def used_place(path: str) -> str:
     """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
-    if place := hiding_place(path, _USED_PLACES):
+    own = _path_of_its_own(path)
+    if place := hiding_place(path, _USED_PLACES) or (hiding_place(own, _USED_PLACES) if own != path else ""):
         return place
-    parts = path.split(".")
+    path, parts = own, own.split(".")
     if parts[0] not in sys.stdlib_module_names:
         return ""
     is_known = any(".".join(parts[:end]) in HARMLESS for end in range(1, len(parts) + 1))
     return "" if is_known else path
+
+
+def _path_of_its_own(path: str) -> str:
+    """Return a dotted name as the last module in it is called: `builtins.exec` for `enum.bltns.exec`."""
+    first, *parts = path.split(".")
+    module = sys.modules.get(first)
+    if module is None and parts and first in HARMLESS:
+        with contextlib.suppress(ImportError):  # of another system
+            module = importlib.import_module(first)
+    while parts and isinstance(found := vars(module).get(parts[0]) if module else None, ModuleType):
+        module, first = found, found.__name__
+        del parts[0]
+    return ".".join([first, *parts])
 
 
 def takes_names_away(node: ast.AST) -> bool:

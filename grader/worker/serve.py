@@ -9,7 +9,7 @@ import sys
 import tempfile
 import warnings
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from grader.worker import factories, isolation, wire
 from grader.worker.arrays import pack, unpack
@@ -45,6 +45,7 @@ def run_worker(
             raise EOFError from error
         wire.send(sock, {"layers": list(in_force)})
         _hide_modules()
+        sys.breakpointhook = _refuse_breakpoint
         factories.progress_fd = sys.stdout.fileno()
         serve(sock)
         code = 0
@@ -53,6 +54,11 @@ def run_worker(
     finally:
         sys.stdout.flush()
         os._exit(code)
+
+
+def _refuse_breakpoint(*_arguments: object, **_named: object) -> NoReturn:
+    """Raise an error in place of the debugger, which would run whatever text `sys.stdin` gives."""
+    raise RuntimeError("breakpoint() stops nowhere here")
 
 
 def _hide_modules() -> None:

@@ -46,6 +46,7 @@ ERRORS = (
     ('Look for a missing operator,', 'x = 3 y = 4'),
     ('Look for a missing operator,', 'class = 3'),
     ('Take it out and use `learn', 'import bdb; raise bdb.BdbQuit'),
+    ('Take it out and use `learn', 'breakpoint()'),
     ('Take out `exit()`: return a', 'raise SystemExit'),
     ('Take out `exit()`: return a', 'exit()'),
     ('Look for a function that has', 'def f(a):\n    return f(a)\nf(1)\n'),

@@ -98,6 +98,13 @@ HIDDEN = {
     "a benchmark of torch's": "from torch.utils import benchmark as b\n"
     "def softmax(x, dim=-1):\n    return b.Timer('text')\n",
     "a pickle of numpy's": "import numpy as np\ndef softmax(x, dim=-1):\n    return np.load(x, allow_pickle=True)\n",
+    "Python's own names in a harmless module": "import enum\ndef softmax(x, dim=-1):\n    return enum.bltns.eval(x)\n",
+    "a harmless module that leads to frames": "import dataclasses\ndef f():\n    look = dataclasses.inspect\n"
+    "    return look.stack()\nf()\n",
+    "frames by way of torch": "import torch\ndef softmax(x, dim=-1):\n    return torch.inspect.stack()\n",
+    "the same in another's hands, once more": "import enum\ndef f(m):\n    return m.bltns\nf(enum)\n",
+    "the debugger": "import sys\ndef softmax(x, dim=-1):\n    sys.breakpointhook = sys.__breakpointhook__\n",
+    "code as the name of a field": "import dataclasses\nclass A:\n    pass\nA.__annotations__ = {'x': int}\n",
     "frames in a pattern": "def f(e):\n    match e:\n        case object(__traceback__=t):\n            return t\n"
     "f(1)\n",
     "the interpreter in a pattern": "import torch\nmatch torch:\n    case object(sys=s):\n        pass\n",
@@ -161,8 +168,8 @@ INNOCENT = {
     "a layer by its number": "class A:\n    def f(self, x):\n        return [getattr(self, f'w{i}') for i in x]\n"
     "def softmax(x, dim=-1):\n    return A().f(x)\n",
     "a function by its constant name": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, 'exp')(x)\n",
-    "the standard library": "import json, time, timeit, traceback, types\n"
-    "N = json.dumps(types.SimpleNamespace(a=1).a)\n"
+    "the standard library": "import json, os, time, timeit, traceback, types\n"
+    "N, P = json.dumps(types.SimpleNamespace(a=1).a), os.path.join('a', 'b')\n"
     "def softmax(x, dim=-1):\n    s = timeit.default_timer()\n    try:\n        return x.exp()\n"
     "    except ValueError:\n        traceback.print_exc()\n    return time.time() - s\n",
     "modules that are imported alone": "import gettext, imp, threading, unittest\n"

@@ -53,7 +53,8 @@ HINTS = tuple(Hint(*row) for row in (
     (r"^SyntaxError", "Python cannot read this line, or the one before it.",
      "Look for a missing operator, comma or bracket, and for a keyword used as a name."),
     # --- what ends or leaves the program
-    (r"BdbQuit", "`breakpoint()` has no terminal here.", "Take it out and use `learn check LESSON --pdb`."),
+    (r"BdbQuit|breakpoint\(\) stops nowhere", "`breakpoint()` has no terminal here.",
+     "Take it out and use `learn check LESSON --pdb`."),
     (r"SystemExit|KeyboardInterrupt", "Your code ends the whole program.", "Take out `exit()`: return a value."),
     (r"RecursionError", "A function calls itself without end.",
      "Look for a function that has the name of what it should call."),
