@@ -10,6 +10,7 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MAX_SHOWN_DIGITS = 40  # a seed has 39
 COURSE = "selfattend.course"  # key in a click context's meta data
 
 
@@ -91,4 +92,5 @@ def _say_range(low: float | None, high: float | None, is_open: bool = False) -> 
 def _say_outside(message: str) -> str:
     """Say "must be 1 or more, not -1" where click says that -1 is not in the range 1 or more."""
     value, is_outside, allowed = message.rstrip(".").partition(" is not in the range ")
-    return f"must be {allowed}, not {value}." if is_outside else message
+    shown = value if len(value) <= MAX_SHOWN_DIGITS else f"one of {len(value)} digits"
+    return f"must be {allowed}, not {shown}." if is_outside else message

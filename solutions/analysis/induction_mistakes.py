@@ -308,6 +308,9 @@ mistake("in-period-fixed", "The period is taken for half of the text.", SEARCH, 
         begin="max(2, row.size(0) // 2)", until="False")
 mistake("in-period-by-token", "The period is where the first token comes again: it may stand twice in a run.", SEARCH,
         until="row[period] != row[0]")
+mistake("in-period-by-token", "The period is where the last token stood the time before: it may stand twice in a run.",
+        coding="the last one", begin="period = len(row) - 1 - (row[:-2] == row[-1]).nonzero()[-1].item()",
+        until="False")
 mistake("in-period-too-long", "The period that you find is larger by one.", SEARCH,
         measure="rows.append(induction_score(weights[:, number], period + 1))")
 mistake("in-max-for-mean", "You keep the best of all texts, and not the mean over them.", "Average over the batch.",

@@ -472,6 +472,7 @@ def test_one_text(submission, reference, rand, name):
 def test_own_period(submission, reference, rand):
     """Finds each text's own period, also where a token occurs twice in a run."""
     ids = repeated(rand, V, 9, (3, 7, 4, 5, 6, 2))
+    ids[2] = torch.cat([ids[2, :2], ids[2, :1], ids[2, 2:3]]).repeat(3)[:9]  # a b a c a b a c a
     ids[3] = torch.cat([ids[3, :2], ids[3, :1], ids[3, 3:5]]).repeat(2)[:9]  # a b a c e, twice
     given = ids, rand(V, 24)
     compare_reports(report_on(submission, *given), report_on(reference, *given))

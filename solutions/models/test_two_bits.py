@@ -378,13 +378,16 @@ def test_one_step_a_row(submission, rand):
 
 @pytest.mark.check(skill="training", points=1, function="fit", needs="test_reports", stage="in what it moves")
 def test_moves(submission, rand):
-    """Moves every parameter."""
-    model, state = spied(submission, rand)
-    losses_of(submission, model, rand.integers(0, 11, 60), rand.integers(0, 50, 4, 9), 8)
-    after = model.state()["state"]
-    still = [name for name in state if torch.equal(after[name], state[name])]
-    if still:
-        fail(f"{len(still)} of 3 parameters have not moved.")
+    """Moves every parameter, in each step."""
+    drawn, data, starts = rand.integers(0, 1 << 30, 1).item(), rand.integers(0, 11, 60), rand.integers(0, 50, 6, 9)
+    before = spied(submission, type(rand)(drawn))[1]
+    for rows in (2, 3, 4, 5, 6):  # the first step of a warm-up may be none
+        model, _ = spied(submission, type(rand)(drawn))
+        losses_of(submission, model, data, starts[:rows], 8)
+        after = model.state()["state"]
+        if still := [name for name in before if torch.equal(after[name], before[name])]:
+            fail(f"After {rows} rows {len(still)} of 3 parameters are what they were one step before.")
+        before = after
 
 
 @pytest.mark.check(skill="gradients", points=1, function="fit", needs="test_reports", stage="in its gradients")

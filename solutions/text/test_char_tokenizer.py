@@ -11,9 +11,9 @@ SCRIPTS = 0x3000  # code points below are letters and signs of many scripts
 
 
 def characters(rand, count):
-    """Different characters in no order."""
+    """Different characters in no order, of which the first is an emoji: its code point needs more than two bytes."""
     drawn = dict.fromkeys(map(chr, rand.integers(0x100, SCRIPTS, 2 * count).tolist()))
-    return list(drawn)[:count]
+    return [chr(*rand.integers(0x1F300, 0x1F600, 1).tolist()), *drawn][:count]
 
 
 def sentence(rand, alphabet, length):

@@ -214,7 +214,17 @@ def test_weights_that_know_too_much_are_refused(monkeypatch):
     (alphabet, train, held_out), _ = checks().corpus(), checks().tables()  # these are counted before, and kept
     monkeypatch.setattr(checks(), "corpus", lambda: (alphabet, train, train[-len(held_out) :]))
     _, level, said = checks().verdict(weights())
-    assert level == "" and "these weights were trained on the last tenth, too" in said
+    assert level == "" and "these weights were trained on the last tenth" in said
+
+
+def test_weights_that_know_the_last_tenth_better_are_refused_at_every_level(monkeypatch):
+    """A few steps on the last tenth alone bring weights below trigrams, and they know the text before it less well."""
+    (alphabet, train, held_out), counted = checks().corpus(), checks().tables()
+    known = train[-len(held_out) :]
+    monkeypatch.setattr(checks(), "corpus", lambda: (alphabet, torch.cat([train, held_out]), known))
+    monkeypatch.setattr(checks(), "tables", lambda: {**counted, "4-grams": 0.0, "5-grams": 0.0})
+    _, level, said = checks().verdict(weights())
+    assert level == "" and "these weights were trained on the last tenth" in said
 
 
 @pytest.mark.soak
