@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -10,7 +11,7 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MAX_SHOWN_DIGITS = 40  # a seed has 39
+LONG_NUMBER = re.compile(r"\d{41,}")  # a seed has 39 digits
 COURSE = "selfattend.course"  # key in a click context's meta data
 
 
@@ -91,6 +92,6 @@ def _say_range(low: float | None, high: float | None, is_open: bool = False) -> 
 
 def _say_outside(message: str) -> str:
     """Say "must be 1 or more, not -1" where click says that -1 is not in the range 1 or more."""
+    message = LONG_NUMBER.sub(lambda found: f"{found[0][:8]}… of {len(found[0])} digits", message)
     value, is_outside, allowed = message.rstrip(".").partition(" is not in the range ")
-    shown = value if len(value) <= MAX_SHOWN_DIGITS else f"one of {len(value)} digits"
-    return f"must be {allowed}, not {shown}." if is_outside else message
+    return f"must be {allowed}, not {value}." if is_outside else message

@@ -54,6 +54,7 @@ def test_every_help_has_an_example(tmp_path, command):
     [
         ("check argmax_2d --seed -1", "must be 0 or more, not -1"),
         ("web --port 70000", "must be 0 to 65535, not 70000"),
+        (f"web --port {'9' * 5001}", "'99999999… of 5001 digits' is not a valid"),
         ("hint --rung first", "'first' is not a valid number"),
     ],
 )
