@@ -14,10 +14,11 @@ from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Import
 from grader.source.side_effects import without_main_guard
 
-# Parts of names that tell calls apart: output, random numbers, caches.
+# Parts of names that tell calls apart: output and random numbers.
 _STATEFUL_NAME = re.compile(
-    r"print|warn|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_|cache", re.IGNORECASE
+    r"print|warn|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_", re.IGNORECASE
 )
+_CACHES = frozenset({"cache", "lru_cache"})  # as they are imported: what a model keeps may be called so, too
 _DECORATORS = frozenset({"staticmethod", "property", "no_grad", "enable_grad", "inference_mode", "torch"})
 _CONSTANT = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp)
 
@@ -45,6 +46,8 @@ def _is_stateless(node: ast.AST) -> bool:
         return all(map(_is_constant, given)) and named <= _DECORATORS
     if isinstance(node, ast.ClassDef):
         return not node.decorator_list and all(map(_is_constant_statement, node.body))
+    if isinstance(node, ast.alias) and node.name in _CACHES:
+        return False
     names = (getattr(node, field, None) for field in ("id", "attr", "name"))
     return not isinstance(node, ast.Global | ast.Nonlocal) and not any(
         name and _STATEFUL_NAME.search(name) for name in names

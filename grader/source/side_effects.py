@@ -48,8 +48,8 @@ BUILTINS = frozenset({
 # fmt: on
 METHODS = frozenset({"__init__", "__call__", "__len__", "__getitem__", "__iter__", "__repr__"})
 
-# May be set on a tensor, as training does. Set on a tensor class, they are found by the worker.
-TENSOR_ATTRIBUTES = frozenset({"grad", "data", "requires_grad"})
+# May be set on a tensor, as training does, or a layer, to tie it. Set on a tensor class, they are found by the worker.
+TENSOR_ATTRIBUTES = frozenset({"grad", "data", "requires_grad", "weight"})
 # Beginnings of names that change global state: `set_default_dtype`, `register_module_forward_hook`.
 STATE_CHANGING_PREFIXES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", "import")
 CHANGES_ONE_OBJECT = frozenset({"load_state_dict"})
@@ -203,7 +203,7 @@ class _Analysis:
         if owner in self.modules:
             return id(node) in self.uses and isinstance(node.ctx, ast.Load)
         if not isinstance(node.ctx, ast.Load):
-            return bool(owner) and name in TENSOR_ATTRIBUTES
+            return (bool(owner) or id(node.value) in self.selves) and name in TENSOR_ATTRIBUTES
         return not _is_far_reaching(name)
 
 

@@ -258,7 +258,7 @@ def test_other_sizes(submission, reference, rand):
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where one size is large")
 def test_no_largest(submission, reference, rand):
     """Has no longest text, largest vocabulary or number of blocks."""
-    tokens, large = rand.large(200), rand.large()
+    tokens, large = rand.large(200), rand.large(200)
     compare_padded(submission, reference, rand, torch.tensor([tokens - 9]), tokens, (5, 200, 4, 2, 1, 3))
     sizes = (large, 4, 4, 2, rand.sizes(1, low=4)[0], large)
     compare_padded(submission, reference, rand, torch.tensor([3, 2]), 3, sizes)

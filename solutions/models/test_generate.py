@@ -111,7 +111,7 @@ def test_no_largest(submission, reference, rand):
     """Has no longest prompt, largest batch, window or number of new tokens."""
     for batch, length, new, most in (
         (1, rand.large(200), 2, 201),
-        (rand.large(), 2, 2, 9),
+        (rand.large(200), 2, 2, 9),
         (1, 3, *rand.sizes(2, low=20)),
     ):
         compare(submission, reference, rand, batch, length, new, most)

@@ -219,7 +219,7 @@ def test_other_sizes(submission, reference, rand):
 def test_no_largest(submission, reference, rand):
     """Has no longest text, largest vocabulary or number of blocks."""
     compare(submission, reference, rand, 1, rand.large(200), (5, 200, 4, 2, 1, 3))
-    compare(submission, reference, rand, 1, 3, (rand.large(), 4, 4, 2, rand.sizes(1, low=4)[0], rand.large()))
+    compare(submission, reference, rand, 1, 3, (rand.large(200), 4, 4, 2, rand.sizes(1, low=4)[0], rand.large(200)))
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")

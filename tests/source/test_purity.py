@@ -17,6 +17,7 @@ PURE = {
     "        self.last = x\n        return x\n",
     "a decorator of torch": "import torch\n@torch.no_grad()\ndef f(x):\n    return x\n",
     "a trial behind the guard": 'def f(x):\n    return x\nif __name__ == "__main__":\n    print(f(1))\n',
+    "keys and values that are kept": "def f(x, cache=None):\n    return x, (*(cache or ()), x)\n",
     "a docstring": '"""What this is."""\n',
 }
 IMPURE = {

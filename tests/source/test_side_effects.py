@@ -62,6 +62,8 @@ def f(x):
     return x * count
 """,
     "an old way to begin": "class A(nn.Module):\n    def __init__(self):\n        nn.Module.__init__(self)\n",
+    "tied tables": "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.tok, self.head = nn.Embedding(5, 3), nn.Linear(3, 5)\n        self.head.weight = self.tok.weight\n",
     "gradients": "def f(p):\n    return p - 0.1 * p.grad.cpu()\n",
     "weights by name": "def f(m, state):\n    m.load_state_dict(state)\n    return m\n",
     "no Python": "def f(:\n",
