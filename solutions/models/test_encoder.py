@@ -71,8 +71,13 @@ def compare(submission, reference, rand, batch, tokens, sizes=SIZES, bend=BEND, 
 
 
 def compare_padded(submission, reference, rand, lengths, tokens, sizes=DEEP, hint="These are the real places."):
+    """Models that hold the same numbers give the same at all places that are no padding."""
+    compare_models(pair(submission, reference, rand, sizes), rand, lengths, tokens, sizes, hint)
+
+
+def compare_models(models, rand, lengths, tokens, sizes, hint):
     """Both models give the same at all places that are no padding."""
-    mine, theirs = pair(submission, reference, rand, sizes)
+    mine, theirs = models
     ids, real = rand.integers(0, sizes[0], len(lengths), tokens), are_tokens(lengths, tokens)
     actual = mine(ids, lengths)
     assert_shape(actual, (len(lengths), tokens, sizes[2]))
@@ -230,9 +235,10 @@ def test_padding_finite(submission, reference, rand):
 @pytest.mark.check(skill="generality", points=2, needs="test_several_tokens", stage="for some lengths")
 def test_any_lengths(submission, reference, rand):
     """Works for any lengths: none padded, all of length 1, a single text, as many texts as heads and places."""
+    models = pair(submission, reference, rand)
     for lengths, tokens in (([5, 5], 5), ([1, 1], 4), ([3], 7), ([2, 3, 1], 3), ([1, 2, 8], 8), ([2, 5, 3], 9)):
         hint = f"This is with lengths = {lengths}, T = {tokens}, at the real places."
-        compare_padded(submission, reference, rand, torch.tensor(lengths), tokens, SIZES, hint)
+        compare_models(models, rand, torch.tensor(lengths), tokens, SIZES, hint)
 
 
 # --- other sizes ------------------------------------------------------------------------------------------------------
