@@ -112,7 +112,7 @@ def test_no_largest(submission, reference, rand):
     for batch, length, new, most in (
         (1, rand.large(200), 2, 201),
         (rand.large(200), 2, 2, 9),
-        (1, 3, *rand.sizes(2, low=20)),
+        (1, 3, *rand.sizes(2, low=12)),
     ):
         compare(submission, reference, rand, batch, length, new, most)
 
