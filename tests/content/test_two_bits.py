@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 import torch
 from support.course_files import ROOT, load
-from support.factories import course, run_judge
+from support.factories import course, judge_source, run_judge
 
 from grader.judge.errors import CheckFailed
 from grader.judge.processes.remote_module import LocalModule
@@ -315,3 +315,15 @@ def test_what_can_come_is_what_comes():
     assert bool((came > 0).all()) and torch.allclose(chances.sum(1), torch.ones(len(ids)))
     assert -came.log().mean().item() == pytest.approx(checks.FLOOR, abs=0.02)
     assert (chances * chances.clamp(min=1e-9).log()).sum(1).mean().item() == pytest.approx(-checks.FLOOR, abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["two_bits", "sort_numbers"])
+def test_a_step_for_two_rows_is_told(name, launcher):
+    """A loop that gathers the gradients of two rows calls the model as often, and is told that it stands still."""
+    source = (ROOT / f"solutions/models/{name}.py").read_text()
+    for line in ("optimizer.zero_grad()  # step: clear", "optimizer.step()  # step: move"):
+        assert line in source
+        source = source.replace(line, f"step % 2 == 0 and {line}")
+    result = judge_source(launcher, name, source)
+    failed = {check.id.partition(".")[2] for check in result.checks if check.outcome == "failed"}
+    assert "moves" in failed and "one step before" in str([check.message for check in result.checks])
