@@ -9,6 +9,7 @@ Assertions, each raising CheckFailed with a message for the learner (what came b
     assert_repeatable        two equal calls return equal values
     assert_gradients_match   the gradients equal the reference's
     assert_portable          the code names no device
+    assert_moved             a step of training has changed each parameter
     assert_learned           training changed parameters alone that gradients reach, and all that was learned is in them
 
 What a check has to do with:
@@ -81,6 +82,7 @@ __all__ = [
     "assert_gradients_match",
     "assert_learned",
     "assert_matches",
+    "assert_moved",
     "assert_portable",
     "assert_repeatable",
     "assert_shape",
@@ -194,6 +196,12 @@ def assert_learned(model: RemoteObject, twin: RemoteObject, before: Mapping[str,
             fail(f"Training changed `{name}`, which no gradient reaches: what it holds was not learned by descent.")
     if not same(twin(ids), logits, 1e-3):
         fail("A new model that is given the state dict of the trained one answers otherwise: it learned beside it.")
+
+
+def assert_moved(before: Mapping[str, Any], after: Mapping[str, Any], what: str) -> None:
+    """Fail where a state dict after *what*, "3 rows", holds a tensor that it held one step before."""
+    if still := [name for name, was in before.items() if after[name].equal(was)]:
+        fail(f"After {what} {len(still)} of {len(before)} parameters are what they were one step before.")
 
 
 def assert_portable(function: Any, *args: Any, **kwargs: Any) -> None:

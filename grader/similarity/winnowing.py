@@ -80,14 +80,14 @@ def _relative_names(tokens: TokenList) -> tuple[list[bytes], dict[int, int]]:
     next_use: dict[int, int] = {}
     last_use: dict[str, int] = {}
     for index, (word, own) in enumerate(zip(tokens.words, tokens.chosen, strict=True)):
-        if own and word in last_use:
-            next_use[last_use[word]] = index
-            word = f"#{index - last_use[word]}"
-        elif own:
-            word = "#"
+        shown = word
         if own:
-            last_use[tokens.words[index]] = index
-        words.append(word.encode("utf-8", "replace"))
+            last = last_use.get(word)
+            shown = "#" if last is None else f"#{index - last}"
+            if last is not None:
+                next_use[last] = index
+            last_use[word] = index
+        words.append(shown.encode("utf-8", "replace"))
     return words, next_use
 
 

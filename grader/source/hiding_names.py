@@ -115,17 +115,20 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
 def used_place(path: str) -> str:
     """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
     own = _path_of_its_own(path)
-    if place := hiding_place(path, _USED_PLACES) or (hiding_place(own, _USED_PLACES) if own != path else ""):
+    if place := hiding_place(path, _USED_PLACES) or hiding_place(own, _USED_PLACES):
         return place
-    path, parts = own, own.split(".")
+    parts = own.split(".")
     if parts[0] not in sys.stdlib_module_names:
         return ""
     is_known = any(".".join(parts[:end]) in HARMLESS for end in range(1, len(parts) + 1))
-    return "" if is_known else path
+    return "" if is_known else own
 
 
 def _path_of_its_own(path: str) -> str:
-    """Return a dotted name as the last module in it is called: `builtins.exec` for `enum.bltns.exec`."""
+    """Return a dotted name as the last module in it is called: `builtins.exec` for `enum.bltns.exec`.
+
+    Of what is not imported here, only a harmless module is.
+    """
     first, *parts = path.split(".")
     module = sys.modules.get(first)
     if module is None and parts and first in HARMLESS:

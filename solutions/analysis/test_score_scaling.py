@@ -11,6 +11,13 @@ def rows(rand, *shape, sharpness=1.0, dtype=torch.float32):
     return (sharpness * rand(*shape, dtype=dtype)).softmax(-1)
 
 
+def compare_large(mine, theirs, rand):
+    """Both give the same for rows of many keys, and for many rows."""
+    for shape in ((2, rand.large()), (rand.large(), 3)):
+        weights = rows(rand, *shape, sharpness=1.5)
+        assert_matches(mine(weights), theirs(weights))
+
+
 def with_zeros(rand):
     """A row with all its weight on one key, one with two zeros, and one that is nearly sure."""
     others = 0.03 * rand(3).softmax(-1)
@@ -63,9 +70,7 @@ def test_entropy_axes(submission, reference, rand, axes):
                    stage="with many keys, or queries")  # fmt: skip
 def test_entropy_no_largest(submission, reference, rand):
     """Has no largest number of keys or queries."""
-    for shape in ((2, rand.large()), (rand.large(), 3)):
-        weights = rows(rand, *shape, sharpness=1.5)
-        assert_matches(submission.row_entropy(weights), reference.row_entropy(weights))
+    compare_large(submission.row_entropy, reference.row_entropy, rand)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_entropy_shape", function="row_entropy",
@@ -131,9 +136,7 @@ def test_jacobian_axes(submission, reference, rand, axes):
                    stage="with many keys, or queries")  # fmt: skip
 def test_jacobian_no_largest(submission, reference, rand):
     """Has no largest number of keys or queries."""
-    for shape in ((2, rand.large()), (rand.large(), 3)):
-        weights = rows(rand, *shape, sharpness=1.5)
-        assert_matches(submission.jacobian_norm(weights), reference.jacobian_norm(weights))
+    compare_large(submission.jacobian_norm, reference.jacobian_norm, rand)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_jacobian_shape", function="jacobian_norm",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from safetensors.torch import load_file
-from support.course_files import load
+from support.course_files import ROOT, load
+from support.factories import judge_source
 
 from grader.judge.errors import CheckFailed
 from grader.judge.processes.remote_module import LocalModule
@@ -28,3 +29,16 @@ def test_heads_that_are_written_down_are_worth_nothing():
     subject, judge = LocalModule(found | {"fit": write_down}, KINDS), LocalModule(found, KINDS)
     with pytest.raises(CheckFailed, match="losses of its first 10 steps"):
         checks.test_run(subject, judge, Rand(1))
+
+
+def test_a_period_read_off_the_last_token_has_a_name(launcher):
+    """The last token may stand twice in a run: where it stood before tells no period."""
+    source = (ROOT / "solutions/analysis/induction.py").read_text()
+    for line, instead in (
+        ("period = 2  # step: begin", "period = len(row) - 1 - (row[:-2] == row[-1]).nonzero()[-1].item()"),
+        ("while not torch.equal(row[period:], row[:-period]):  # step: until", "while False:"),
+    ):
+        assert line in source
+        source = source.replace(line, instead)
+    result = judge_source(launcher, "induction", source)
+    assert not result.passed and [mistake.id for mistake in result.mistakes] == ["in-period-by-token"]
