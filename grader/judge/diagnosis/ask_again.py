@@ -39,7 +39,7 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
     Only what the reference's answers speak of is observed. An error is an answer, after which it goes on.
 
     Args:
-        read: What is seen of a value.
+        read: What is seen of a value, of the names that are `missing` or `unexpected` in an object, and of its state.
 
     Raises:
         LearnerError: The subject timed out or died.
@@ -66,6 +66,7 @@ def ask_again(subject: CallableModule, exchanges: Sequence[Exchange], read: Call
             if "value" in reply:
                 reply = {**reply, "value": read(reply["value"])}
             observed = _observe(exchange, answer, reply)
+            observed = read(observed) if exchange.operation in ("build", "state") else observed
         if observed is not NOTHING:
             observations.append(observed)
     return observations[0] if len(observations) == 1 else observations

@@ -109,7 +109,8 @@ class MistakeSet:
         reference: Another file with marked lines, where the reference itself cannot be marked.
         after: The names of what is done to the result, one step after the other; `value` in their expressions.
         checks: The names of the checks whose questions recognise its mistakes; all, unless they are given.
-        read: What is seen of a value: values that it makes equal are one observation.
+        read: What is seen of a value, of the names that are `missing` or `unexpected` in an object, and of its state:
+            what it makes equal is one observation.
         together: How many mistakes at once are looked for.
         tolerances: By the name of a check, how far answers may be apart to be taken for equal.
         without: The names of checks that recognise no mistake.
