@@ -20,7 +20,7 @@ from grader.similarity.winnowing import RUN_LENGTH
 
 NAME_TOKENS = 12.0  # that an uncommon name counts for
 REMARK_TOKENS = 25.0  # a comment or a text of several words
-VERBATIM_TOKENS = 20.0  # all code is the same, with its names; only layout and comments may differ
+VERBATIM_TOKENS = 40.0  # all code is the same, with its names; only layout and comments may differ
 SAME_RESULTS_TOKENS = 30.0  # the same wrong values and errors, which no known mistake explains
 SAME_MISTAKES_TOKENS = 12.0  # the same known mistakes
 BASE_EVIDENCE = 40.0  # that two empty files would need ...
