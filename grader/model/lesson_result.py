@@ -38,6 +38,11 @@ class Submission:
     passing: frozenset[str] | None = None
     artefact: bytes | None = field(default=None, repr=False)
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The text of the file, and of those that it may import."""
+        return (self.source, *(source for _, source in self.siblings.values()))
+
 
 @dataclass(frozen=True)
 class CheckResult:

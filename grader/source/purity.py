@@ -1,6 +1,7 @@
 """Decide whether the functions of a source keep no state: then calls may be made in any order, and repeated.
 
 Anything that is not seen at once to be stateless counts as stateful. Objects may keep state: each has one caller.
+Random numbers are no state here: the generators start anew with each check.
 """
 
 from __future__ import annotations
@@ -14,10 +15,7 @@ from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Import
 from grader.source.side_effects import without_main_guard
 
-# Parts of names that tell calls apart: output and random numbers.
-_STATEFUL_NAME = re.compile(
-    r"print|warn|rand|dropout|bernoulli|multinomial|shuffle|sample|normal_|uniform_", re.IGNORECASE
-)
+_OUTPUT = re.compile(r"print|warn", re.IGNORECASE)  # parts of names
 _CACHES = frozenset({"cache", "lru_cache"})  # as they are imported: what a model keeps may be called so, too
 _DECORATORS = frozenset({"staticmethod", "property", "no_grad", "enable_grad", "inference_mode", "torch"})
 _CONSTANT = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp)
@@ -49,9 +47,7 @@ def _is_stateless(node: ast.AST) -> bool:
     if isinstance(node, ast.alias) and node.name in _CACHES:
         return False
     names = (getattr(node, field, None) for field in ("id", "attr", "name"))
-    return not isinstance(node, ast.Global | ast.Nonlocal) and not any(
-        name and _STATEFUL_NAME.search(name) for name in names
-    )
+    return not isinstance(node, ast.Global | ast.Nonlocal) and not any(name and _OUTPUT.search(name) for name in names)
 
 
 def _is_constant_statement(statement: ast.stmt) -> bool:

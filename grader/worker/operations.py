@@ -36,6 +36,7 @@ class ModuleHost:
 
     Attributes:
         record: Where it is set, calls are noted there; the profiler refuses none then.
+        draws_by_torch_alone: The module draws random numbers from torch's generator, if at all.
     """
 
     def __init__(self, namespace: dict[str, Any], forbids: tuple[str, ...] = (), files: frozenset[str] = frozenset()):
@@ -45,6 +46,7 @@ class ModuleHost:
         self.files = files
         self.blocker = CallBlocker(forbids)
         self.record: CallRecord | None = None
+        self.draws_by_torch_alone = False
         self.objects: dict[int, Any] = {}
         self.made = 0
         self.log: list[tuple[Any, ...]] = []

@@ -15,7 +15,7 @@ from grader.worker import factories, isolation, wire
 from grader.worker.arrays import pack, unpack
 from grader.worker.call_monitor import CallRecord
 from grader.worker.loader import hide_unreadable as hide_unreadable
-from grader.worker.loader import load
+from grader.worker.loader import load, seed_generators
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state
 from grader.worker.warm_up import warm_up
@@ -114,9 +114,9 @@ def serve(sock: socket.socket) -> None:
                 before = before or now
                 host, reply = _load(request)
                 if "found" in reply:
-                    reply["replies"] = _answer_sequences(host, request.get("sequences", []), bounds)
+                    reply["replies"] = _answer_sequences(host, request, bounds)
         elif request["operation"] == "batch":
-            reply = {"replies": _answer_sequences(host, request["sequences"], bounds)}
+            reply = {"replies": _answer_sequences(host, request, bounds)}
         else:
             reply = _answer(host, request, bounds)
         _flush()
@@ -142,22 +142,27 @@ def _flush() -> None:
 
 
 def _load(request: Request) -> tuple[ModuleHost, Reply]:
-    files = frozenset({request["path"], *(path for path, _ in request["siblings"].values())})
+    name, path, source, siblings = (request[key] for key in ("name", "path", "source", "siblings"))
+    files, sources = map(frozenset, zip((path, source), *siblings.values(), strict=True))
     try:
-        name, path, source, siblings = (request[key] for key in ("name", "path", "source", "siblings"))
         namespace = load(name, path, source, siblings, request["device"], request.get("watched", False))
     except BaseException as error:  # whatever the module's top level raises, SystemExit too
         return ModuleHost({}), {"error": describe_error(error, files)}
     host = ModuleHost(namespace, tuple(request["forbids"]), files)
+    host.draws_by_torch_alone = not any("numpy" in text or "random" in text for text in sources)
     return host, host.perform({"operation": "names", "names": request["names"]})
 
 
-def _answer_sequences(host: ModuleHost, sequences: list[list[Request]], bounds: wire.Bounds) -> list[wire.Array]:
+def _answer_sequences(host: ModuleHost, request: Request, bounds: wire.Bounds) -> list[wire.Array]:
     """Answer sequences of requests; the replies to each are a frame, which the judge need not decode.
 
     A frame that cannot be sent is empty. They come for code without side effects alone: its calls are only noted, and
     all are made again, to be watched, if one may be forbidden.
     """
+    sequences = request.get("sequences", [])
+    for requests, seed in zip(sequences, request.get("seeds", []), strict=False):
+        for first in requests[:1]:
+            first["seed"] = seed
     if not host.forbids:
         return _answer_each(host, sequences, bounds)
     host.record = record = CallRecord()
@@ -201,6 +206,8 @@ def _answer_sequence(host: ModuleHost, requests: list[Request], bounds: wire.Bou
 
 def _answer(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
     try:
+        if "seed" in request:
+            seed_generators(request.get("device", "cpu"), request["seed"], host.draws_by_torch_alone)
         return pack(host.perform(unpack(request, request.get("device"))), bounds)  # type: ignore[no-any-return]
     except BaseException as error:  # packing touches objects that a learner made
         return {"error": describe_error(error, host.files)}

@@ -14,10 +14,11 @@ A usual run grades every ninth; `pytest -m soak` the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import pytest
+from support.answers import ANSWERS, answer_at
 from support.factories import course, run_judge
 from support.repeat import SOAK, rarely
 
@@ -25,9 +26,8 @@ from grader.judge.course_files import load_file
 from grader.judge.examination import Judge
 from grader.judge.processes.launcher import Launcher
 from grader.judge.verdict.outcome_mistakes import ADVICE
-from grader.model import LessonResult, Submission
+from grader.model import LessonResult
 
-ANSWERS = Path(__file__).parent / "answers"
 # answers that are too much alike to be part of what tests of similarity read
 ALIKE = Path(__file__).parent / "variants" / "files"
 RIGHT, WRONG = (
@@ -67,21 +67,13 @@ def ids_in(path: Path) -> set[str]:
     return set() if said == "?" else set(said.split(", "))
 
 
-@cache
-def earlier_lessons() -> dict[str, tuple[str, str]]:
-    """The modules that lie beside each answer: one plain right answer for each lesson that has answers."""
-    paths = {path.parent.name: path for path in ANSWERS.glob("*/right_plain.py")}
-    return {name: (f"{name}.py", path.read_text("utf-8")) for name, path in paths.items()}
-
-
 def judge_answers(judge: Judge, paths: list[Path]) -> dict[Path, LessonResult]:
     """The verdict on answers to one lesson, each graded as a learner of a class is."""
     found = {}
     for path in paths:
         lesson = path.parent.name
-        submission = Submission(lesson, path.name, path.read_text(encoding="utf-8"), earlier_lessons())
         with judge.workers.one_learner():
-            found[path] = judge.examine(course().lessons[lesson], submission, SEED)
+            found[path] = judge.examine(course().lessons[lesson], answer_at(path), SEED)
     return found
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from support.answers import ANSWERS, answer_at
 from support.factories import ROOT, course, run_judge
 from support.repeat import SOAK, rarely
 
@@ -18,7 +18,6 @@ from grader.judge.transcript.transcript import Exchange, Recorder, Transcript
 from grader.model import Course, LessonResult, Submission
 from grader.worker.wire import PREFIX, Array, encode
 
-ANSWERS = ROOT / "tests" / "content" / "answers"
 LESSONS = sorted(path.name for path in ANSWERS.iterdir())
 
 SOFTMAX = """
@@ -36,6 +35,8 @@ ODD = {
     "it raises where another input would do": SOFTMAX.format(first="assert x.dim() > 1"),
     "it changes its input": SOFTMAX.format(first="x += 1"),
     "it returns nothing": SOFTMAX.format(first="return None"),
+    "it draws random numbers": SOFTMAX.format(first="x = x + x.clone().normal_()"),
+    "it is wrong by chance": SOFTMAX.format(first="x = -x if x.new_empty(1).uniform_() < 0.1 else x"),
     "it makes torch print a warning": SOFTMAX.format(first="x.T"),
 }
 
@@ -57,27 +58,24 @@ def both_ways(
     return run_judge(launcher, lesson, drive, of, known=known)
 
 
-def submission_of(path: Path) -> Submission:
-    """An answer as a learner's file."""
-    return Submission(path.parent.name, path.name, path.read_text())
-
-
 @pytest.mark.parametrize("lesson", rarely(LESSONS))
 def test_verdicts_are_the_same_to_the_word(launcher, lesson):
     """Some of the answers that learners wrote get the same outcomes, messages, names and examples."""
-    answers = [submission_of(path) for path in sorted((ANSWERS / lesson).glob("*.py"))]
+    answers = [answer_at(path) for path in sorted((ANSWERS / lesson).glob("*.py"))]
     submissions = answers[:: max(1, len(answers) // (4 * SOAK))]
-    if may_be_asked_ahead(submission_of(course().lessons[lesson].solution_path)):
-        assert any(map(may_be_asked_ahead, answers))
+    assert any(map(may_be_asked_ahead, submissions))
 
     for alone, ahead in both_ways(launcher, lesson, submissions, known=True):
         assert ahead == alone
 
 
 def test_most_answers_are_asked_ahead():
-    """Of all answers to all lessons, though of few in those that are about a class."""
-    ahead = [may_be_asked_ahead(submission_of(path)) for path in ANSWERS.glob("*/*.py")]
-    assert sum(ahead) > len(ahead) / 2
+    """Of all answers to all lessons, and of the right ones to each."""
+    ahead = {path: may_be_asked_ahead(answer_at(path)) for path in ANSWERS.glob("*/*.py")}
+    right = Counter(path.parent.name for path, asked in ahead.items() if asked and path.stem.startswith("right_"))
+
+    assert sum(ahead.values()) > 0.9 * len(ahead)
+    assert set(right) == set(LESSONS)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +137,7 @@ def test_a_check_is_not_run_again_for_replies_with_which_it_passed(launcher, mon
 def test_what_a_check_tells_is_told_each_time(launcher, monkeypatch):
     """A check's note on right work is the same asked one by one, ahead, and where the replies are known already."""
     monkeypatch.setattr(LoadedSubmission, "takes_runs", False)
-    right = submission_of(course().lessons["induction"].solution_path)
+    right = answer_at(course().lessons["induction"].solution_path)
 
     verdicts = both_ways(launcher, "induction", [right, right])
 
@@ -181,7 +179,7 @@ def test_a_check_that_asks_something_else_is_run_again(launcher, monkeypatch):
     monkeypatch.setattr(Recorder, "ask", ask_and_cut)
     paths = [path for path in sorted((ANSWERS / "multi_head").glob("*.py")) if "dropout" not in path.stem][::18]
 
-    for alone, ahead in both_ways(launcher, "multi_head", [submission_of(path) for path in paths]):
+    for alone, ahead in both_ways(launcher, "multi_head", [answer_at(path) for path in paths]):
         assert ahead == alone
 
 
@@ -196,7 +194,7 @@ def test_new_weights_are_no_reason_to_ask_again(launcher, monkeypatch):
 
     def drive(judge):
         judge.asks_ahead = True
-        return judge.examine(course().lessons["block"], submission_of(course().lessons["block"].solution_path), 7)
+        return judge.examine(course().lessons["block"], answer_at(course().lessons["block"].solution_path), 7)
 
     assert run_judge(launcher, "block", drive).passed
     assert asked == ["load"]

@@ -18,6 +18,8 @@ PURE = {
     "a decorator of torch": "import torch\n@torch.no_grad()\ndef f(x):\n    return x\n",
     "a trial behind the guard": 'def f(x):\n    return x\nif __name__ == "__main__":\n    print(f(1))\n',
     "keys and values that are kept": "def f(x, cache=None):\n    return x, (*(cache or ()), x)\n",
+    "random numbers": "import torch\ndef f(x):\n    return torch.randn(3)\n",
+    "dropout": "from torch import nn\nclass A(nn.Module):\n    def __init__(self):\n        self.d = nn.Dropout(0.1)\n",
     "a docstring": '"""What this is."""\n',
 }
 IMPURE = {
@@ -36,8 +38,6 @@ IMPURE = {
     "a loop at the top": "for i in range(3):\n    x = i\n",
     "a branch at the top": "import torch\nif torch.get_num_threads():\n    x = []\n",
     "what is printed": "def f(x):\n    print(x)\n    return x\n",
-    "random numbers": "import torch\ndef f(x):\n    return torch.randn(3)\n",
-    "dropout": "from torch import nn\nclass A(nn.Module):\n    def __init__(self):\n        self.d = nn.Dropout(0.1)\n",
     "no Python": "def f(x:\n",
 }
 

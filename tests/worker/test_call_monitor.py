@@ -78,7 +78,7 @@ def test_a_forbidden_call_is_noticed(case):
 def ask_ahead(host, x):
     """The reply to a request that is sent ahead with others."""
     request = {"operation": "call", "target": "f", "args": [pack(x)], "kwargs": {}}
-    (frame,) = _answer_sequences(host, [[request]], REPLY)
+    (frame,) = _answer_sequences(host, {"sequences": [[request]]}, REPLY)
     return read_frame(frame.data)["replies"][0]
 
 

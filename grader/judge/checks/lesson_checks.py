@@ -36,8 +36,13 @@ class LessonChecks:
         """The checks in their order."""
         return self.runner.checks.get(self.answers.checks_file(self.lesson), [])
 
-    def run(self, check: Check, submission: CallableModule) -> BaseException | None:
-        """Run a check and return what it raised: replayed over what is known, as far as that goes."""
+    def run(self, check: Check, submission: CallableModule, again: bool = False) -> BaseException | None:
+        """Run a check and return what it raised: replayed over what is known, as far as that goes.
+
+        Args:
+            again: It passed, and is run once more, with other random numbers where the submission draws any.
+        """
+        submission.seed(int(again))
         if check.is_run:
             return self._run(check, submission, self.answers.load(self.lesson))
         if isinstance(submission, PrefetchedModule):

@@ -15,7 +15,7 @@ from grader.judge.processes.load_submission import load_submission
 from grader.judge.processes.remote_module import CallableModule, LocalModule, RemoteModule, no_answer, reply_of
 from grader.judge.processes.reply_schema import reply_to
 from grader.judge.processes.worker_pool import Workers
-from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, requests_of
+from grader.judge.transcript.prefetch import MAX_SECONDS, PrefetchedModule, sequences_of
 from grader.model import Submission
 
 SECONDS_AFTER_TIMEOUT = 2.0  # for each further call, once one has timed out
@@ -226,6 +226,6 @@ class LearnerFunctions(LoadedSubmission):
             self.submission,
             self.device,
             shared=self.workers.sharing,
-            sequences=requests_of([*self._transcripts, *self._again]),
             seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
+            **sequences_of(self._transcripts, self._again),
         )

@@ -74,8 +74,7 @@ class _Run:
         self._deaths: Counter[str] = Counter()  # of workers, by function
         self._fickle: set[str] = set()  # functions that passed a check, and not when it was run once more
         self._told: set[tuple[str, str]] = set()  # functions and their faults of form
-        sources = (submission.source, *(source for _, source in submission.siblings.values()))
-        self._may_draw = loaded.may_draw or any("dropout" in source.lower() for source in sources)
+        self._may_draw = loaded.may_draw or any("dropout" in source.lower() for source in submission.sources)
 
     def run(self, check: Check) -> Outcome:
         """Run one check, unless something speaks against it."""
@@ -100,9 +99,9 @@ class _Run:
         self._told |= told
         return Outcome(check, kind, error=error, call=call, value=value, output=output, mended=mended)
 
-    def _ask(self, check: Check) -> BaseException | None:
+    def _ask(self, check: Check, again: bool = False) -> BaseException | None:
         try:
-            return self.lesson_checks.run(check, self.loaded.live_subject())
+            return self.lesson_checks.run(check, self.loaded.live_subject(), again)
         except LearnerError as error:  # the submission cannot be loaded again
             return error
 
@@ -113,7 +112,7 @@ class _Run:
             check.name not in self.lesson_checks.asked_twice and function not in self._fickle
         ):
             return None
-        error = self._ask(check)
+        error = self._ask(check, again=True)
         self.loaded.drop_output()
         if error is not None:
             self._fickle.add(function)

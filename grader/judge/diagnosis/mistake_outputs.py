@@ -45,6 +45,7 @@ Key = tuple[int, int]  # the number of a probe, a set of mistakes
 def observe(probe: Probe, subject: CallableModule, arrays: str) -> Any:
     """Run one probe on a subject and return what it observed; an error is an observation too."""
     seed = derive(PROBE_SEED, probe.name)
+    subject.seed(0)
     try:
         return probe.run(subject, Rand(seed, arrays))
     except LearnerError as error:

@@ -19,6 +19,7 @@ def load_submission(
     shared: bool = False,
     watched: bool = False,
     sequences: Sequence[EncodedValue] = (),
+    seeds: Sequence[int] = (),
     seconds: float | None = None,
 ) -> dict[str, Any]:
     """Have a worker load a submission, and return its reply.
@@ -27,6 +28,7 @@ def load_submission(
         shared: Other lessons of the same learner may have been loaded there before.
         watched: What its expressions give can be watched; nothing is forbidden then.
         sequences: The requests of whole transcripts, to be answered at once.
+        seeds: Of the random generators before each sequence.
         seconds: How long all that may take; None for as long as one call may take.
 
     Raises:
@@ -45,4 +47,5 @@ def load_submission(
         watched=watched,
         device=device,
         sequences=list(sequences),
+        seeds=list(seeds),
     )

@@ -104,6 +104,9 @@ class CallableModule:
         """Return what was done to the models and optimizers since the last time."""
         return [tuple(event) for event in self.ask("events")["events"]]
 
+    def seed(self, number: int) -> None:
+        """Let the random generators start anew with the next request, so that no answer depends on earlier draws."""
+
     def ask(self, operation: str, **content: Any) -> dict[str, Any]:
         """Have one operation performed and return its reply. Raises LearnerError."""
         raise NotImplementedError
@@ -236,8 +239,14 @@ class RemoteModule(CallableModule):
     def __init__(self, worker: Worker, kinds: Mapping[str, str], device: str = "cpu") -> None:
         super().__init__(kinds, device)
         self._worker = worker
+        self._seed: int | None = None
+
+    def seed(self, number: int) -> None:
+        self._seed = number
 
     def ask(self, operation: str, **content: Any) -> dict[str, Any]:
+        if self._seed is not None:
+            content["seed"], self._seed = self._seed, None
         if self._device != "cpu" and not content.get("elsewhere"):
             content["device"] = self._device
         try:

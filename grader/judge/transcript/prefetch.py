@@ -29,11 +29,20 @@ MAX_DIGESTS = 200  # of passing replies that are kept for a check, with what it 
 
 def may_be_asked_ahead(submission: Submission) -> bool:
     """Return True if no answer can depend on how often, and in which order, the functions were called before."""
-    sources = (submission.source, *(source for _, source in submission.siblings.values()))
-    return has_no_side_effects(sources, (submission.lesson, *submission.siblings)) and is_pure(sources)
+    own = (submission.lesson, *submission.siblings)
+    return has_no_side_effects(submission.sources, own) and is_pure(submission.sources)
 
 
-def requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:
+def sequences_of(transcripts: Sequence[Transcript], again: Sequence[Transcript] = ()) -> dict[str, Any]:
+    """Return what a message asks: transcripts, and those that are asked a second time, as far as they fit.
+
+    The second time the generators of random numbers have another of the `seeds`.
+    """
+    sequences = _requests_of([*transcripts, *again])
+    return {"sequences": sequences, "seeds": [int(number >= len(transcripts)) for number in range(len(sequences))]}
+
+
+def _requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:
     """Return the requests of as many of the first transcripts as fit into one message."""
     requests, size, items = [], 0, 0
     for transcript in transcripts:
@@ -78,7 +87,7 @@ class PrefetchedModule(RemoteModule):
             return
         seconds = min(MAX_SECONDS, self._worker.patience)
         try:
-            reply = self._worker.request("batch", seconds, sequences=requests_of(transcripts))
+            reply = self._worker.request("batch", seconds, **sequences_of(transcripts))
         except WorkerError:
             self._died = True
             self._worker = self._revive()
