@@ -22,7 +22,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
            "..." is any number of leading axes (none, batch, batch and
            heads, ...), the same for q, k and v. T may differ from S, and
            d_v from d_k. All may be slices of larger tensors, not
-           contiguous; scores may be as low as −2000, or exactly 0.
+           contiguous; scores may be as low as −2000, or exactly 0, or
+           both side by side.
         mask: None (every query may attend to every key), or a Boolean
            tensor that broadcasts to (..., T, S): rows are queries, columns
            are keys, and True = this query may attend to this key; with the

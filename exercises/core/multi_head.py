@@ -85,7 +85,7 @@ def multi_head_attention(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     Arguments
         x: shape (B, T, D), floating point (float16 and bfloat16 too: -1e9
            does not fit into them, -inf does); it and the weights may be
-           slices. Scores may be as low as −2000, or exactly 0.
+           slices. Scores may be as low as −2000, or exactly 0, or both.
         w_q, w_k, w_v, w_o: shape (D, D) each, laid out (out, in) as in
            torch.nn.Linear: y = x Wᵀ.
         num_heads: H, an integer that divides D.

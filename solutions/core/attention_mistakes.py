@@ -35,7 +35,7 @@ def tamed(value, other=INF, zero=0.0):
 
 
 PADDING_SEEN = {"see": partial(tamed, other=torch.nan), "nan_tells_nothing": True}
-# 0/0 and 0 are one: masking after softmax and dividing by the sum is right, and on low scores gives either
+# 0/0 and 0 are one: masking after softmax and dividing by the sum gives either, and has a question of its own
 ZEROS_SEEN = {"see": partial(tamed, other=torch.nan, zero=torch.nan), "nan_tells_nothing": True, "atol": 1e-3}
 
 
@@ -88,6 +88,7 @@ ask("in keeping the dtype", *drawn((3, 5), (4, 5), (4, 6), dtype=torch.float64))
 ask("a slice of a larger tensor", *drawn((2, 3, 5, 8), (2, 3, 5, 8), (2, 3, 5, 6)), by="on_slices", aside=True)
 ask("allowed scores of 0", torch.zeros(3, 5), draw(4, 5), torch.eye(4), mask=NOT_SECOND, aside=True,
     see=lambda weights: same(weights, (NOT_SECOND / 3).expand(3, 4), 1e-3))
+ask("a blocked score far ahead", LOW_Q, LOW_K, draw(4, 6), mask=FIRST_AND_THIRD, aside=True)
 ask("a huge value behind a blocked key", draw(3, 5), draw(4, 5), BLOCKED_HUGE, mask=NOT_SECOND, aside=True,
     see=lambda found: bool((found < 2.0).all()))
 ask("a mask with one axis", *BATCH, mask=NOT_SECOND[0], aside=True)
@@ -218,8 +219,14 @@ alone("at-mask-query-axis", "You lay a padding mask along the queries: padded qu
       "still get weight.", AS_IT_COMES,
       hide="scores.masked_fill(~(mask.transpose(-2, -1) if mask.size(-2) == 1 else mask), -1e9)")
 mistake("at-mask-after-softmax", "You hide keys after softmax: their share is lost, and the weights of a query no "
-        "longer sum to 1.", "Hide the scores before softmax (or divide the weights by their sum once more).",
-        hide="scores", blend="(weights if mask is None else weights * mask) @ v")
+        "longer sum to 1.", "Hide the scores before softmax.", hide="scores",
+        blend="(weights if mask is None else weights * mask) @ v")
+for coding, tiny in (("", ""), ("a tiny number below", " + 1e-9")):
+    mistake("at-mask-late", "You hide keys after softmax and make what is left sum to 1: where a hidden score is far "
+            "ahead (104 or more), nothing is left: 0/0, or 0.", "Hide the scores before softmax, so that the largest "
+            "is one that counts.", coding=coding, only=("a blocked score far ahead",), hide="scores", weigh=f"""
+weights = torch.softmax(scores, dim=-1) * (1.0 if mask is None else mask)
+weights = weights / (weights.sum(-1, keepdim=True){tiny})""")
 mistake("at-mask-as-zero-score", "You give blocked keys the score 0 (scores × mask, or a fill of 0 or ±1e-9). But "
         "exp(0) = 1: they keep a full share.", FILL, hide="scores.masked_fill(~mask, 0.0)")
 mistake("at-mask-added-bool", "You add the mask, so True is 1: nothing is blocked.", FILL, hide="scores + mask")
@@ -292,11 +299,6 @@ right("q and k scaled by half each", score="(q / q.size(-1) ** 0.25) @ (k / k.si
 for name, value in (("mask, then scale", "-INF"), ("mask with −5e4, then scale", "-5e4")):
     right(name, scale="scores", hide=f"scores.masked_fill(~mask, {value})",
           weigh="F.softmax(scores / q.shape[-1] ** 0.5, dim=-1)")
-for name, tiny in (("mask after softmax, and sum to 1 again", ""), ("the same with a tiny number below", " + 1e-9")):
-    right(name, hide="scores", weigh=f"""weights = torch.softmax(scores, dim=-1)
-if mask is not None:
-    weights = weights * mask
-    weights = weights / (weights.sum(-1, keepdim=True){tiny})""")
 right("NaN weights set to zero", blend="weights.nan_to_num(0.0) @ v")
 right("−1e9 added", hide="scores + (1.0 - mask.to(scores.dtype)) * -1e9")
 right("−∞ added", hide="scores + torch.zeros_like(mask, dtype=scores.dtype).masked_fill(~mask, -INF)")

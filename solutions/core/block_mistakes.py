@@ -68,6 +68,10 @@ ask("a slice of a larger tensor", X, by="on_slices", aside=True)
 ask("allowed scores of 0", X, mask=PAST, own=lambda rand: {"attn.wq.weight": torch.zeros(12, 12)}, aside=True,
     see=lambda found: bool(found.isnan().any()))  # fmt: skip
 ask("scores near -2000", X, mask=PAST, own=low_scores, aside=True)
+# in the first head the keys of token 2 are far from the others'
+APART = torch.tensor([[1.0], [1.0], [-1.0], [1.0], [1.0]]) * torch.tensor([1.0, -0.5, -0.5]).repeat_interleave(4)
+ask("a blocked score far ahead", APART[None], mask=(torch.arange(5) != 2).expand(5, 5), aside=True,
+    own=lambda rand: low_scores(rand) | {"norm1.weight": torch.full((12,), 2.0)})  # fmt: skip
 ask("a mask for each head", X, mask=torch.stack((PAST, PAST.T, PAST | PAST.T)).expand(2, 3, 5, 5), aside=True)
 block.ask("the names", *SIZES, by=read_names, state=numbers)
 
@@ -282,7 +286,7 @@ block.include("attention", says="Inside attention,", words=HERE, alone=True, wit
     "at-argmax", "at-cosine", "at-k-dot-T", "at-mask-zero-times-infinity", "at-rounded", "at-self-only", "at-sigmoid",
     "at-values-are-keys (queries)", "at-z-scores",
     # not as exact where scores are very low, or with another answer than the block's
-    "softmax through logsumexp", "the same with a tiny number below", "one matrix at a time"))
+    "softmax through logsumexp", "one matrix at a time"))
 block.include("attention", says="Inside attention,", words=HERE, only=BESIDE)
 # what is said of the mistakes of heads is said there
 block.include("multi_head", only=(), words={

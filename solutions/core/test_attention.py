@@ -238,10 +238,20 @@ def test_large_scores(submission, reference, rand):
 @pytest.mark.check(skill="stability", points=1, needs="test_mask", stage="where all scores are very low")
 def test_low_scores(submission, reference, rand):
     """Hides blocked keys even where every score is near -2000."""
+    low_scores(submission, reference, rand, -50.0, "Is the number that you fill with low enough?")
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_low_scores", stage="where a blocked score is far ahead")
+def test_blocked_ahead(submission, reference, rand):
+    """Gives the allowed keys their weights even where a blocked score is far above theirs."""
+    low_scores(submission, reference, rand, 0.0, "Is a blocked score the largest that softmax sees?")
+
+
+def low_scores(submission, reference, rand, blocked, hint):
+    """Allowed scores are near -2000; those of keys that begin with *blocked* are 40 times as much."""
     q, k, v = rand(5, 16), rand(7, 16), rand(7, 11)
     mask = torch.tensor([[True, False, True, True, False, True, False]])
-    q[:, 0], k[:, 0] = 160.0, -50.0  # 160 · 50 / √16 = 2000
-    hint = "Is the number that you fill with low enough?"
+    q[:, 0], k[:, 0] = 160.0, torch.where(mask[0], -50.0, blocked)  # 160 · 50 / √16 = 2000
     assert_attends(submission, reference, q, k, v, mask=mask, atol=2e-3, hint=hint)
 
 

@@ -243,11 +243,25 @@ def test_strong_hidden(submission, reference, rand):
 @pytest.mark.check(skill="stability", points=1, needs="test_pre_mask", stage="on very low scores")
 def test_low_scores(submission, reference, rand):
     """Blocks what the mask blocks even where all allowed scores are near -2000."""
+    low_scores(submission, reference, rand, rand(D, scale=0.1), rand(2, 5, D), rand.mask(5, 5))
+
+
+@pytest.mark.check(skill="stability", points=1, needs="test_low_scores", stage="where a blocked score is far ahead")
+def test_blocked_ahead(submission, reference, rand):
+    """Gives the allowed keys their weights even where a blocked score is far above theirs."""
+    mask, opposite = rand.mask(5, 5), torch.tensor([1.0, 1.0, -1.0, 1.0, 1.0]).unsqueeze(-1)
+    mask[:, 2], mask[:, 0] = False, True
+    # in the first of three heads token 2 has 32 - 2√2, and the others 32 + 2√2
+    x = opposite * torch.tensor([1.0, -0.5, -0.5]).repeat_interleave(D // 3) + rand(2, 5, D, scale=0.01)
+    low_scores(submission, reference, rand, torch.full((D,), 2.0), x, mask)
+
+
+def low_scores(submission, reference, rand, gamma, x, mask):
+    """Compare blocks whose keys are turned round: scores are near -2000."""
     state = numbers(reference, rand)
-    state["norm1.weight"] *= 0.1
-    state["norm1.bias"] = torch.full((D,), 32.0)  # 32 · 32 · 4 / √4 = 2048
+    state["norm1.weight"], state["norm1.bias"] = gamma, torch.full((D,), 32.0)  # 32 · 32 · 4 / √4 = 2048
     state["attn.wq.weight"], state["attn.wk.weight"] = torch.eye(D), -torch.eye(D)
-    assert_same_block((built(submission, state), built(reference, state)), rand(2, 5, D), rand.mask(5, 5))
+    assert_same_block((built(submission, state), built(reference, state)), x, mask)
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------

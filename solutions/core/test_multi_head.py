@@ -419,12 +419,27 @@ def test_attention_dtype_and_device(submission, reference, rand):
 )
 def test_attention_low_scores(submission, reference, rand):
     """Keeps blocked keys blocked where every score is near -2000."""
-    double = {"dtype": torch.float64}
-    x, eye = rand(2, 5, 8, scale=0.05, **double) + 32.0, torch.eye(8, **double)
-    # w_k turns the keys round, so all scores are 32 · 32 · 4 / √4 below zero
-    weights = (eye, -eye, weights_of(rand, 8, **double)[2], eye)
-    hint = "Is the number written over blocked scores low enough?"
-    assert_attends(submission, reference, x, *weights, 2, mask=rand.mask(5, 5), hint=hint)
+    x = rand(2, 5, 8, scale=0.05, dtype=torch.float64) + 32.0
+    low_scores(submission, reference, rand, x, rand.mask(5, 5), "Is the number written over blocked scores low enough?")
+
+
+@pytest.mark.check(
+    skill="stability", points=1, needs="test_attention_low_scores", function="multi_head_attention",
+    stage="where a blocked score is far ahead",
+)  # fmt: skip
+def test_attention_blocked_ahead(submission, reference, rand):
+    """Gives the allowed keys their weights even where a blocked score is far above theirs."""
+    x, mask = rand(2, 5, 8, scale=0.05, dtype=torch.float64) + 32.0, rand.mask(5, 5)
+    x[:, 2] -= 32.0  # its scores are near 0
+    mask[:, 2], mask[:, 0] = False, True
+    low_scores(submission, reference, rand, x, mask, "Is a blocked score the largest that softmax sees?")
+
+
+def low_scores(submission, reference, rand, x, mask, hint):
+    """Turn the keys of tokens near 32 round, so that their scores are 32 · 32 · 4 / √4 below zero."""
+    eye = torch.eye(8, dtype=torch.float64)
+    weights = (eye, -eye, weights_of(rand, 8, dtype=torch.float64)[2], eye)
+    assert_attends(submission, reference, x, *weights, 2, mask=mask, hint=hint)
 
 
 @pytest.mark.check(

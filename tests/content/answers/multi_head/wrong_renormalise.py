@@ -1,4 +1,4 @@
-# right: weights first, masked afterwards and divided by their sum again
+# wrong: at-mask-late
 import torch
 
 
