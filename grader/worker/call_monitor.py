@@ -73,6 +73,8 @@ def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
     threading.setprofile(profile)
     try:
         yield
+        if sys.getprofile() is not profile:  # Python takes away a profiler that cannot be called: no frame was left
+            raise RecursionError("maximum recursion depth exceeded, so nobody saw what was called after that")
     finally:
         sys.setprofile(before)
         threading.setprofile(None)

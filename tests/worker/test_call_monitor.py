@@ -172,6 +172,29 @@ def test_where_nothing_is_forbidden_nothing_is_changed():
     assert dict(vars(functional)) == before
 
 
+def recurse():
+    return recurse()
+
+
+def recurse_and_optimize(x):
+    """Take the profiler away, as Python does where its frame would be one too many."""
+    with suppress(RecursionError):
+        recurse()
+    torch.optim.SGD([x.requires_grad_()], lr=0.1).step()
+    return x
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_an_endless_recursion_does_not_end_the_watch(ahead):
+    """What is called after it was seen by nobody: the answer is an error, as that of the recursion itself."""
+    host = ModuleHost({"f": recurse_and_optimize}, ("SGD",), frozenset({__file__}))
+    reply = (
+        ask_ahead(host, X) if ahead else host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
+    )
+
+    assert reply["error"]["type"] == "RecursionError" and "nobody saw" in reply["error"]["text"]
+
+
 def test_a_refusal_is_told_even_if_it_was_swallowed():
     """An `except BaseException` in a learner's thread does not hide what was refused."""
     blocker = CallBlocker(FORBIDS)
