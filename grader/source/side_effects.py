@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from types import ModuleType
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import names_bound_by
+from grader.source.scopes import Definition, names_bound_by
 
 # fmt: off
 MODULES = frozenset({
@@ -121,12 +121,16 @@ class _Analysis:
         self.nodes = nodes_in(*body)
         self.classes: set[str] = set()  # of this source, and names imported from the learner's other ones
         self.modules: set[str] = set()  # names of the learner's other modules
+        self.lasting: set[str] = set()  # names of functions, modules and what is made at the top: all outlive a call
         self.uses: set[int] = set()  # ids of nodes where a class may stand: called, derived from, tested for, annotated
         self.selves: set[int] = set()  # ids of attributes of a method's own object
         self.inits: set[int] = set()  # ids of `super().__init__`, `nn.Module.__init__(self)`
         for node in self.nodes[:MAX_NODES]:
             if type(node) in NOTED:
                 self._note(node)
+        made_at_the_top = nodes_in(*(node for node in body if not isinstance(node, Definition)))
+        anywhere = [node for node in self.nodes if isinstance(node, Definition | ast.alias)]
+        self.lasting.update(name for node in (*made_at_the_top, *anywhere) for name in names_bound_by(node))
 
     def _note(self, node: ast.AST) -> None:
         if isinstance(node, ast.ClassDef):
@@ -203,7 +207,8 @@ class _Analysis:
         if owner in self.modules:
             return id(node) in self.uses and isinstance(node.ctx, ast.Load)
         if not isinstance(node.ctx, ast.Load):
-            return (bool(owner) or id(node.value) in self.selves) and name in TENSOR_ATTRIBUTES
+            passes = bool(owner) and owner not in self.lasting
+            return (passes or id(node.value) in self.selves) and name in TENSOR_ATTRIBUTES
         return not _is_far_reaching(name)
 
 

@@ -121,6 +121,10 @@ WILD = {
     "another way to say so": "import math as __name__\n",
     "a guard with another branch": "if __name__ == '__main__':\n    pass\nelse:\n    import os\n",
     "a match on a class": GO + "match torch:\n    case A():\n        pass\n",
+    "a gradient of a function": "def f(x):\n    f.grad = x\n",
+    "data of a module": "torch.data = print\n",
+    "data of a module, within a function": "def f(x):\n    torch.data = x\n",
+    "a gradient of what is made at the top": "kept = torch.ones(3)\ndef f(x):\n    kept.grad = x\n",
     "files": "open('/tmp/x', 'w')\n",
 }  # fmt: skip
 

@@ -66,13 +66,18 @@ class LessonChecks:
         return frozenset(heaviest.values()) | {each.name for each in light if draws.random() < SHARE_ASKED_TWICE}
 
     @cached_property
-    def compared_twice(self) -> list[Transcript]:
-        """The transcripts of the checks that are run twice, but of those that the reference itself answers otherwise.
+    def asked_ahead(self) -> list[Transcript]:
+        """The transcripts in the order in which checks run one by one: those of checks that are run twice stand twice.
 
-        The weights of a new model are such an answer: it would speak against every submission.
+        But not where the reference itself answers otherwise the second time: the weights of a new model are such an
+        answer, and would speak against every submission.
         """
+        return [each for name, each in self.transcripts.items() for _ in range(1 + (name in self._compared_twice))]
+
+    @cached_property
+    def _compared_twice(self) -> frozenset[str]:
         found = [check for check in self.checks if check.name in self.asked_twice]
-        return [self.transcript(check) for check in found if self._record(check).is_answered_as(self.transcript(check))]
+        return frozenset(each.name for each in found if self._record(each).is_answered_as(self.transcript(each)))
 
     def find_form_faults(self, check: Check, submission: CallableModule) -> frozenset[str]:
         """Return the faults of form that are all that a check has to find; empty if something else is wrong too."""

@@ -125,8 +125,7 @@ class LearnerFunctions(LoadedSubmission):
         self.submission, self.workers, self.device = submission, workers, device
         self.worker: Worker | None = None
         # their requests are sent when the submission is loaded
-        self._transcripts = list(checks.transcripts.values()) if prefetch else []
-        self._again = checks.compared_twice if prefetch else []
+        self._transcripts = checks.asked_ahead if prefetch else []
         self._timed_out = False
 
     @property
@@ -137,7 +136,7 @@ class LearnerFunctions(LoadedSubmission):
         worker, reply = self._load_in_worker()
         if self._transcripts:
             self.subject = PrefetchedModule(worker, self.kinds, lambda: self._load_plainly()[0])
-            self.subject.keep([*self._transcripts, *self._again], reply.get("replies"))
+            self.subject.keep(self._transcripts, reply.get("replies"))
         else:
             self.subject = self.make_subject(worker)
         self.subject.artefact, self.subject.told = self.submission.artefact, self.told
@@ -151,7 +150,7 @@ class LearnerFunctions(LoadedSubmission):
         self.expect_small_calls()
         worker.until = self.deadline + self.limits.probe_seconds
         sharing, lesson = self.workers.sharing, self.checks.lesson
-        self._transcripts, self._again, self.subject = [], [], None  # what is asked later is asked of one unwatched
+        self._transcripts, self.subject = [], None  # what is asked later is asked of one unwatched
         reply = load_submission(worker, lesson, self.submission, self.device, shared=sharing, watched=True)
         return RemoteModule(worker, self.kinds) if "found" in reply else None
 
@@ -187,7 +186,7 @@ class LearnerFunctions(LoadedSubmission):
 
     def _load_plainly(self) -> tuple[Worker, dict[str, Any]]:
         """Load without sending requests ahead: sent one by one, they show which the worker died of, or printed in."""
-        self._transcripts, self._again = [], []
+        self._transcripts = []
         if self.worker is not None:
             self.worker.close()  # not given back: it would be taken again, and a warning is printed once in a process
             self.worker = None
@@ -227,5 +226,5 @@ class LearnerFunctions(LoadedSubmission):
             self.device,
             shared=self.workers.sharing,
             seconds=min(MAX_SECONDS, worker.patience) if self._transcripts else None,
-            **sequences_of(self._transcripts, self._again),
+            **sequences_of(self._transcripts),
         )

@@ -33,13 +33,14 @@ def may_be_asked_ahead(submission: Submission) -> bool:
     return has_no_side_effects(submission.sources, own) and is_pure(submission.sources)
 
 
-def sequences_of(transcripts: Sequence[Transcript], again: Sequence[Transcript] = ()) -> dict[str, Any]:
-    """Return what a message asks: transcripts, and those that are asked a second time, as far as they fit.
+def sequences_of(transcripts: Sequence[Transcript]) -> dict[str, Any]:
+    """Return what a message asks: as many of the first transcripts as fit.
 
-    The second time the generators of random numbers have another of the `seeds`.
+    One that stands there twice is asked twice, the second time with another of the `seeds` of random numbers.
     """
-    sequences = _requests_of([*transcripts, *again])
-    return {"sequences": sequences, "seeds": [int(number >= len(transcripts)) for number in range(len(sequences))]}
+    sequences = _requests_of(transcripts)
+    pairs = zip(transcripts[: len(sequences)], [None, *transcripts], strict=False)
+    return {"sequences": sequences, "seeds": [int(transcript is before) for transcript, before in pairs]}
 
 
 def _requests_of(transcripts: Iterable[Transcript]) -> list[EncodedValue]:
