@@ -28,6 +28,8 @@ mistake("tt-tokens-apart", "Each score's gradient knows its own token alone: the
         second="slope * g * v2")
 mistake("tt-second-sign", "The gradient of the second score has the sign of the first.",
         "What token 1 gains token 2 loses: the second is the negative of the first.", second="slope * pull")
+mistake("tt-second-sign", "dk2 has the sign of dk1.", "What token 1 gains token 2 loses: ds2 = −ds1.", coding="dk2",
+        two_keys="dk1, dk2 = ds1 * q, -ds2 * q")
 mistake("tt-g-forgotten", "The gradients of the scores lack the factor g.", "The chain begins with g: ∂loss/∂a = "
         "g · (v1 − v2).", gain="v1 - v2")
 mistake("tt-dv-without-g", "The gradients of the values lack the factor g.", "dv1 = g · a.",
