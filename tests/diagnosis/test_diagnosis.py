@@ -206,17 +206,20 @@ def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):
     assert {found.id for found in result.mistakes} == {"at-mask-transposed", "at-softmax-queries", "at-no-scale"}
 
 
-def test_a_function_that_waits_for_another_one_is_told_nothing_else(launcher):
-    """`readings` calls the wrong `gradient_by_row`: what comes out of it is said of the latter alone."""
+@pytest.mark.parametrize(
+    ("answer", "mistake"), [("scale_once", "sc-scale-not-in-gradient"), ("extra_scale", "sc-scale-on-top")]
+)
+def test_a_function_that_waits_for_another_one_is_told_nothing_else(launcher, answer, mistake):
+    """`readings` calls the wrong `gradient_by_row`: nothing is said of it, also where mistakes of its own would fit."""
     from grader.model import Submission
 
-    path = ROOT / "tests/content/answers/score_scaling/wrong_scale_once.py"
+    path = ROOT / f"tests/content/answers/score_scaling/wrong_{answer}.py"
     submission = Submission("score_scaling", str(path), path.read_text())
     lesson = course().lessons["score_scaling"]
 
     result = run_judge(launcher, "score_scaling", lambda judge: judge.examine(lesson, submission, 3), known=True)
 
-    assert [found.id for found in result.mistakes] == ["sc-scale-not-in-gradient"]
+    assert [found.id for found in result.mistakes] == [mistake]
     told = [each for each in result.weaknesses if each.startswith("`readings`")]
     assert len(told) == 1 and "Not run before this passes" in told[0], told
     assert not any(example.call.startswith("readings") for example in result.counterexamples)

@@ -100,8 +100,7 @@ def _state_of(results: Sequence[CheckResult]) -> str:
 
 def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Diagnosis) -> None:
     bad = _failures_of(function, finding.checks)
-    explained = diagnosis.named or diagnosis.format_note
-    if not explained and all(check.outcome == "skipped" for check in bad):
+    if all(check.outcome == "skipped" for check in bad):
         finding.stages += _quote(function, bad)  # it waits for another function, whose faults show in its answers
         return
     finding.named += diagnosis.named
