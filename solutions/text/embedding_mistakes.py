@@ -53,8 +53,6 @@ mistake("emb-not-a-parameter", "The table is a buffer: it is saved with the mode
         "Make it a parameter: `self.weight = nn.Parameter(...)`.", table="self.register_buffer('weight', table); pass")
 mistake("emb-not-a-parameter", "The table is a plain tensor: it is neither saved with the model nor ever trained.",
         "Make it a parameter: `self.weight = nn.Parameter(...)`.", coding="plain", only=NAMES, table="table")
-mistake("emb-detached", "No gradient reaches the table: it was made with `requires_grad=False`.",
-        "Take that out: `nn.Parameter(table)`.", coding="frozen", table="nn.Parameter(table, requires_grad=False)")
 mistake("emb-other-name", "The table lies inside another module, so that its name has a dot in it (`table.weight`).",
         "Make `weight` a parameter of your own module, or derive your class from nn.Embedding.", coding="inside",
         only=NAMES, version=Inside)
@@ -107,7 +105,9 @@ mistake("emb-normalised", "The vectors are scaled to length 1.", "Give the rows 
 mistake("emb-normalised", "Vectors that are longer than 1 are shortened to it.", "Take out `max_norm`.",
         coding="max_norm", result="value / value.norm(dim=-1, keepdim=True).clamp(min=1.0)")
 mistake("emb-detached", "No gradient reaches the table: its rows are taken from `weight.data` or under no_grad, or it "
-        "needs none.", "Take them from the parameter itself: `self.weight[ids]`.", look="self.weight.data[ids]")
+        "was made with `requires_grad=False`.", "Take them from the parameter itself, `self.weight[ids]`, and make it "
+        "with `nn.Parameter(table)`.", look="self.weight.data[ids]")
+mistake("emb-detached", coding="frozen", table="nn.Parameter(table, requires_grad=False)")
 mistake("emb-gradient-averaged", "The gradient of an id is averaged over its places.", "Take out `scale_grad_by_freq`: "
         "gradients add up.", look="F.embedding(ids, self.weight, scale_grad_by_freq=True)")
 mistake("emb-one-hot-int", "The one-hot vectors are whole numbers, and torch multiplies no whole numbers with floats.",
