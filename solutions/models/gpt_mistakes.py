@@ -51,6 +51,12 @@ def by_name(found):
     return {name: found.get(name) for name in ("tables", *(name for name in SHAPES if name not in TABLES))}
 
 
+def how_many_tables(made):
+    """How many tables are left of two that differ."""
+    held = made.state()["state"]
+    return len({str(held[name]) for name in TABLES if name in held})
+
+
 IDS = torch.arange(8).view(2, 4)
 gpt.ask("in training mode", IDS, by=of_model(*SIZES, by=is_alike_in_training), state=numbers, aside=True)
 gpt.ask("on another device", IDS, by=of_model(*SIZES, by="on_fake_device"), see=lambda found: found[1], state=numbers,
@@ -58,6 +64,7 @@ gpt.ask("on another device", IDS, by=of_model(*SIZES, by="on_fake_device"), see=
 gpt.ask("in its gradients", torch.tensor([[1, 4, 1], [7, 0, 9]]), by=of_model(*SIZES, by="gradients"), see=by_name,
         wrt=[], weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=SLOPES)  # fmt: skip
 gpt.ask("the names", *SIZES, by=read_names, state=numbers)
+gpt.ask("two tables are loaded", by=of_model(*SIZES, by=how_many_tables), state=draw_numbers, stage="")
 
 
 # --- what expressions below use ---------------------------------------------------------------------------------------
@@ -159,6 +166,9 @@ alone("gp-head-bias", "The head has a bias; nothing is loaded into it, for the s
 TIE = "Write `self.head.weight = self.tok.weight`: one parameter under two names."
 mistake("gp-tying-copied", "The head has a table of its own: equal to the tokens' at first, and moved apart from it by "
         "training.", TIE, tie="self.head.weight = nn.Parameter(self.tok.weight.detach().clone())")
+alone("gp-tying-copied", "tok.weight and head.weight are two parameters on the same numbers: each has a gradient of "
+      "its own, and an optimizer moves the numbers twice.", TIE, coding="shared numbers",
+      tie="self.head.weight = nn.Parameter(self.tok.weight)")
 alone("gp-tying-missing", "The state dict has no head.weight.", "Make `head` an nn.Linear without bias, and tie it: "
         "`self.head.weight = self.tok.weight`.", only=NAMES, head="nn.Identity()", tie="",
         logits="x @ self.tok.weight.T")
