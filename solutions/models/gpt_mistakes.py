@@ -103,7 +103,7 @@ TOO_LONG = "Begin forward with `if ids.size(1) > max_len: raise ValueError(...)`
 alone("lp-no-check", "A text that is too long ends in an error of torch's.", TOO_LONG, too_long="False")
 alone("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, coding="index", too_long="False",
         place="x + self.pos.weight[torch.arange(length)]")
-alone("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
+mistake("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
         coding="assert", too_long="length > longest and (_ for _ in ()).throw(AssertionError())")
 alone("lp-clamped", "Tokens that have no place silently get the last row again and again.", TOO_LONG,
         too_long="False", place="x + self.pos.weight[torch.arange(length).clamp(max=longest - 1)]")
