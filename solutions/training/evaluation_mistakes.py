@@ -75,6 +75,7 @@ TOKENS = "Add up the losses of all tokens and their number, and divide once at t
 MEAN = "(loss.item() / max(tokens, 1))"
 mistake("ev-mean-of-means", "The batches' means are averaged: a token of a small batch counts more than one of a large "
         "batch.", TOKENS, add=f"total += {MEAN}", number="count += 1")
+mistake("ev-mean-of-means", coding="of those that count", add=f"total += {MEAN}", number="count += tokens > 0")
 mistake("ev-mean-by-rows", "The batches' means are weighted by their number of texts, not of tokens.", TOKENS,
         add=f"total += {MEAN} * len(inputs)", number="count += len(inputs)")
 mistake("ev-ignored-counted", "Targets of −100 are counted: the sum is right, and is divided by too much.",
