@@ -32,6 +32,8 @@ mistake("lr-from-zero", "The warm-up is one step ahead: max_lr is reached at war
         "Steps count from 1: max_lr · step / warmup.", coding="ahead", rise="max_lr * (step + 1) / warmup")
 mistake("lr-from-zero", "The warm-up never comes to max_lr: it divides by warmup + 1.",
         "Divide by warmup.", coding="one more", rise="max_lr * step / (warmup + 1)")
+mistake("lr-from-zero", "The warm-up counts from 0: (step + 1) / (warmup + 1) is ahead until it comes to max_lr.",
+        "Steps count from 1: max_lr · step / warmup.", coding="both", rise="max_lr * (step + 1) / (warmup + 1)")
 mistake("lr-from-min", "The warm-up begins at min_lr and not at 0.", "It is max_lr · step / warmup.",
         rise="min_lr + (max_lr - min_lr) * step / warmup")
 mistake("lr-integer-division", "step // warmup is a whole number: the rate is 0 until the warm-up ends.",
@@ -48,6 +50,9 @@ mistake("lr-warmup-in-cosine", "The cosine counts from step 0: when the warm-up 
         "Begin it where the warm-up ends: (step − warmup) / (total − warmup).", done="step / total")
 mistake("lr-jump", "The cosine is as long as the whole run: it begins at the right place and never comes to its end.",
         "Divide by total − warmup.", done="(step - warmup) / total")
+mistake("lr-jump", "The cosine is as long as the whole run: it ends at warmup + total, and not at total.",
+        "`total` counts the warm-up, too: divide by total − warmup.", coding="goes on", done="(step - warmup) / total",
+        over="step >= total + warmup")
 mistake("lr-full-period", "It is a whole cosine: down to min_lr at the middle, and up again.",
         "Take half a period: cos(π · s).", share="0.5 * (1 + math.cos(2 * math.pi * done))")
 mistake("lr-quarter", "It is a quarter of a cosine: steep at the end.", "Take half a period: ½ (1 + cos(π · s)).",
@@ -74,6 +79,7 @@ mistake("lr-rises-after-total", "Behind the end the cosine goes on: the rate ris
         "min_lr.",
         over="False")
 mistake("lr-zero-after-total", "Behind the end the rate is 0.", "From total on it is min_lr.", rest="0.0")
+mistake("lr-zero-after-total", coding="one step later", over="step > total", rest="0.0")
 mistake("lr-stays-at-max", "Behind the end the rate is max_lr.", "From total on it is min_lr.", rest="max_lr")
 
 # --- just as right
