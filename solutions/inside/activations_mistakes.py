@@ -20,6 +20,7 @@ swiglu.example(torch.stack([X[:2], X[2:]]), W, 2 * W, W.T)
 
 # fmt: off
 mistake, right = gelu.mistake, gelu.alternative
+HALF = "0.5 * (1 + bent)"
 EXACT = "The exact form is x · Φ(x) = x · ½(1 + erf(x/√2))."
 mistake("ge-tanh-for-exact", "You always give the tanh form, which is up to 5e-4 off: the exact one is asked for where "
         "`approximate` is \"none\".", EXACT, form="True")
@@ -31,6 +32,8 @@ for id, name, share in (("ge-sigmoid", "x·σ(1.702x), another approximation of 
                         ("ge-silu", "x·σ(x), which is SiLU", "torch.sigmoid(x)"),
                         ("ge-relu", "ReLU: all or nothing", "(x > 0).to(x.dtype)")):
     mistake(id, f"You compute {name}.", EXACT, share=share)
+mistake("ge-sigmoid", "You compute x·σ(1.702x), another approximation of GELU, for the exact form.", EXACT,
+        coding="exact form", share=f"torch.sigmoid(1.702 * x) if approximate == 'none' else {HALF}")
 mistake("ge-leaky-relu", "You compute a leaky ReLU.", EXACT, share="torch.where(x > 0, 1.0, 0.01).to(x.dtype)")
 mistake("ge-erf-scale", "The argument of erf is x and not x/√2: the bend is too sharp.", "Divide x by √2.",
         erf="torch.erf(x)")
@@ -39,6 +42,10 @@ mistake("ge-erf-scale", "The argument of erf is x/2 and not x/√2: the bend is 
 mistake("ge-erf-scale", "The argument of erf is √2·x and not x/√2.", "Divide x by √2.", coding="times",
         erf="torch.erf(x * math.sqrt(2))")
 mistake("ge-no-half", "The ½ is missing: everything is twice too large.", "Write ½ · (1 + …).", share="1 + bent")
+mistake("ge-no-half", "The ½ of the exact form is missing: all is twice too large.", coding="exact form",
+        share=f"1 + bent if approximate == 'none' else {HALF}")
+mistake("ge-no-half", "The ½ of the tanh form is missing: all is twice too large.", coding="tanh form",
+        share=f"1 + bent if approximate == 'tanh' else {HALF}")
 mistake("ge-no-one", "The 1 is missing: x · ½ · erf(…) is the same on both sides of 0.", "Write ½ · (1 + …).",
         share="0.5 * bent")
 mistake("ge-phi-not-times-x", "You give Φ(x) and do not multiply it with x.", "Multiply with x.", times="share")
