@@ -71,6 +71,11 @@ mistake("bl-missing-norm", "The norms are not used.", "Norm what a branch reads 
 mistake("bl-norm-on-branch-output", "What a branch gives is normed, and then added.", "Norm what it reads (pre-LN) or "
         "the whole sum (post-LN).", alone=True, pre_sum="here + norm(branch(here))",
         post_sum="here + norm(branch(here))", post_norm="total")
+mistake("bl-norm-on-branch-output", "In post-LN what a branch gives is normed, and then added.", "Norm the whole sum: "
+        "`norm(x + branch(x))`.", alone=True, coding="post-LN", post_sum="here + norm(branch(here))", post_norm="total")
+mistake("rs-norm-on-stream", "In pre-LN the stream is normed, and the branch reads it as it is: norm(x) + f(x).",
+        "Norm a copy for the branch, and add to the stream: `x + branch(norm(x))`.", alone=True,
+        pre_sum="read + branch(here)")
 mistake("bl-shared-norm", "The first norm is used for all branches.", "Take the norms in turn: `zip(branches, norms)`.",
         loop="[(branch, norms[0]) for branch in branches]")
 mistake("rs-one-branch", "The first branch is called again and again.", "Take the branches in turn: `zip(branches, "
