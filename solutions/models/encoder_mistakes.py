@@ -107,8 +107,9 @@ mistake("en-padding-ignored", "No padding is hidden: every token reads that of i
 mistake("en-padding-zeroed", "The vectors of the padding are set to 0, and not hidden: their keys still get a share of "
         "the weights.", HIDE, mask="None",
         place="(x + self.pos.weight[:length]) * shares(ids, lengths)")
+alone("en-padding-zeroed", coding="behind each block", mask="None", through="block(x, mask) * shares(ids, lengths)")
 alone("en-first-block-masked", "Only the first block gets the mask: through the others padding is read.",
-      "Pass the mask to every block.", through="x = block(x, mask)\nmask = torch.ones_like(mask)")
+      "Pass the mask to every block.", through="x = block(x, mask)\nmask = None")
 mistake("en-mask-from-ids", "Token 0 is taken for padding: here it is a token like all others, and the lengths "
         "alone say what is padding.", "Make the mask of the lengths: `padding_mask(lengths, T)`.",
         given="True", mask="(ids != 0)[:, None, None, :]")
