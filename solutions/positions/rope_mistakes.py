@@ -105,6 +105,7 @@ mistake("ro-head-axis", "The angle follows the axis before the tokens, the heads
         "d_head), an error where there are fewer or more heads than tokens.",
         "Here the tokens are the axis before the last: cos and sin have the shape (T, d_head/2), which broadcasts.",
         angles="(positions.unsqueeze(1) * rates).unsqueeze(1)")
+mistake("ro-head-axis", coding="four axes", angles="positions.view(-1, *[1] * (1 + (x.dim() == 4))) * rates")
 mistake("ro-fixed-table", "The table of angles has 1024 rows, and farther positions end in an error.",
         "Compute the angles from `positions`.",
         angles="(torch.arange(1024, device=x.device).unsqueeze(1) * rates)[positions]")

@@ -66,6 +66,7 @@ mistake("lp-other-name", "The table is a parameter of another name.", "Call it `
 mistake("lp-by-batch", "You count the places along the batch: text b gets row b, in all its tokens.",
         "Token t gets row t: `self.weight[:x.size(1)]`.", length="x.size(0)",
         rows="self.weight[:length].unsqueeze(1)")
+mistake("lp-by-batch", coding="the check is right", rows="self.weight[:x.size(0)].unsqueeze(1)")
 mistake("lp-by-batch", "You take as many rows as there are texts, and not as there are tokens.", coding="no axis added",
         suggests="Token t gets row t: `self.weight[:x.size(1)]`.", length="x.size(0)")
 for row, which in (("0", "first"), ("length - 1", "last"), ("length", "next")):
