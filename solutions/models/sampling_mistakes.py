@@ -35,6 +35,9 @@ mistake("gn-temperature-multiplied", "You multiply the logits by the temperature
 mistake("gn-temperature-on-probs", "You divide the probabilities by the temperature: they no longer sum to 1.",
         "Divide the logits, before the softmax.", scale="logits", normalise="torch.softmax(scaled, dim=-1) / "
         "temperature")
+mistake("gn-temperature-on-probs", "You divide the probabilities by the temperature: they sum to 1 only where top_k or "
+        "top_p mend it.", coding="top_k mends it", scale="logits",
+        normalise="torch.softmax(scaled, dim=-1) / (temperature if top_k is None else 1)")
 mistake("gn-temperature-ignored", "The temperature changes nothing: it is not used, or it divides probabilities that "
         "are "
         "made to sum to 1 again afterwards.", "Divide the logits by it, before the softmax.", scale="logits")
