@@ -20,7 +20,8 @@ def read(value):
         return value
     if math.isnan(norm):
         return "NaN"
-    return clipped, norm if norm < HUGE else f"about 1e{round(math.log10(norm))}"
+    # float32 has seven digits
+    return clipped, float(f"{norm:.5g}") if norm < HUGE else f"about 1e{round(math.log10(norm))}"
 
 
 clip = MistakeSet("clip_gradients", globals(), read=read)
@@ -52,6 +53,7 @@ mistake("cl-sum-of-norms", "The norms of the gradients are added: together they 
 mistake("cl-no-root", "The root is missing: you compare the square of the norm with max_norm.", "Take the root of "
         "the sum "
         "of squares.", norm="total")
+mistake("cl-no-root", coding="a tiny number", norm="total", factor="max_norm / (norm + 1e-6)")
 mistake("cl-max-abs", "The norm is the largest number among all gradients.", JOINT,
         norm="torch.stack([grad.abs().max() for grad in kept]).max()")
 mistake("cl-max-abs", "The norm is the largest number among all gradients.", JOINT, coding="Python's max",
