@@ -85,6 +85,8 @@ mistake("ce-fixed-ignore-index", "You leave out -100, whatever `ignore_index` wa
 mistake("ce-fixed-ignore-index", "You leave out every target below 0, whatever `ignore_index` was asked for.",
         "Compare the targets with `ignore_index`, which may be a class.", coding="negative",
         counted="targets >= 0", classes="targets.clamp(min=0)")
+mistake("ce-class-0-left-out", "Targets of class 0 are left out besides: it is a class like any other.",
+        "Leave out `ignore_index` alone.", counted="(targets != ignore_index) & (targets != 0)")
 mistake("ce-mean-over-all", "You set the losses of positions that do not count to 0, and then divide by the number of "
         "all positions: padding makes the loss look better.",
         "Divide the sum by the number of positions that count.", reduce="losses.where(counted, 0).mean()")
