@@ -106,6 +106,8 @@ batch("bat-window-too-long", "The windows have T + 1 ids.", "Cut T: `data[s : s 
 batch("bat-window-too-short", "The windows have T − 1 ids: T ids were cut, and inputs and targets made of them.",
       "Cut T + 1 ids, and make `window[:-1]` and `window[1:]` of them.", inputs="data[places][:, :-1]",
       targets="data[places][:, 1:]")
+batch("bat-window-too-short", "The targets have T − 1 ids: the last input has no target.", BY_ONE, coding="targets",
+      targets="data[places + 1][:, :-1]")
 batch("bat-transposed", "The windows stand in columns: (T, B).", "Row b is window b: (B, T).",
       give="inputs.t(), targets.t()")
 batch("bat-flattened", "The windows are put one behind the other.", "Keep an axis for each: (B, T).",
