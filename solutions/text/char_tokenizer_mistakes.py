@@ -148,6 +148,8 @@ mistake("tok-code-points", "The ids are Unicode's numbers (`ord`), and not 0 …
 # --- the numbers
 mistake("tok-off-by-one", "The ids begin at 1.", "Begin at 0: `enumerate(alphabet)`.",
         number="{char: id + 1 for id, char in numbered}", back='["", *alphabet]')
+mistake("tok-off-by-one", coding="dict", number="{char: id + 1 for id, char in numbered}",
+        back="dict(enumerate(alphabet, 1))")
 mistake("tok-off-by-one", "`encode` gives ids from 1 on, `decode` takes them from 0 on.",
         "Begin at 0 in both: `enumerate(alphabet)`.", coding="encode only",
         number="{char: id + 1 for id, char in numbered}")
