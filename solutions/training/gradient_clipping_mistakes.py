@@ -53,7 +53,6 @@ mistake("cl-sum-of-norms", "The norms of the gradients are added: together they 
 mistake("cl-no-root", "The root is missing: you compare the square of the norm with max_norm.", "Take the root of "
         "the sum "
         "of squares.", norm="total")
-mistake("cl-no-root", coding="a tiny number", norm="total", factor="max_norm / (norm + 1e-6)")
 mistake("cl-max-abs", "The norm is the largest number among all gradients.", JOINT,
         norm="torch.stack([grad.abs().max() for grad in kept]).max()")
 mistake("cl-max-abs", "The norm is the largest number among all gradients.", JOINT, coding="Python's max",
