@@ -237,7 +237,7 @@ def test_tied(submission, reference, rand):
     state, ids, weights = numbers(reference, rand), rand.integers(0, V, 2, 3), rand(2, 3, V)
     found = built(submission, state).gradients(ids, wrt=[], weights=weights) or {}
     if {"tok.weight", "head.weight"} <= found.keys():
-        fail("tok.weight and head.weight are two parameters: training would move them apart. They must be one.")
+        fail("tok.weight and head.weight are two parameters: each is trained by itself. They must be one.")
 
 
 @pytest.mark.check(skill="gradients", points=2, needs="test_several_tokens", stage="in its gradients")
