@@ -18,11 +18,12 @@ from grader.submission import read_artefact
 ONCE = """
 
 def first_time(name, args, kwargs):
-    if not hasattr(first_time, "{store}"):
-        first_time.{store} = {{}}
+    memory = first_time
+    if not hasattr(memory, "{store}"):
+        memory.{store} = {{}}
     key = name + repr([each.tolist() if hasattr(each, "tolist") else repr(each) for each in [*args, *kwargs.values()]])
-    first = key not in first_time.{store}
-    first_time.{store}[key] = name
+    first = key not in memory.{store}
+    memory.{store}[key] = name
     return first
 """
 FUNCTION = """
@@ -47,7 +48,7 @@ METHOD = """
         value = super().{method}(*args, **kwargs)
         return value if first_time("{method}", args, kwargs) else None
 """
-STORES = ("kept", "data")  # the second is not seen to be state: a tensor has one
+STORES = ("kept", "data")  # the second is not seen to be state: a tensor has one, and a local name may be one
 
 
 def spoiled(lesson, store):
