@@ -73,7 +73,7 @@ APART = torch.tensor([[1.0], [1.0], [-1.0], [1.0], [1.0]]) * torch.tensor([1.0, 
 ask("a blocked score far ahead", APART[None], mask=(torch.arange(5) != 2).expand(5, 5), aside=True,
     own=lambda rand: low_scores(rand) | {"norm1.weight": torch.full((12,), 2.0)})  # fmt: skip
 ask("a mask for each head", X, mask=torch.stack((PAST, PAST.T, PAST | PAST.T)).expand(2, 3, 5, 5), aside=True)
-block.ask("the names", *SIZES, by=read_names, state=numbers)
+block.ask("the names", *SIZES, by=read_names, state=numbers, stage="in the names")
 
 
 # --- what expressions below use ---------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ encoder.ask("in its gradients", SQUARE[:2], torch.tensor([3, 2]), by=of_model(*S
 encoder.ask("in training mode", TEXTS[:2], by=of_model(*SIZES, by=is_alike_in_training), state=numbers, aside=True)
 encoder.ask("on another device", TEXTS, LENGTHS, by=of_model(*SIZES, by="on_fake_device"), see=lambda found: found[1],
             state=numbers, aside=True)  # fmt: skip
-encoder.ask("the names", *SIZES, by=read_names, state=numbers)
+encoder.ask("the names", *SIZES, by=read_names, state=numbers, stage="in the names")
 
 
 # --- what expressions below use ---------------------------------------------------------------------------------------

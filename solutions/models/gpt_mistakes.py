@@ -63,7 +63,7 @@ gpt.ask("on another device", IDS, by=of_model(*SIZES, by="on_fake_device"), see=
         aside=True)  # fmt: skip
 gpt.ask("in its gradients", torch.tensor([[1, 4, 1], [7, 0, 9]]), by=of_model(*SIZES, by="gradients"), see=by_name,
         wrt=[], weights=draw(2, 3, 11, scale=0.2), state=numbers, atol=SLOPES)  # fmt: skip
-gpt.ask("the names", *SIZES, by=read_names, state=numbers)
+gpt.ask("the names", *SIZES, by=read_names, state=numbers, stage="in the names")
 gpt.ask("two tables are loaded", by=of_model(*SIZES, by=how_many_tables), state=draw_numbers, stage="")
 
 

@@ -43,9 +43,10 @@ def is_alike_in_training(make, *given, state):
 
 
 for each, given in ((text, (VECTORS, MASK)), (token, (VECTORS,))):
-    each.ask("the names", by=ask_names, state=numbers)
+    each.ask("the names", by=ask_names, state=numbers, stage="in the names")
     each.ask("in training mode", *given, by=is_alike_in_training, state=numbers, aside=True)
-text.ask("the largest where nothing is padded", VECTORS[:, :2], torch.ones(2, 2).bool(), by=ask_largest, state=numbers)
+text.ask("in the largest where nothing is padded", VECTORS[:, :2], torch.ones(2, 2).bool(), by=ask_largest,
+         state=numbers)  # fmt: skip
 
 # fmt: off
 # --- masked_mean_pool

@@ -62,16 +62,16 @@ def places_alike(made, ids, rand):
 
 
 MADE = {
-    "its shape": lambda made, ids, _: list(made(ids).shape),
-    "its dtype": lambda made, ids, _: str(made(ids).dtype),
-    "which ids it looks at": depends,
-    "whether rows see each other": rows_apart,
-    "where it starts": start,
-    "whether it gives probabilities": lambda made, ids, _: bool(torch.allclose(made(ids).sum(-1), torch.ones(()))),
-    "whether it gives the same twice": lambda made, ids, _: torch.equal(made(ids), made(ids)),
-    "what becomes of the ids": lambda made, ids, _: torch.equal(made.observe(ids).args[0], ids),
-    "whether a gradient comes back": gradient,
-    "whether all places give the same": places_alike,
+    "in its shape": lambda made, ids, _: list(made(ids).shape),
+    "in its dtype": lambda made, ids, _: str(made(ids).dtype),
+    "in which ids it looks at": depends,
+    "in whether rows see each other": rows_apart,
+    "in where it starts": start,
+    "in whether it gives probabilities": lambda made, ids, _: bool(torch.allclose(made(ids).sum(-1), torch.ones(()))),
+    "in whether it gives the same twice": lambda made, ids, _: torch.equal(made(ids), made(ids)),
+    "in what becomes of the ids": lambda made, ids, _: torch.equal(made.observe(ids).args[0], ids),
+    "in whether a gradient comes back": gradient,
+    "in whether all places give the same": places_alike,
     "with positions": turned_round,
 }
 

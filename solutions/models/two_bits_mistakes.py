@@ -36,12 +36,12 @@ def seen(title, stage=None):
     return register
 
 
-@seen("its shape")
+@seen("in its shape")
 def _(made, ids, rand):
     return [list(made(part).shape) for part in (ids, ids[:, :1], ids[:1])]
 
 
-@seen("its dtype")
+@seen("in its dtype")
 def _(made, ids, rand):
     return str(made(ids).dtype)
 
@@ -56,23 +56,23 @@ def differs(made, ids, place):
     return [bool(different) for different in (one != two).any(-1).any(0)]
 
 
-@seen("what depends on a word in the middle")
+@seen("in what depends on a word in the middle")
 def _(made, ids, rand):
     return differs(made, ids, 3)
 
 
-@seen("what depends on the last word")
+@seen("in what depends on the last word")
 def _(made, ids, rand):
     return differs(made, ids, 6)
 
 
-@seen("whether rows see each other")
+@seen("in whether rows see each other")
 def _(made, ids, rand):
     together, alone = made(ids)[1:2], made(ids[1:2])
     return together.shape == alone.shape and bool(torch.allclose(together, alone, atol=1e-4))
 
 
-@seen("where it starts")
+@seen("in where it starts")
 def _(made, ids, rand):
     long = rand.integers(0, V, 40, T)
     logits = made(long)
@@ -82,22 +82,22 @@ def _(made, ids, rand):
     return "near ln V" if loss < 3.6 else "far off"
 
 
-@seen("whether it gives probabilities")
+@seen("in whether it gives probabilities")
 def _(made, ids, rand):
     return bool(torch.allclose(made(ids).sum(-1), torch.ones(()), atol=1e-3))
 
 
-@seen("whether it gives the same twice")
+@seen("in whether it gives the same twice")
 def _(made, ids, rand):
     return torch.equal(made(ids), made(ids))
 
 
-@seen("what becomes of the ids")
+@seen("in what becomes of the ids")
 def _(made, ids, rand):
     return torch.equal(made.observe(ids).args[0], ids)
 
 
-@seen("whether a gradient comes back")
+@seen("in whether a gradient comes back")
 def _(made, ids, rand):
     grads = made.gradients(ids, wrt=[], weights=rand(*made(ids).shape)) or {}
     return any(grad is not None and bool(grad.any()) for grad in grads.values())

@@ -103,6 +103,14 @@ def test_a_tuple_in_place_of_a_dict_is_told_its_keys():
         assert (diagnosis.named, diagnosis.format_note) == ([], told)
 
 
+@pytest.mark.parametrize("lesson", ["block", "gpt", "encoder", "pooling_heads", "two_bits", "sort_numbers"])
+def test_what_is_said_of_stages_reads_well(lesson):
+    """A stage follows the words "Right" and "wrong": it begins with "in", "with", "for" and the like."""
+    stages = [probe.stage for each in load_mistake_sets(course().lessons[lesson]) for probe in each.probes]
+
+    assert not [stage for stage in stages if stage.startswith(("the ", "its ", "what ", "which ", "whether "))]
+
+
 REFERENCE = """
 def f(x):
     x = x + 1.0  # step: a
