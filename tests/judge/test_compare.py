@@ -156,6 +156,17 @@ def test_regular_differences_are_recognised(actual, expected, words):
     assert words in " ".join(fact.says for fact in find_patterns(actual, expected, SIZES))
 
 
+def test_a_small_factor_is_not_explained_by_an_axis():
+    """Twice or half as much has many reasons, and some axis has size 2 by chance; the root of a size is told."""
+    for factor, sizes, words in [
+        (2.0, {2: "the first axis of `x`"}, "2 times what is expected: a constant"),
+        (0.5, {2: "the first axis of `x`"}, "0.5 times what is expected: a constant"),
+        (2.0, {4: "the last axis of `q`"}, "2 times what is expected (√4, and 4 is the last axis of `q`)"),
+        (6.0, {6: "the last axis of `q`"}, "6 times what is expected (6 is the last axis of `q`)"),
+    ]:
+        assert words in find_patterns(CUBE * factor, CUBE, sizes)[0].says
+
+
 def test_irregular_differences_are_not_explained_away():
     """Noise gives no finding at all."""
     noise = torch.randn(4, 4, generator=torch.Generator().manual_seed(2))

@@ -8,6 +8,7 @@ from typing import Any
 
 RTOL = 1e-3
 SIZE_RTOL = 3e-4  # how near a constant has to be to one that a size explains
+SMALL = 4  # a factor of up to so much, or a part, is there for many a reason, and equals some axis by chance
 Sizes = Mapping[int, str]  # what each size of the inputs is: "the last axis of `q`"
 
 
@@ -22,8 +23,9 @@ def _known_constants(sizes: Sizes) -> Iterator[tuple[float, str]]:
     yield 180 / math.pi, "180/π: radians where degrees are meant"
     for size, owner in sizes.items():
         if size > 1:
-            yield float(size), f"{size} is {owner}"
-            yield 1 / size, f"1/{size}, and {size} is {owner}"
+            if size > SMALL:
+                yield float(size), f"{size} is {owner}"
+                yield 1 / size, f"1/{size}, and {size} is {owner}"
             yield math.sqrt(size), f"√{size}, and {size} is {owner}"
             yield 1 / math.sqrt(size), f"1/√{size}, and {size} is {owner}"
 
