@@ -18,6 +18,7 @@ from grader.judge.course_answers import CourseAnswers, load_mistake_sets
 from grader.judge.diagnosis.mistake_outputs import PROBE_SEED, MistakeMatcher, observe
 from grader.judge.diagnosis.mistake_set import MistakeSet
 from grader.judge.diagnosis.name_mistake import Diagnostician
+from grader.judge.diagnosis.output_format import reformat
 
 LESSONS = [lesson for lesson in course().lessons.values() if lesson.mistakes_path.is_file()]
 # by name alone: to run all files of mistakes takes each process that shares the tests three seconds
@@ -109,6 +110,15 @@ def test_what_is_said_of_stages_reads_well(lesson):
     stages = [probe.stage for each in load_mistake_sets(course().lessons[lesson]) for probe in each.probes]
 
     assert not [stage for stage in stages if stage.startswith(("the ", "its ", "what ", "which ", "whether "))]
+
+
+def test_a_list_that_is_asked_for_is_told_without_shapes():
+    """The shapes of what it holds are those of one question: the list is described to its end without them."""
+    asked, notes = [torch.zeros(2, 5)] * 4, []
+    reformat(tuple(asked), asked, notes)
+
+    kinds = "a float32 tensor, a float32 tensor, a float32 tensor, ..."
+    assert [note.split("; ")[1] for note in notes] == [f"return a list of 4 ({kinds})."]
 
 
 REFERENCE = """

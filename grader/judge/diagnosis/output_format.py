@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from grader.judge.diagnosis.mistake_outputs import NO_EVIDENCE
@@ -40,4 +41,4 @@ def reformat(value: Any, expected: Any, notes: list[str]) -> Any:
 def _describe(expected: Any) -> str:
     if isinstance(expected, dict):
         return f"a dict with the keys {', '.join(map(str, expected))}"
-    return "the number alone" if isinstance(expected, float) else kind_of(expected).split(" of shape")[0]
+    return "the number alone" if isinstance(expected, float) else re.sub(r" of shape \([^)]*\)", "", kind_of(expected))
