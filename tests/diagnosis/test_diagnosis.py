@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 import torch
 from support.course_files import ROOT
-from support.factories import course, run_judge
+from support.factories import course, judge_source, run_judge
 from support.repeat import FEW_LESSONS, rarely
 
 from grader.judge.checks.check_runner import collect_and_drive
@@ -222,6 +222,31 @@ def test_the_demo_is_a_learners_file_with_three_mistakes(launcher):
     result = run_judge(launcher, "attention", lambda judge: judge.examine(lesson, submission, 3), known=True)
 
     assert {found.id for found in result.mistakes} == {"at-mask-transposed", "at-softmax-queries", "at-no-scale"}
+
+
+ONE_STAGE_WRONG = """
+
+_report = head_report
+
+
+def head_report(model, ids):
+    made = _report(model, ids)
+    return {**made, "induction_head": made["induction_head"][::-1] if ids.shape[0] == 1 else made["previous_head"]}
+"""
+
+
+def test_no_stage_is_told_as_wrong_whose_checks_passed(launcher):
+    """A check looks at one key of a dict, its probe sees all of it: where it passed, its stage is right."""
+    source = (ROOT / "solutions/analysis/induction.py").read_text() + ONE_STAGE_WRONG
+    result = judge_source(launcher, "induction", source)
+
+    own = [check for check in result.checks if check.function == "head_report" and check.stage]
+    assert {check.stage for check in own if "in previous" in check.stage and check.passed}
+    (told,) = [each for each in result.weaknesses if each.startswith("`head_report`: Right in")]
+    right, wrong = told.split("; wrong ")
+    assert "in previous for a single text" in right and "in induction_head for a single text" in wrong
+    assert not [check.stage for check in own if check.passed and check.stage in wrong]
+    assert not [check.stage for check in own if not check.passed and check.stage in right]
 
 
 @pytest.mark.parametrize(

@@ -113,39 +113,57 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
         finding.named += name_by_form(function, bad) + general
         told = bool(general) or all(check.form for check in bad)
         found = [Fact(fact.kind, f"`{function}`: {fact.says}") for fact in diagnosis.facts]
-        patterns = _patterns(function, diagnosis)
+        patterns = _patterns(function, diagnosis, finding.checks)
         if not (told or diagnosis.named):
             named = name_by_facts(facts, function, found, patterns)
             finding.named += named
             known = {mistake.says for mistake in named}
             found, patterns = ([fact for fact in some if fact.says not in known] for some in (found, patterns))
-        finding.stages += [] if told else _describe_stages(function, diagnosis, bad, patterns)
+        finding.stages += [] if told else _describe_stages(function, diagnosis, finding.checks, patterns)
         finding.stages += [fact.says for fact in found]
 
 
-def _patterns(function: str, diagnosis: Diagnosis) -> list[Fact]:
-    """Return what is regular in the first wrong answer."""
+def _patterns(function: str, diagnosis: Diagnosis, checks: Sequence[CheckResult]) -> list[Fact]:
+    """Return what is regular in the first wrong answer; it is not said of a check that passed where that was seen."""
     if diagnosis.first_wrong is None:
         return []
     probe, actual, expected = diagnosis.first_wrong
     found = find_patterns(actual, expected, diagnosis.sizes)
-    return [Fact(fact.kind, f"`{function}`, {probe.title}: {fact.says}") for fact in found]
+    passed = {check.id.partition(".")[2] for check in checks if check.passed}
+    where = "" if probe.name in passed else f", {probe.title}"
+    return [Fact(fact.kind, f"`{function}`{where}: {fact.says}") for fact in found]
 
 
 def _describe_stages(
-    function: str, diagnosis: Diagnosis, bad: Sequence[CheckResult], patterns: Sequence[Fact]
+    function: str, diagnosis: Diagnosis, checks: Sequence[CheckResult], patterns: Sequence[Fact]
 ) -> list[str]:
     """Say where right ends and wrong begins, and what the numbers show there.
 
     Where they show nothing regular, the first failed check is quoted.
     """
     said = []
-    if diagnosis.wrong:
-        right = f"Right {_join(diagnosis.right)}; wrong" if diagnosis.right else "Wrong"
-        said.append(f"`{function}`: {right} {_join(diagnosis.wrong[:3])}.")
+    right, wrong = _sort_stages(diagnosis, [check for check in checks if check.function == function])
+    if wrong:
+        begin = f"Right {_join(right)}; wrong" if right else "Wrong"
+        said.append(f"`{function}`: {begin} {_join(wrong[:3])}.")
     if diagnosis.first_wrong is None:
         return said
-    return said + ([fact.says for fact in patterns] or _quote(function, bad))
+    return said + ([fact.says for fact in patterns] or _quote(function, _failures_of(function, checks)))
+
+
+def _sort_stages(diagnosis: Diagnosis, checks: Sequence[CheckResult]) -> tuple[list[str], list[str]]:
+    """Return the stages that are right throughout, and those that are wrong.
+
+    A probe sees all of an answer, a check perhaps a part: where each check of a stage passed, that is not told as
+    wrong, nor as right where only shapes were looked at.
+    """
+    failed = {check.stage for check in checks if check.outcome not in ("passed", "skipped")}
+    passed = {check.stage for check in checks if check.passed} - failed
+    whole = passed & {check.stage for check in checks if check.skill != "shape"}
+    wrong = [stage for stage in diagnosis.wrong if stage not in passed]
+    right = [*diagnosis.right, *(stage for stage in diagnosis.wrong if stage in whole)]
+    unclear = failed | {*wrong} | ({*diagnosis.wrong} - whole)
+    return [stage for stage in right if stage not in unclear], list(dict.fromkeys(wrong))
 
 
 def _quote(function: str, bad: Sequence[CheckResult]) -> list[str]:
