@@ -113,6 +113,114 @@ def test_a_loop_names_the_first_pass_that_differs(launcher: Launcher) -> None:
     assert "(in pass 2 of " in lines[0].says
 
 
+ALWAYS_TO_THE_FIRST = """def residual_stream(x, branches, norms, norm_first=True):
+    stream = [x]
+    for f, norm in zip(branches, norms):
+        x = stream[0] + f(norm(x)) if norm_first else norm(x + f(x))
+        stream.append(x)
+    return stream
+"""
+
+
+def test_a_line_that_is_right_in_one_pass_and_wrong_in_the_next_is_told_with_both(launcher: Launcher) -> None:
+    """The same line is not told to be right and to be wrong without saying when."""
+    (line,) = judge_source(launcher, "residual", ALWAYS_TO_THE_FIRST).lines
+
+    assert "Line 4 is right in pass 1: your `x` equals" in line.says
+    assert "Line 4 is where it goes wrong (in pass 2 of " in line.says
+
+
+MASK_OF_NUMBERS = """import torch
+
+
+def causal_mask(size):
+    return torch.ones(size, size).tril().to(torch.uint8)
+"""
+MASK_OF_NUMPY = """import numpy
+
+
+def causal_mask(size):
+    return numpy.tril(numpy.ones((size, size), dtype=bool))
+"""
+WITHOUT_EPS = """import torch
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    mean = x.mean(-1, keepdim=True)
+    spread = x.std(-1, correction=0, keepdim=True)
+    return weight * ((x - mean) / spread) + bias
+
+
+def rms_norm(x, weight, eps=1e-5):
+    return weight * x / torch.sqrt((x * x).mean(-1, keepdim=True) + eps)
+"""
+POSITIONS_ON_THE_HEADS = """import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    d = x.shape[-1]
+    speeds = base ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
+    angles = positions.double()[:, None] * speeds
+    if x.dim() == 4:
+        angles = angles[None, :, None, :]
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
+"""
+
+
+@pytest.mark.parametrize(
+    "lesson, source",
+    [
+        ("causal_mask", MASK_OF_NUMBERS),
+        ("causal_mask", MASK_OF_NUMPY),
+        ("layer_norm", WITHOUT_EPS),
+        ("rope", POSITIONS_ON_THE_HEADS),
+    ],
+)
+def test_no_line_is_told_that_gives_what_is_returned_and_right_or_only_an_argument(
+    launcher: Launcher, lesson: str, source: str
+) -> None:
+    """Right values of another kind, or on a harmless input, end nowhere; nor does right end at an argument."""
+    result = judge_source(launcher, lesson, source)
+    assert result.score < 10 and result.lines == ()
+
+
+SINES_TWICE = """import torch
+
+
+def sinusoidal_positional_encoding(seq_len, d_model):
+    angles = torch.arange(seq_len).float()[:, None] * 10000.0 ** (-torch.arange(0, d_model, 2).float() / d_model)
+    table = torch.zeros(seq_len, d_model)
+    table[:, 0::2] = torch.sin(angles)
+    table[:, 1::2] = torch.sin(angles)
+    return table
+"""
+ALWAYS_FLOAT32 = """import torch
+
+
+def softmax(x, dim=-1):
+    x = x.float()
+    e = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "lesson, source, quoted",
+    [
+        ("positional_encoding", SINES_TWICE, "Line 8 is where it goes wrong: `torch.sin(angles)`."),
+        ("softmax", ALWAYS_FLOAT32, "Line 5 is where it goes wrong: `x.float()`."),
+    ],
+)
+def test_a_line_is_only_quoted_where_its_values_say_nothing(
+    launcher: Launcher, lesson: str, source: str, quoted: str
+) -> None:
+    """Of two values without a name, and of numbers whose kind alone is wrong, no more is said than where that is."""
+    (line,) = judge_source(launcher, lesson, source).lines
+    assert line.says.endswith(quoted)
+
+
 FIRST_TOKENS = """import torch
 
 

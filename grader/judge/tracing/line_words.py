@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from grader.judge.tracing.matching import Right, is_equal
 from grader.judge.tracing.relations import EQUAL, relate
@@ -13,15 +14,19 @@ from grader.model import WrongLine
 from grader.worker.watched_source import AFTER, RETURN, Place
 
 MAX_SHOWN_CHARS = 60  # of a line's expression
+WITHOUT_QUOTE = "what it gives"
+UNNAMED = "what the reference has there"
 
 
-def describe(function: str, found: WrongStep, trace: Trace, source: str, right: Sequence[Right]) -> WrongLine:
-    """Return what is said of a wrong step.
+def describe(function: str, found: WrongStep, trace: Trace, source: str, right: Sequence[Right]) -> WrongLine | None:
+    """Return what is said of a wrong step; None where that would mislead.
 
     Args:
         source: That of the submission, from which all that is quoted is taken.
         right: What the reference gave, the answer last.
     """
+    if _is_right(found, trace):
+        return None
     lines = source.split("\n")  # as Python counts: `splitlines` knows other ends, which may stand in a text
     place = trace.steps[found.index].place
     words = _Words(lines, right)
@@ -31,12 +36,40 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
         before = trace.steps[found.before.step].place
         last_right = before.line
         own = f"your `{before.names[0]}`" if before.names[0] != RETURN else "what it returns"
-        parts.append(f"Line {before.line} is right: {own} equals {words.name(found.before.right)}.")
+        in_pass = _pass_of(trace, found.before.step) if found.which_pass else ""
+        parts.append(f"Line {before.line} is right{in_pass}: {own} equals {words.name(found.before.right)}.")
     which = f" (in pass {found.which_pass} of {found.passes})" if found.which_pass else ""
-    where = "is where something is missing" if _is_earlier_step(found) else "is where it goes wrong"
-    parts.append(f"Line {place.line} {where}{which}: {words.explain(found, place, trace)}")
+    said = words.explain(found, place, trace)
+    where = "is where something is missing" if said and _is_earlier_step(found) else "is where it goes wrong"
+    quoted = said or words.quote(place) + "."
+    parts.append(f"Line {place.line} {where}{which}" + (f": {quoted}" if quoted != f"{WITHOUT_QUOTE}." else "."))
     gist = f"`{function}`: line {place.line} is where it goes wrong."
     return WrongLine(function, place.line, last_right, f"`{function}`: {' '.join(parts)}", gist)
+
+
+def _is_right(found: WrongStep, trace: Trace) -> bool:
+    """Return True where what is returned has the right values, or an argument is only named: nothing goes wrong there.
+
+    What is wrong is then the kind of the numbers, or what this call does not show, or stands elsewhere.
+    """
+    step, match = trace.steps[found.index], found.found
+    if found.expected is None or is_number(found.expected.value):
+        return False
+    if step.place.kind == "Name" and not trace.returned:
+        return bool(match and match.relation == EQUAL and match.right.given == {match.right.index})
+    return is_equal(step.value, found.expected.value) and _returns(trace, step.value)
+
+
+def _returns(trace: Trace, value: Any) -> bool:
+    """Return True if a call returned these values, of whatever kind."""
+    return bool(trace.returned and is_array(trace.returned[0]) and is_equal(trace.returned[0], value))
+
+
+def _pass_of(trace: Trace, index: int) -> str:
+    """Say in which pass a step is, where it ran several times."""
+    step = trace.steps[index]
+    passes = [other for other in trace.passes[step.number] if trace.steps[other].part == step.part]
+    return f" in pass {passes.index(index) + 1}" if len(passes) > 1 else ""
 
 
 def _is_earlier_step(found: WrongStep) -> bool:
@@ -58,13 +91,13 @@ class _Words:
         if right is self.right[-1]:
             return "the right answer"
         if not right.name:
-            return f"the reference's step `{right.mark}`" if right.mark else "what the reference has there"
+            return f"the reference's step `{right.mark}`" if right.mark else UNNAMED
         steps = {other.mark for other in self.right if other.name == right.name and other.mark}
         after = f" after its step `{right.mark}`" if right.mark and len(steps) > 1 else ""
         return f"the reference's `{right.name}`{after}"
 
     def explain(self, found: WrongStep, place: Place, trace: Trace) -> str:
-        """Say what there is and what belongs there."""
+        """Say what there is and what belongs there; nothing where that has no name, or only its kind is wrong."""
         here, expected, value = self.quote(place), found.expected, trace.steps[found.index].value
         if expected is None:
             return f"{here} is the first value that is none of the reference's, nor made from one by a change of form."
@@ -73,13 +106,18 @@ class _Words:
             return f"with {_short(expected.value)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
-            return f"{here} gives {wanted}, which is kept nowhere."
+            return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, which is kept nowhere."
         if found.found is None:
             return f"with {wanted} in place of {here} all that follows is right."
+        if _returns(trace, self.right[-1].value):
+            return ""
         if found.found.relation == EQUAL:
             relation = relate(expected.value, value) if is_array(value) and is_array(expected.value) else ""
             form = f", which is {relation}" if relation else ""
-            return f"{here} is {self.name(found.found.right)}; what follows needs {wanted}{form}."
+            has = self.name(found.found.right)
+            if has == wanted == UNNAMED and not form:
+                return ""
+            return f"{here} is {has}; what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
         return f"{here} should be {wanted}, and is {found.found.relation}."
 
     def quote(self, place: Place) -> str:
@@ -88,9 +126,9 @@ class _Words:
         if place.kind == AFTER:
             return f"`{place.name}` as it is then"
         if first != last or first > len(self.lines):
-            return "what it gives"
+            return WITHOUT_QUOTE
         text = self.lines[first - 1].encode()[begin:end].decode(errors="replace")
-        return f"`{text}`" if len(text) <= MAX_SHOWN_CHARS else "what it gives"
+        return f"`{text}`" if len(text) <= MAX_SHOWN_CHARS else WITHOUT_QUOTE
 
 
 def _short(number: float) -> str:

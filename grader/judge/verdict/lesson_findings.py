@@ -155,11 +155,11 @@ def _sort_stages(diagnosis: Diagnosis, checks: Sequence[CheckResult]) -> tuple[l
     """Return the stages that are right throughout, and those that are wrong.
 
     A probe sees all of an answer, a check perhaps a part: where each check of a stage passed, that is not told as
-    wrong, nor as right where only shapes were looked at.
+    wrong, and as right only where values were looked at.
     """
     failed = {check.stage for check in checks if check.outcome not in ("passed", "skipped")}
     passed = {check.stage for check in checks if check.passed} - failed
-    whole = passed & {check.stage for check in checks if check.skill != "shape"}
+    whole = passed & {check.stage for check in checks if check.skill == "values"}
     wrong = [stage for stage in diagnosis.wrong if stage not in passed]
     right = [*diagnosis.right, *(stage for stage in diagnosis.wrong if stage in whole)]
     unclear = failed | {*wrong} | ({*diagnosis.wrong} - whole)
