@@ -221,6 +221,76 @@ def test_a_line_is_only_quoted_where_its_values_say_nothing(
     assert line.says.endswith(quoted)
 
 
+LAST_AXIS_ONLY = """import torch
+
+
+def softmax(x, dim=-1):
+    num = x.exp()
+    return num / num.sum(-1, keepdim=True)
+"""
+OVER_THE_QUERIES_BY_NUMBER = OVER_THE_QUERIES.replace("(att, 1)", "(att, -2)")
+STEP_BEFORE = """import math
+
+
+def lr_at(step, max_lr, min_lr, warmup, total):
+    if step < warmup:
+        return max_lr * (step - 1) / warmup
+    if step >= total:
+        return min_lr
+    share = (step - warmup) / (total - warmup)
+    return min_lr + 0.5 * (max_lr - min_lr) * (1 + math.cos(math.pi * share))
+"""
+
+
+@pytest.mark.parametrize(
+    "lesson, source, words",
+    [
+        ("softmax", LAST_AXIS_ONLY, "with `dim` in place of `-1`, the answer is right"),
+        ("attention", OVER_THE_QUERIES_BY_NUMBER, "with -1 in place of `-2`, the answer is right"),
+        ("learning_rate", STEP_BEFORE, "with `step` in place of `step - 1`"),
+    ],
+)
+def test_a_number_that_belongs_there_is_a_constant_or_named_as_the_argument_that_it_is(
+    launcher: Launcher, lesson: str, source: str, words: str
+) -> None:
+    """The value of `dim` in the watched call is no mend of a line; a constant of the reference is."""
+    (line,) = judge_source(launcher, lesson, source).lines
+    assert words in line.says
+
+
+WAITS_TOO_LONG = """import torch
+
+
+def evaluate(model, batches):
+    raise NotImplementedError
+
+
+def should_stop(losses, patience):
+    best, bad = float("inf"), 0
+    for loss in losses:
+        best, bad = (loss, 0) if loss < best else (best, bad + 1)
+    return bad > patience
+"""
+ONLY_THE_LAST = """import torch
+
+
+def evaluate(model, batches):
+    raise NotImplementedError
+
+
+def should_stop(losses, patience):
+    if len(losses) <= patience:
+        return False
+    return losses[-1] >= losses[-1 - patience]
+"""
+
+
+@pytest.mark.parametrize("source", [WAITS_TOO_LONG, ONLY_THE_LAST])
+def test_a_number_that_mends_the_watched_call_alone_is_not_told(launcher: Launcher, source: str) -> None:
+    """2.1 in place of infinity answers one question right, and is no mend of the line."""
+    assert judge_source(launcher, "evaluation", source).lines == ()
+
+
 FIRST_TOKENS = """import torch
 
 

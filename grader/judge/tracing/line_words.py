@@ -103,7 +103,8 @@ class _Words:
             return f"{here} is the first value that is none of the reference's, nor made from one by a change of form."
         if is_number(expected.value):
             known = f", which is {_short(value)}" if here != f"`{_short(value)}`" else ""
-            return f"with {_short(expected.value)} in place of {here}{known}, the answer is right."
+            belongs = f"`{found.argument}`" if found.argument else _short(expected.value)
+            return f"with {belongs} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
             return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, which is kept nowhere."

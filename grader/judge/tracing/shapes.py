@@ -11,8 +11,8 @@ from typing import Any
 
 from grader.judge.errors import LearnerError
 from grader.judge.tracing.matching import Matcher
-from grader.judge.tracing.trace import Step, Trace, is_number
-from grader.judge.tracing.watched_lesson import WatchedCall, WatchedModule, WatchedReference, watch_calls
+from grader.judge.tracing.trace import Step, Trace, WatchedCall, is_number
+from grader.judge.tracing.watched_lesson import WatchedModule, WatchedReference, watch_calls
 from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import dtype_name, is_array, same
 from grader.model import Submission

@@ -66,6 +66,16 @@ class Trace:
         return found
 
 
+@dataclass(frozen=True)
+class WatchedCall:
+    """One call, watched on both sides; `request` asks the submission again."""
+
+    request: Request
+    trace: Trace
+    right: Trace
+    answer: Any  # that was recorded
+
+
 def trace_call(subject: CallableModule, places: Sequence[Place], request: Request) -> Trace:
     """Call a function of a watched module. Raises LearnerError if there is no answer."""
     reply = reply_to("watch", request, subject.ask("watch", **request))

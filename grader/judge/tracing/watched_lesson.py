@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.tracing.line_words import describe
 from grader.judge.tracing.matching import Right
-from grader.judge.tracing.trace import Request, Trace, is_number, is_value, trace_call
-from grader.judge.tracing.wrong_line import LineFinder
+from grader.judge.tracing.numbers_elsewhere import CHANCE, CONSTANT, meaning_of, parameters_of
+from grader.judge.tracing.trace import Trace, WatchedCall, is_number, is_value, trace_call
+from grader.judge.tracing.wrong_line import LineFinder, WrongStep
 from grader.judge.transcript.transcript import Exchange, with_handles
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.model import WrongLine
@@ -26,6 +28,7 @@ CALL_KEYS = ("target", "method", "attribute", "args", "kwargs")  # what says whi
 MAX_ARGUMENT_BYTES = 64 << 10
 MAX_CHECKS = 3  # that failed, on which the line is looked for
 MAX_VALUES = 120  # of the reference
+MAX_OTHERS = 8  # calls beside the one on which a number was found
 
 
 @dataclass
@@ -93,16 +96,6 @@ class WatchedReference:
         ]
 
 
-@dataclass(frozen=True)
-class WatchedCall:
-    """One call, watched on both sides; `request` asks the submission again."""
-
-    request: Request
-    trace: Trace
-    right: Trace
-    answer: Any  # that was recorded
-
-
 def watch_calls(
     module: WatchedModule, reference: WatchedReference, exchanges: Sequence[Exchange]
 ) -> Iterator[WatchedCall]:
@@ -145,17 +138,52 @@ def find_wrong_line(
         asked: What the checks ask that failed, recorded on the reference.
         source: That of the submission.
     """
-    for exchanges in sorted(asked, key=_has_single)[:MAX_CHECKS]:
-        for call in watch_calls(module, reference, exchanges):
-            if (call.trace.returned and same(call.trace.returned[0], call.answer)) or _is_uniform(call.answer):
-                continue
+    checks = sorted(asked, key=_has_single)
+    for exchanges in checks[:MAX_CHECKS]:
+        for call in _wrong_calls(module, reference, exchanges):
             right = reference.values(call.right)
             finder = LineFinder(module.subject, call.request, call.trace, right)
             found = finder.find()
+            if found and found.expected and is_number(found.expected.value):
+                found = _with_meaning(found, call, module, reference, checks, source)
+                finder.is_uncertain = True
             if found or finder.is_uncertain:
                 return describe(function, found, call.trace, source, right) if found else None
             break
     return None
+
+
+def _wrong_calls(
+    module: WatchedModule, reference: WatchedReference, exchanges: Sequence[Exchange]
+) -> Iterator[WatchedCall]:
+    """Yield the calls of a check that are answered wrongly, and whose right answers are of several numbers."""
+    for call in watch_calls(module, reference, exchanges):
+        if not (call.trace.returned and same(call.trace.returned[0], call.answer)) and not _is_uniform(call.answer):
+            yield call
+
+
+def _with_meaning(
+    found: WrongStep,
+    call: WatchedCall,
+    module: WatchedModule,
+    reference: WatchedReference,
+    checks: Sequence[Sequence[Exchange]],
+    source: str,
+) -> WrongStep | None:
+    """Return a step in whose place a number mends a call, with the argument that it is; None where it is by chance."""
+    calls = (other for exchanges in checks for other in _wrong_calls(module, reference, exchanges))
+    others = [other for other in islice(calls, MAX_OTHERS) if not same(_given(other), _given(call))]
+    parameters = parameters_of(reference.source) & parameters_of(source)
+    assert found.expected
+    place = call.trace.steps[found.index].number
+    meaning = meaning_of(found.expected, place, call, others, module.subject, parameters)
+    if meaning == CHANCE:
+        return None
+    return found if meaning == CONSTANT else replace(found, argument=meaning)
+
+
+def _given(call: WatchedCall) -> list[Any]:
+    return [call.request["args"], call.request["kwargs"]]
 
 
 def _is_uniform(answer: Any) -> bool:

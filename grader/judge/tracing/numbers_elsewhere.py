@@ -1,0 +1,76 @@
+"""Tell what a number that mends one call is in others: a constant, an argument of the function, or chance."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from grader.judge.processes.remote_module import CallableModule
+from grader.judge.tracing.matching import Right
+from grader.judge.tracing.trace import Trace, WatchedCall, exchange, is_number
+from grader.judge.values.compare import same
+
+CHANCE = ""  # that a number is one of the call alone
+CONSTANT = "a constant"
+
+
+def parameters_of(source: str) -> set[str]:
+    """Return the names of all parameters in a source."""
+    return {node.arg for node in ast.walk(ast.parse(source)) if isinstance(node, ast.arg)}
+
+
+def meaning_of(
+    right: Right,
+    place: int,
+    call: WatchedCall,
+    others: Sequence[WatchedCall],
+    subject: CallableModule,
+    parameters: Collection[str],
+) -> str:
+    """Return the argument that a number is, with which one call is right in an expression's place; or CONSTANT, CHANCE.
+
+    What is computed of the call's own values may be mended by a number of this call; what is written out may not.
+
+    Args:
+        place: The number of the expression.
+        others: Calls that are answered wrongly, too.
+        parameters: The names that an argument may have.
+    """
+    given = _arguments_of(call, parameters).items()
+    names = [name for name, value in given if type(value) is type(right.value) and value == right.value]
+    mended: Counter[str] = Counter()
+    for other in others:
+        known = _arguments_of(other, parameters)
+        choices = {CONSTANT: right.value} | {name: known[name] for name in names if name in known}
+        answers = exchange(subject, other.request, [(place, [value]) for value in choices.values()])
+        mended.update(name for name, got in zip(choices, answers, strict=True) if got and same(got[0], other.answer))
+    best = max((*names, CONSTANT), key=lambda name: mended[name])
+    enough = len(others) if type(call.answer) is bool else 1  # a yes or no is right by chance as often as not
+    if mended[best] >= max(1, enough):
+        return best
+    return CHANCE if _is_written(call.trace, place) and not _is_in_reference(right, call) else CONSTANT
+
+
+def _is_in_reference(right: Right, call: WatchedCall) -> bool:
+    """Return True for a number that is written out in the reference."""
+    steps = call.right.steps
+    return right.index < len(steps) and _is_written(call.right, steps[right.index].number)
+
+
+def _arguments_of(call: WatchedCall, parameters: Collection[str]) -> dict[str, Any]:
+    """Return the arguments of a call that are numbers, by name, as the reference got them."""
+    steps, function = call.right.steps, call.right.steps[-1].place.function
+    given = [step for step in steps if step.given and step.place.kind == "Name" and is_number(step.value)]
+    own = [step for step in given if step.place.function == function and step.place.name in parameters]
+    return {step.place.name: step.value for step in own}
+
+
+def _is_written(trace: Trace, number: int) -> bool:
+    """Return True for an expression without a variable."""
+    inside = {number}
+    for other in range(number + 1, len(trace.places)):
+        if trace.places[other].parent in inside:
+            inside.add(other)
+    return not any(trace.places[other].kind == "Name" and other in trace.passes for other in inside)
