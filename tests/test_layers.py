@@ -14,11 +14,12 @@ MAY_IMPORT = {
     "errors": set(),
     "model": set(),
     "files": {"errors"},
-    "source": set(),  # standard library only
+    "main_guard": set(),
+    "source": {"main_guard"},  # beside the standard library
     "course": BASE | {"files", "source"},
     "submission": BASE | {"files", "source"},
     "workspace": BASE | {"files", "course", "submission"},
-    "worker": set(),  # standard library, numpy and torch: nothing else of ours
+    "worker": {"main_guard"},  # beside the standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"files", "course", "source", "submission", "worker"},
     "live": BASE | {"files", "judge"},
     "notebook": {"course", "files", "model"},

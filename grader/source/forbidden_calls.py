@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from grader.main_guard import without_main_guard
 from grader.source.hiding_names import (
     HIDING_CALLS,
     LIBRARIES,
@@ -37,7 +38,6 @@ from grader.source.hiding_names import (
 )
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, imported_name, names_bound_anywhere, names_bound_by, names_read
-from grader.source.side_effects import may_set_name, without_main_guard
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ class _Program:
 
     def __init__(self, source: str, siblings: Mapping[str, tuple[str, str]]) -> None:
         self.files = {"": ("", source), **siblings}
+        self.own = frozenset(siblings)
         self.modules: dict[str, _Module | None] = {}
 
     def find(self, function: str, matches: Callable[[str], str | None]) -> ForbiddenCall | None:
@@ -124,9 +125,7 @@ class _Program:
         if where not in self.modules:
             self.modules[where] = None
             with contextlib.suppress(SyntaxError, KeyError):
-                others = [source for other, (_, source) in self.files.items() if other != where]
-                is_named = "__name__" in self.files[where][1] and any(map(may_set_name, others))
-                self.modules[where] = _read_module(self.files[where][1], frozenset(self.files) - {""}, is_named)
+                self.modules[where] = _read_module(self.files[where][1], self.own)
         return self.modules[where]
 
     def _reachable(self, names: Iterable[tuple[str, str]]) -> Iterator[tuple[str, _Module, ast.AST]]:
@@ -172,9 +171,9 @@ EVERYTHING = "*"  # for all that a module binds
 class _Module:
     """One file: what its top level binds and imports, and under which names."""
 
-    def __init__(self, tree: ast.Module, own: frozenset[str], is_named: bool) -> None:
-        """Read a file; `own` are the modules beside it: if it `is_named`, one of them may give it another name."""
-        self.body, self.own = tree.body if is_named else without_main_guard(tree), own
+    def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
+        """Read a file; `own` are the modules beside it."""
+        self.body, self.own = without_main_guard(tree), own
         nodes = nodes_in(tree)
         self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}
@@ -362,8 +361,8 @@ class _Module:
 
 
 @lru_cache(maxsize=32)  # of a learner's lessons in turn
-def _read_module(source: str, own: frozenset[str], is_named: bool) -> _Module:
-    return _Module(parse(source), own, is_named)
+def _read_module(source: str, own: frozenset[str]) -> _Module:
+    return _Module(parse(source), own)
 
 
 def _open_case(node: ast.AST) -> Iterable[ast.AST]:

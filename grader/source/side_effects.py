@@ -16,6 +16,7 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 from types import ModuleType
 
+from grader.main_guard import without_main_guard as without_main_guard
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, names_bound_by
 
@@ -70,40 +71,6 @@ def _has_no_side_effects(source: str, own: frozenset[str]) -> bool:
     if len(analysis.nodes) > MAX_NODES:
         return False
     return all(analysis.allows(node) for node in analysis.nodes if type(node) in EXAMINED)
-
-
-def without_main_guard(tree: ast.Module) -> list[ast.stmt]:
-    """Return what a worker runs: all but `if __name__ == "__main__":`, unless the source may set that name itself."""
-    return tree.body if any(map(_may_set_name, nodes_in(tree))) else [node for node in tree.body if not _is_guard(node)]
-
-
-def may_set_name(source: str) -> bool:
-    """Return True if a source may set the name of a module, its own or another."""
-    try:
-        return any(map(_may_set_name, nodes_in(parse(source))))
-    except SyntaxError:
-        return False  # it never runs
-
-
-def _may_set_name(node: ast.AST) -> bool:
-    match node:
-        case ast.Name(id="globals" | "vars" | "locals" | "setattr"):  # by a name that is put together
-            return True
-        case ast.Attribute(attr="__name__", ctx=ast.Store()) | ast.keyword(arg="__name__"):
-            return True
-        case ast.Constant(value="__name__"):  # globals()["__name__"]
-            return True
-    return "__name__" in names_bound_by(node)
-
-
-def _is_guard(node: ast.stmt) -> bool:
-    """Return True for `if __name__ == "__main__":` without an `else`."""
-    test = node.test if isinstance(node, ast.If) and not node.orelse else None
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    sides = [test.left, test.comparators[0]]
-    names = [side.id for side in sides if isinstance(side, ast.Name)]
-    return names == ["__name__"] and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
 
 
 # The kinds of nodes that `_note` and `allows` look at, out of the thousands in a source.

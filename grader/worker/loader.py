@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.abc
 import importlib.machinery
 import linecache
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
+from grader.main_guard import disarm_main_guard
 from grader.worker.preload import SEED
 from grader.worker.watched_source import HOOK, Watcher, hook_expressions
 
@@ -38,6 +40,7 @@ def load(
 def _compile_watched(path: str, source: str, namespace: dict[str, Any]) -> CodeType:
     _compile(path, source)  # for tracebacks; and an error in it is told as ever
     tree, places = hook_expressions(source)
+    disarm_main_guard(tree)
     namespace[HOOK] = Watcher(places)
     return compile(tree, path, "exec", dont_inherit=True)
 
@@ -53,7 +56,7 @@ def _unload_earlier() -> None:
 def _compile(path: str, source: str) -> CodeType:
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)  # for tracebacks and inspect
     try:
-        return compile(source, path, "exec", dont_inherit=True)
+        return compile(_disarmed(path, source), path, "exec", dont_inherit=True)
     except (MemoryError, RecursionError):  # the parser's limits, reached long before memory runs out
         raise SyntaxError("the source is nested too deeply", (path, 1, None, None)) from None
     except (SyntaxError, ValueError) as error:
@@ -61,6 +64,14 @@ def _compile(path: str, source: str) -> CodeType:
             raise
         line = source[: source.find("\0")].count("\n") + 1  # Python names none
         raise SyntaxError(str(error), (path, line, None, None)) from None
+
+
+def _disarmed(path: str, source: str) -> str | ast.Module:
+    """Return a source of which nothing behind a main guard can run, whatever name its module is given."""
+    if source.isascii() and "__name__" not in source:  # other characters may be other ways to write it
+        return source
+    tree = ast.parse(source, path)
+    return tree if disarm_main_guard(tree) else source
 
 
 def seed_generators(device: str = "cpu", number: int = 0, of_torch_alone: bool = False) -> None:

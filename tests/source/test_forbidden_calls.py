@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import threading
 import time
 from functools import partial
@@ -83,9 +84,6 @@ HIDDEN = {
     "a key put together": "import torch\nf = vars(torch)['soft' + 'max']\n",
     "a decorator": "import torch\n@torch._dynamo.disable\ndef h():\n    pass\n",
     "a class's body": "import torch\nclass K:\n    f = torch.ops.aten\n",
-    "frames behind a guard that is none": "__name__ = '__main__'\nif __name__ == '__main__':\n    import sys\n"
-    "    f = sys._getframe\n",
-    "the same, named by a key": "globals()['__name__'] = '__main__'\nif __name__ == '__main__':\n    import ctypes\n",
     "what runs a text though its name does not say so": "import gettext\n"
     "def softmax(x, dim=-1):\n    return gettext.c2py('n')(x)\n",
     "a function made of code": "from types import FunctionType\n"
@@ -153,6 +151,8 @@ INNOCENT = {
     "def softmax(x, dim=-1):\n    return h(x, compile=False)\n",
     "a compiler behind the guard": "def softmax(x, dim=-1):\n    return x\n"
     "if __name__ == '__main__':\n    exec('print(1)')\n",
+    "the same, where the module says it is the program": "__name__ = '__main__'\nglobals()['__name__'] = '__main__'\n"
+    "if __name__ == '__main__':\n    import ctypes\ndef softmax(x, dim=-1):\n    return x\n",
     "a look whether something is loaded": "import sys\nHERE = 'google.colab' in sys.modules\n"
     "def softmax(x, dim=-1):\n    return x\n",
     "where modules are looked for": "import sys\nsys.path.append('..')\ndef softmax(x, dim=-1):\n    return x\n",
@@ -297,10 +297,6 @@ WAYS_ROUND = {
         "from a import go\ndef softmax(x):\n    return go(x)\ndef f():\n    from b import go\n",
         {"a": "{}", "b": "def go(x):\n    return x\n"},
     ),
-    "a name that another module gives this one": (
-        "from a import *\ndef softmax(x):\n    return x\nif __name__ == '__main__':\n    {}\n",
-        {"a": "__all__ = ['__na' 'me__']\nglobals().update({'__na' + 'me__': '__main__'})\n"},
-    ),
     "an import of a harmless name over another": (
         "import timeit\ndef softmax(x):\n    return timeit.timeit(x)\ndef f():\n    import math as timeit\n",
         {},
@@ -378,6 +374,25 @@ def test_the_densest_source_is_read_in_the_time_that_a_judge_has_of_its_own():
     taken, begun = time.process_time() - begun, time.process_time()
     ast.parse(source)  # which takes a third of that, a second at most
     assert taken < 10 * (time.process_time() - begun)
+
+
+def calls_for_modules(count):
+    """How many calls it takes to read a lesson and so many modules beside it, each of which mentions its own name."""
+    texts = {f"m{n}": (f"m{n}.py", f"x = {n}\ny = __name__\n") for n in range(count)}
+    used = ", ".join(f"{name}.y" for name in texts)
+    source = "".join(f"import {name}\n" for name in texts) + f"def softmax(x): return {used}\n"
+    calls = []
+    sys.setprofile(lambda frame, event, what: calls.append(1) if event == "call" else None)
+    try:
+        assert find_forbidden_calls(source, ["softmax"], lambda name: None, texts, "softmax") == {}
+    finally:
+        sys.setprofile(None)
+    return len(calls)
+
+
+def test_the_cost_of_many_modules_grows_with_their_number():
+    """Each module beside a lesson is read by itself: 450 that mention `__name__` took 85 s."""
+    assert calls_for_modules(450) < 15 * calls_for_modules(45)
 
 
 @pytest.mark.parametrize("around", [

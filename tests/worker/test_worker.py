@@ -387,6 +387,41 @@ def test_a_worker_sees_nothing_of_ours(launcher):
     assert descriptors == [0, 1, 2, 3]
 
 
+NAMED_THE_PROGRAM = (
+    "import lesson as me, operator\n"
+    "me.__dict__.update({'__na' + 'me__': '__main__'})\nme.__setattr__('__na' + 'me__', '__main__')\n"
+    "operator.setitem(me.__dict__, '__na' + 'me__', '__main__')\n"
+)
+GUARDED = "ran = []\nif '__main__' == __name__:\n    ran.append(1)\nif __name__ == '__main__':\n    ran.append(1)\n"
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
+def test_what_is_behind_a_main_guard_never_runs(launcher, watched):
+    """Whatever a module calls itself, its own and another's guard is untrue: the judge does not read behind it."""
+    helper = NAMED_THE_PROGRAM.replace("lesson", "helper") + GUARDED
+    names = "__name__, helper.__name__, *ran, *helper.ran"
+    source = f"{NAMED_THE_PROGRAM}{GUARDED}import helper\ndef f():\n    return [{names}]\n"
+    worker = launcher.lease()
+    reply = worker.request(
+        "load", name="lesson", path="lesson.py", source=source, siblings={"helper": ["helper.py", helper]}, forbids=[],
+        names=["f"], device="cpu", shared=False, watched=watched,
+    )  # fmt: skip
+    assert "error" not in reply, reply
+    value = worker.request("call", target="f", args=[], kwargs={})["value"]
+    worker.close()
+
+    assert value == ["__main__", "__main__"]
+
+
+def test_a_guard_leaves_the_lines_of_a_source_as_they_are(launcher):
+    """Where a file with a guard goes wrong is told by its own line."""
+    worker = loaded(launcher, "if __name__ == '__main__':\n    print(1)\n    print(2)\n\ndef f():\n    return 1 / 0\n")
+    error = worker.request("call", target="f", args=[], kwargs={})["error"]
+    worker.close()
+
+    assert 6 in error["frames"][-1]
+
+
 def test_objects_stay_with_their_maker(launcher):
     """A class is built, loaded with weights, called and differentiated by handle, as the reference is."""
     source = (

@@ -4,7 +4,7 @@ entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson
 lesson = "softmax"
 state = "graded"
 score = 1.0
-mistake = "forbidden-call"
+mistake = "exception"
 """
 
 __name__ = "__main__"
