@@ -12,12 +12,14 @@ too. They count in reach of any of the exercise's functions, and in what runs wh
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from grader.main_guard import without_main_guard
+from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.hiding_names import (
     HIDING_CALLS,
     LIBRARIES,
@@ -31,13 +33,22 @@ from grader.source.hiding_names import (
     hiding_word,
     last_name,
     lists_all_names,
+    may_rebind,
     name_in_quotes,
     takes_names_away,
     text_of,
     used_place,
 )
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, imported_name, names_bound_anywhere, names_bound_by, names_read
+from grader.source.scopes import (
+    Definition,
+    attributes_given,
+    imported_name,
+    names_bound_anywhere,
+    names_bound_by,
+    names_read,
+    root_name,
+)
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,8 @@ class _Program:
                 if id(node) not in seen_nodes:
                     seen_nodes.add(id(node))
                     yield where, module, node
-                    found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
+                    if id(node) not in module.only_seen:
+                        found |= {(where if other is None else other, what) for other, what in module.mentions(node)}
             queue += sorted(found - seen)
             seen |= found
 
@@ -182,15 +194,14 @@ class _Module:
         self.paths: dict[str, str] = {}  # local name -> what was imported, as a dotted name
         self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
-        self.own_attributes = set(_own_attributes(nodes))
+        self.own_attributes = set(attributes_given(nodes))
         self.harmless = harmless_nodes(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
-        self.bindings: dict[str, list[ast.AST]] = {
-            AT_IMPORT: [part for node in self.body for part in _run_at_import(node)]
-        }
+        self.only_seen = plain_annotations(tree, nodes)
+        self.bindings: dict[str, list[ast.AST]] = {}
         for node in nodes:
             self._note_import(node, own)
         self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
@@ -198,6 +209,17 @@ class _Module:
             self._note_alias(node)
         for node in self.body:
             self._note_bindings(node)
+        changed = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+        self._may_be_own = changed.union(self.bindings, self.imported, self.own_modules, self.own_attributes)
+        self._any_may_be_own = bool(self.own_stars) or any(map(may_rebind, nodes))
+        self.bindings[AT_IMPORT] = [part for node in self.body for part in parts_run_at_import(node, self._foreign)]
+
+    def _foreign(self, node: ast.AST) -> str:
+        """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
+        root = root_name(node) if isinstance(node, ast.expr) else ""
+        if self._any_may_be_own or root in self._may_be_own:
+            return ""
+        return self._path(node) or (root if isinstance(node, ast.Name) and hasattr(builtins, root) else "")
 
     def _note_import(self, node: ast.AST, own: frozenset[str]) -> None:
         if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -257,6 +279,8 @@ class _Module:
             node = waiting.pop()
             if isinstance(node, Definition):
                 self.bindings.setdefault(node.name, []).append(node)
+                node = ast.Tuple([*head_of(node)])  # in which `(name := value)` may stand
+                self._note_names(node)
                 continue
             parts = [part for child in ast.iter_child_nodes(node) for part in _open_case(child)]
             inner = [part for part in parts if isinstance(part, BODY)]
@@ -264,10 +288,13 @@ class _Module:
             if inner:  # or a body would be read once for each statement around it
                 header = [part for part in parts if not isinstance(part, BODY)]
                 node = ast.Tuple(header)  # type: ignore[arg-type]  # of any nodes
-            for part in nodes_in(node):
-                if isinstance(part, BINDS):
-                    for name in names_bound_by(part):
-                        self.bindings.setdefault(name, []).append(node)
+            self._note_names(node)
+
+    def _note_names(self, node: ast.AST) -> None:
+        for part in nodes_in(node):
+            if isinstance(part, BINDS):
+                for name in names_bound_by(part):
+                    self.bindings.setdefault(name, []).append(node)
 
     def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         """Return the top-level names that code uses: (None, name) of this file, (module, name) of one beside it.
@@ -368,30 +395,3 @@ def _read_module(source: str, own: frozenset[str]) -> _Module:
 def _open_case(node: ast.AST) -> Iterable[ast.AST]:
     """Return what is in a `case`, whose names are those of the `match`; any other node as it is."""
     return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]
-
-
-def _run_at_import(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the parts of a top-level statement that run when the module is imported: of a definition, not its body."""
-    if not isinstance(statement, Definition):
-        yield statement
-        return
-    yield from statement.decorator_list
-    if isinstance(statement, ast.ClassDef):
-        yield from (*statement.bases, *statement.keywords)
-        for inner in statement.body:
-            yield from _run_at_import(inner)
-    else:
-        yield from (default for default in (*statement.args.defaults, *statement.args.kw_defaults) if default)
-
-
-def _own_attributes(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names of attributes that the file gives to its own objects."""
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-        elif isinstance(node, ast.ClassDef):
-            for part in node.body:
-                targets = getattr(part, "targets", None) or [getattr(part, "target", None)]
-                yield from (target.id for target in targets if isinstance(target, ast.Name))
-                if isinstance(part, Definition):
-                    yield part.name

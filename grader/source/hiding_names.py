@@ -64,6 +64,7 @@ HARMLESS = frozenset({
 })
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
+REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
 ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
@@ -145,6 +146,11 @@ def takes_names_away(node: ast.AST) -> bool:
     if isinstance(node, ast.ExceptHandler):
         return node.name in HIDING_CALLS  # it is deleted where the handler ends
     return isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Del) or node.id in ALL_NAMES)
+
+
+def may_rebind(node: ast.AST) -> bool:
+    """Return True for what could give any name of a module, Python's own too, another meaning."""
+    return isinstance(node, ast.Name | ast.Attribute) and last_name(node) in REBINDING
 
 
 def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:

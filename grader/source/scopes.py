@@ -128,3 +128,16 @@ def names_bound_anywhere(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.id
         elif isinstance(node, Definition):
             yield node.name
+
+
+def attributes_given(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names of attributes that the file gives to its own objects."""
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.ClassDef):
+            for part in node.body:
+                targets = getattr(part, "targets", None) or [getattr(part, "target", None)]
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+                if isinstance(part, Definition):
+                    yield part.name

@@ -318,6 +318,81 @@ def test_what_another_module_could_hide_is_found(way):
     assert found["softmax"].hides
 
 
+AT_IMPORT = {
+    "an annotation": "def unused(x: {}): pass\n",
+    "one of the rest": "def unused(*a: {}, **k: int): pass\n",
+    "one by keyword": "def unused(*, a: {}): pass\n",
+    "one of what is returned": "async def unused() -> {}: pass\n",
+    "one of a method": "class Unused:\n    def go(self, x: list[{}]): pass\n",
+    "what an annotation calls": "def h(): return {}\ndef unused(x: h()): pass\n",
+    "what an annotation takes an item of": "class D:\n    def __getitem__(self, i): return {}\n"
+    "d = D()\ndef unused(x: d[0]): pass\n",
+    "a keyword of a class": "class Unused(a={}): pass\n",
+    "what a decorator gets": "def run(f): f()\n@run\ndef unused(): return {}\n",
+    "the same, where the decorator has a known name": "def property(f): f()\n@property\ndef unused(): return {}\n",
+    "the same, where it is given such a name": "def run(f): f()\nglobals()['prop' 'erty'] = run\n"
+    "@property\ndef unused(): return {}\n",
+    "the same, in the class": "def run(f): f()\nclass K:\n    property = run\n    @property\n    def go(): return {}\n",
+    "the same, a part of no property": "def run(f): f()\nclass K:\n    setter = run\n"
+    "@K.setter\ndef unused(): return {}\n",
+    "what a library's function gets": "import functools\n@functools.partial(map, id)\ndef unused(): return {}\n",
+    "what a decorator of a class gets": "def run(c): c.go()\n@run\nclass K:\n    def go(): return {}\n",
+    "what a base gets": "class B:\n    def __init_subclass__(cls): cls.go()\nclass K(B):\n    def go(): return {}\n",
+    "what a metaclass gets": "class M(type):\n    def __init__(cls, *a): cls.go()\n"
+    "class K(metaclass=M):\n    def go(): return {}\n",
+    "what is told of its class": "class D:\n    def __set_name__(self, owner, name): owner.go()\n"
+    "class K:\n    d = D()\n    def go(): return {}\n",
+    "what a class calls itself": "class K:\n    def go(): return {}\n    go()\n",
+    "what a default calls": "class K:\n    def go(): return {}\n    def no(x=go()): pass\n",
+    "a member of an enumeration": "import enum\nclass K(enum.Enum):\n    def __init__(self, x): return {}\n    A = 1\n",
+}
+
+
+@pytest.mark.parametrize("hidden", ["exec('x')", "__import__('sys')._getframe()"])
+@pytest.mark.parametrize("case", AT_IMPORT)
+def test_whatever_of_a_definition_may_run_at_import_is_read(case, hidden):
+    """Annotations run when a function is made, and bodies where something gets hold of what is defined."""
+    source = AT_IMPORT[case].replace("{}", hidden) + "def softmax(x, dim=-1):\n    return x\n"
+    call = find_forbidden_call(source, "softmax", FORBIDS)
+
+    assert call is not None and call.hides
+
+
+@pytest.mark.parametrize("header", ["f := torch.softmax", "f := [torch.softmax][0]"])
+@pytest.mark.parametrize("way", ["def unused(x: ({})): pass", "def unused(x=({})): pass", "class K(*[({})] * 0): pass"])
+def test_a_name_that_the_head_of_a_definition_binds_is_followed(header, way):
+    """`def unused(x: (f := torch.softmax))` gives the module a name, as an assignment does."""
+    source = f"import torch\n{way.format(header)}\ndef softmax(x, dim=-1): return f(x, dim)\n"
+    call = find_forbidden_call(source, "softmax", FORBIDS)
+
+    assert call is not None and call.name == "softmax" and not call.hides
+
+
+OPEN = "import torch\nclass Trainer:\n    def load(self): return torch.load('x'), exec('x')\n"
+ONLY_A_TYPE = {
+    "a tensor": "def see(x: torch.Tensor, *r: 'Tensor', k: int = 1) -> 'torch.Tensor': pass\n",
+    "one of several": "from typing import Optional\ndef see(x: Optional[torch.Tensor] = None) -> int | None: pass\n",
+    "a class of one's own": "def see(t: Trainer, u: 'Trainer') -> Trainer: pass\n",
+    "a layer that is forbidden": "def see(m: torch.nn.Softmax): pass\n",
+    "a decorator of torch's": "class K(torch.nn.Module):\n    n: int = 3\n    @torch.no_grad()\n"
+    "    def load(self): torch.load('x')\n    @property\n    def a(self): exec('x')\n"
+    "    @a.setter\n    def a(self, v): exec('x')\n    @staticmethod\n    def b(x: torch.Tensor): exec('x')\n",
+    "a dataclass": "from dataclasses import dataclass, field\n@dataclass(frozen=True)\nclass C:\n    n: int = 1\n"
+    "    sizes: list = field(default_factory=list)\n    def f(self): exec('1')\n",
+}
+
+
+@pytest.mark.parametrize("case", ONLY_A_TYPE)
+def test_a_type_is_no_use_of_what_it_names(case):
+    """Honest annotations, decorators and bases lead to no body that nothing calls."""
+    source = OPEN + ONLY_A_TYPE[case] + "def softmax(x, dim=-1):\n    return x\n"
+
+    assert find_forbidden_call(source, "softmax", FORBIDS) is None
+    if case == "a class of one's own":
+        later = "from __future__ import annotations\n" + source.replace("t: Trainer", "t: list[Trainer]")
+        assert find_forbidden_call(later, "softmax", FORBIDS) is None
+
+
 def test_a_method_of_ones_own_module_is_no_offence():
     """`mine.softmax(x)` is one's own, where `mine` is one's own file."""
     siblings = {"mine": ("mine.py", "def softmax(x):\n    return x\n")}
