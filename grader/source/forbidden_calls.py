@@ -37,6 +37,7 @@ from grader.source.hiding_names import (
     name_in_quotes,
     takes_names_away,
     text_of,
+    used_of_all,
     used_place,
 )
 from grader.source.parse import nodes_in, parse
@@ -235,6 +236,7 @@ class _Module:
                 self.imported[local] = (module, alias.name)
             elif alias.name == "*":
                 self.stars += [module] if module.partition(".")[0] in LIBRARIES else []
+                self.paths.update(used_of_all(module))
             elif isinstance(node, ast.Import):
                 self._note_path(imported_name(alias), alias.name if alias.asname else imported_name(alias))
             else:
@@ -356,7 +358,8 @@ class _Module:
         match node:
             case ast.Import() | ast.ImportFrom():
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
-                return next((found for path in paths if (found := hiding_place(path))), "")
+                star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
+                return next((found for path in paths if (found := hiding_place(path))), star)
             case ast.Call(args=keys) if last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
                 return last_name(node)
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):

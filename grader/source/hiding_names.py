@@ -27,15 +27,16 @@ HIDING_NAMES = frozenset({
     "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
     "__self__", "__loader__", "__spec__", "__build_class__", "load_module", "exec_module", "start_new_thread",
     "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code", "breakpointhook",
-    "__breakpointhook__", "__annotations__",
+    "__breakpointhook__", "__annotations__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
 })
+HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
 HIDING_ATTRIBUTES = frozenset({
     "sys", "_sys", "builtins", "bltns", "ctypes", "importlib", "inspect", "traceback", "_thread", "_C",
 })
-# What holds for a module or a name in it holds for all below. Of a library, private names are hiding places too.
+# What holds for a module or a name in it holds for all below. Of any module but the learner's, private names are too.
 HIDING_PLACES = frozenset({
-    "_thread", "_lsprof", "_xxsubinterpreters", "gc.garbage", "gc.set_debug",
+    "_thread", "_lsprof", "_xxsubinterpreters", "gc.garbage", "gc.set_debug", "sys.monitoring",
     "sys.modules", "sys.meta_path", "grader", "builtins", "ctypes", "_ctypes", "cffi", "runpy", "code", "codeop",
     "pickle", "_pickle", "marshal", "pydoc", "pkgutil", "unittest.mock", "inspect.stack", "inspect.trace",
     "inspect.getouterframes", "inspect.getinnerframes", "traceback.walk_stack", "traceback.walk_tb", "torch.library",
@@ -43,7 +44,8 @@ HIDING_PLACES = frozenset({
 })
 # What runs a text, or follows names in one. To import it alone does nothing: a learner may time and debug elsewhere.
 RUNNING_TEXT = frozenset({
-    "typing.get_type_hints", "typing.ForwardRef", "functools.singledispatch", "functools.singledispatchmethod",
+    "typing.get_type_hints", "typing.ForwardRef", "typing.get_args", "dataclasses.make_dataclass",
+    "functools.singledispatch", "functools.singledispatchmethod",
     "string.Formatter", "logging.config", "jinja2", "sympy", "numpy.load", "numpy.testing.rundocs",
     "numpy.testing.measure", "numpy.f2py", "torch.ao", "torch.export", "torch.fx", "torch.hub",
     "torch.jit.CompilationUnit", "torch.jit.load", "torch.multiprocessing", "torch.nativert", "torch.onnx",
@@ -55,13 +57,19 @@ RUNNING_TEXT = frozenset({
 HARMLESS = frozenset({
     "__future__", "abc", "argparse", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
     "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "errno", "fcntl",
-    "fractions", "functools", "gc", "glob", "hashlib", "heapq", "inspect.signature", "io", "itertools", "json",
+    "fractions", "functools", "gc", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "logging", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "signal", "socket", "stat",
-    "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time",
+    "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "threading", "time",
     "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
     "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib",
 })
+HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
+    "argv", "base_prefix", "byteorder", "exc_info", "executable", "exit", "flags", "float_info", "float_repr_style",
+    "getdefaultencoding", "getfilesystemencoding", "getrecursionlimit", "getrefcount", "getsizeof", "hash_info",
+    "hexversion", "implementation", "int_info", "intern", "maxsize", "maxunicode", "path", "platform", "prefix", "ps1",
+    "setrecursionlimit", "stderr", "stdin", "stdout", "version", "version_info", "warnoptions",
+))
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
@@ -70,7 +78,9 @@ MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted
 # fmt: on
 
 _USED_PLACES = HIDING_PLACES | RUNNING_TEXT
-_HIDING_WORD = re.compile(rf"\b(?:{'|'.join(sorted(HIDING_NAMES))})\b")
+_OTHERS = LIBRARIES | sys.stdlib_module_names
+_KNOWN_HARMLESS = HARMLESS | HARMLESS_OF_SYS
+_HIDING_WORD = re.compile(rf"\b(?:(?:{'|'.join(sorted(HIDING_NAMES))})\b|(?:{'|'.join(HIDING_PREFIXES)})\w*)")
 _NAMING: dict[type[ast.AST], tuple[str, ...]] = {  # where a node has text that no node of its own stands for
     ast.Constant: ("value",),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler), ("name",)),
@@ -90,7 +100,7 @@ def hiding_word(node: ast.AST, attributes: Iterable[str]) -> str:
     """
     if isinstance(node, ast.Attribute | ast.Name):
         name = node.attr if isinstance(node, ast.Attribute) else node.id
-        if name in HIDING_NAMES:
+        if _is_hiding(name):
             return name
     for field in _NAMING.get(type(node), ()):
         text = getattr(node, field)
@@ -100,6 +110,10 @@ def hiding_word(node: ast.AST, attributes: Iterable[str]) -> str:
     return next((name for name in attributes if name in HIDING_ATTRIBUTES), "")
 
 
+def _is_hiding(name: str) -> bool:
+    return name in HIDING_NAMES or name.startswith(HIDING_PREFIXES)
+
+
 def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     """Return as much of a dotted name as names a hiding place, or ""."""
     if path == LONG_NAME:
@@ -107,8 +121,8 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     parts = path.split(".")
     for end, part in enumerate(parts, 1):
         place = ".".join(parts[:end])
-        private = part.startswith("_") and not part.endswith("__") and parts[0] in LIBRARIES and end > 1
-        if private or place in places or part in HIDING_NAMES or (part == "sys" and end > 1):
+        private = end > 1 and part.startswith("_") and not part.endswith("__") and parts[0] in _OTHERS
+        if private or place in places or _is_hiding(part) or (part == "sys" and end > 1):
             return place
     return ""
 
@@ -121,7 +135,7 @@ def used_place(path: str) -> str:
     parts = own.split(".")
     if parts[0] not in sys.stdlib_module_names:
         return ""
-    is_known = any(".".join(parts[:end]) in HARMLESS for end in range(1, len(parts) + 1))
+    is_known = any(".".join(parts[:end]) in _KNOWN_HARMLESS for end in range(1, len(parts) + 1))
     return "" if is_known else own
 
 
@@ -139,6 +153,13 @@ def _path_of_its_own(path: str) -> str:
         module, first = found, found.__name__
         del parts[0]
     return ".".join([first, *parts])
+
+
+def used_of_all(module: str) -> dict[str, str]:
+    """Return what is no harmless name of those that `from module import *` gives, and where each comes from."""
+    found = vars(importlib.import_module(module)) if module in HARMLESS else {}
+    names = found.get("__all__", [name for name in found if not name.startswith("_")])
+    return {name: f"{module}.{name}" for name in names if used_place(f"{module}.{name}")}
 
 
 def takes_names_away(node: ast.AST) -> bool:

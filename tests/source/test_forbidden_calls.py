@@ -115,6 +115,22 @@ HIDDEN = {
     "frames in a text of several names": "T, F = 'x.__traceback__ tb_frame'.split()\n",
     "frames in bytes": "T = b'__traceback__'.decode()\n",
     "what runs a text in other hands": "list(map(exec, ['x = 1']))\n",
+    "a text in an annotation of a function": "from inspect import signature\n"
+    "def g(x: 'text'): pass\nsignature(g, eval_str=True)\n",
+    "the same, put together": "import inspect\ndef f(g):\n    inspect.signature(g, **{'eval' + '_str': True})\nf(f)\n",
+    "a text that is a type": "from typing import Optional\nOptional['text'].__args__[0]._evaluate({}, {}, set())\n",
+    "the same, of typing's own": "import typing\ntyping._eval_type(1, {}, {})\n",
+    "its own function, imported": "from typing import _eval_type\n",
+    "how a dataclass is written": "import dataclasses as d\nd._create_fn('f', (), ['text'])\n",
+    "a dataclass of names that are texts": "import dataclasses\ndataclasses.make_dataclass('A', ['x'])\n",
+    "a profiler of all threads": "import threading\nthreading.setprofile_all_threads(None)\n",
+    "the same, of the interpreter": "from sys import _setprofileallthreads as s\ns(None)\n",
+    "the same, in quotes": "import threading\nf = getattr(threading, 'settrace_all_threads')\n",
+    "another kind of profiler": "import sys\nsys.monitoring.use_tool_id(2, 'x')\n",
+    "what runs a file in another interpreter": "import sys\nsys.remote_exec(1, 'file')\n",
+    "everything of a module that runs texts": "from timeit import *\ntimeit('text')\n",
+    "everything of one that leads to frames": "from inspect import *\nstack()\n",
+    "everything of one that has some that do": "from typing import *\nget_type_hints(1)\n",
     "what runs a text under another name": "def f(run=eval):\n    return run('1')\n",
     "a function of that name that was taken away": "def exec(x):\n    pass\ndel exec\nexec('x = 1')\n",
     "the same, by its key": "def exec(x):\n    pass\nglobals().pop('exec')\nexec('x = 1')\n",
@@ -172,6 +188,8 @@ INNOCENT = {
     "N, P = json.dumps(types.SimpleNamespace(a=1).a), os.path.join('a', 'b')\n"
     "def softmax(x, dim=-1):\n    s = timeit.default_timer()\n    try:\n        return x.exp()\n"
     "    except ValueError:\n        traceback.print_exc()\n    return time.time() - s\n",
+    "everything of a harmless module, and facts": "import sys\nfrom typing import *\nfrom math import *\n"
+    "def softmax(x: Optional[int], dim=-1):\n    print(sys.version_info, sys.maxsize, file=sys.stderr)\n    return x\n",
     "modules that are imported alone": "import gettext, imp, threading, unittest\n"
     "def softmax(x, dim=-1):\n    return x.exp()\n",
     "timing and debugging elsewhere": "import timeit, pdb\nfrom timeit import timeit as t\n"
