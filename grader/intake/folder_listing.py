@@ -13,7 +13,7 @@ from grader.files import read_bounded
 from grader.intake.formats.class_zip import ClassArchive, open_class, require_class
 from grader.intake.formats.zip_member import Note
 from grader.intake.learner import Entry
-from grader.intake.limits import is_noise, kind_of
+from grader.intake.limits import is_hidden_folder, is_noise, kind_of
 
 MAX_INNER_ARCHIVE_BYTES = 64 << 20  # of an archive inside the archive of a class, which is read into memory
 MAX_WRAPPING_FOLDERS = 4  # folders, one inside the other, that hold everything
@@ -43,8 +43,9 @@ def open_file(path: Path, inside: str, note: Note) -> Iterator[BinaryIO]:
 def list_entries(source: Path, leave_out: Path | None = None, has_hand_ins: HasHandIns | None = None) -> list[Entry]:
     """List the direct children of a folder or of a class's archive, sorted, without system files and *leave_out*.
 
-    Archives, and some downloads, hold everything in one more folder: if *has_hand_ins* is False for all names, the only
-    folder among them is opened instead. Raises SubmissionError.
+    A hidden folder, which may be a learner's, is there without a kind. Archives, and some downloads, hold everything in
+    one more folder: if *has_hand_ins* is False for all names, the only folder among them is opened instead. Raises
+    SubmissionError.
     """
     if source.is_file():
         return _list_archive(source, has_hand_ins)
@@ -64,10 +65,11 @@ def _list_folder(folder: Path, leave_out: Path | None) -> list[Entry]:
         raise SubmissionError(what, where=str(folder), next_step="grader run SUBMISSIONS --out DIR") from None
     left_out = leave_out.resolve() if leave_out else None
     resolved = folder.resolve()
+    shown = [child for child in children if resolved / child.name != left_out]
     return [
-        Entry(child.name, child, _kind(child))
-        for child in children
-        if not is_noise(child.name) and resolved / child.name != left_out
+        Entry(child.name, child, "" if is_noise(child.name) else _kind(child))
+        for child in shown
+        if not is_noise(child.name) or (is_hidden_folder(child.name) and _kind(child) == "folder")
     ]
 
 
@@ -82,13 +84,17 @@ def _kind(child: Path) -> str:
 
 def _list_archive(path: Path, has_hand_ins: HasHandIns | None) -> list[Entry]:
     archive = require_class(path)
-    names = _children(archive, "")
+    inside = ""
+    names = _children(archive, inside)
     for _ in range(MAX_WRAPPING_FOLDERS if has_hand_ins else 1):
         folders = [name for name in names if name.endswith("/")]
         wraps = not has_hand_ins(list(map(_last, names))) if has_hand_ins else len(names) == 1
         if len(folders) == 1 and wraps:
-            names = _children(archive, folders[0])
-    return [Entry(_last(name), path, "folder" if name.endswith("/") else kind_of(name), name) for name in names]
+            inside = folders[0]
+            names = _children(archive, inside)
+    found = [Entry(_last(name), path, "folder" if name.endswith("/") else kind_of(name), name) for name in names]
+    hidden = [name for name in archive.children(inside) if name.endswith("/") and is_hidden_folder(_last(name))]
+    return found + [Entry(_last(name), path, "", name) for name in hidden]
 
 
 def _children(archive: ClassArchive, folder: str) -> list[str]:

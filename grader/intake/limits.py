@@ -29,9 +29,23 @@ MAX_PATH_CHARS = 1_000  # of a file's name with its folders
 MAX_DIRECTORY_BYTES = 64 << 20  # of a zip's list of members, however many it claims to have
 
 
+# fmt: off
+HIDDEN_FOLDERS = (  # what names of them begin with
+    ".git", ".hg", ".svn", ".idea", ".vs", ".venv", ".ipynb_checkpoints", ".pytest_cache", ".mypy_cache", ".ruff_cache",
+    ".cache", ".config", ".local", ".trash", ".spotlight", ".fseventsd", ".temporaryitems", ".documentrevisions",
+    ".apple", ".selfattend", ".snapshot", ".jupyter", ".virtual", ".nfs",
+)
+# fmt: on
+
+
 def is_noise(name: str) -> bool:
     """Return True for names of files that systems and editors leave behind."""
     return name.startswith((".", "~$")) or name in NOISE_NAMES
+
+
+def is_hidden_folder(name: str) -> bool:
+    """Return True for the name of a folder that is hidden, and not one that systems and tools leave behind."""
+    return name.startswith(".") and not name.lower().startswith(HIDDEN_FOLDERS)
 
 
 def is_source(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -48,6 +49,19 @@ def test_each_direct_child_is_one_learner(folder):
     assert [(learner.id, learner.kind) for learner in found.learners] == [
         ("ann", "folder"), ("bob", "zip"), ("cy", "notebook"), ("dan", "python")]  # fmt: skip
     assert found.ignored == ["readme.txt"]
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_hidden_folder_is_told(folder, zipped):
+    """Whose folder has a name that hides it is graded by nobody, but not passed over in silence."""
+    write(folder, {"ann/a.py": "", "..bob/a.py": "", ".cy/a.py": "", ".git/x.py": "", ".ipynb_checkpoints/x.py": "",
+                   ".hidden": ""})  # fmt: skip
+    if zipped:
+        shutil.make_archive(str(folder.parent / "class"), "zip", folder.parent, folder.name)
+    found = discover(folder.parent / "class.zip" if zipped else folder)
+
+    assert [learner.id for learner in found.learners] == ["ann"]
+    assert found.ignored == ["..bob", ".cy"]
 
 
 def test_one_persons_files_side_by_side_are_noticed(folder):
