@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import stat
 import sys
@@ -57,7 +58,11 @@ def read_submission(
     siblings = _Siblings(path, course, root, workspace)
     siblings.follow(source)
     artefact = read_artefact(path) if lesson.kind == "capstone" else None
-    return Submission(lesson.name, str(path), source, siblings.found, tuple(siblings.notes), artefact=artefact)
+    notes = tuple(siblings.notes)
+    if lesson.kind == "capstone" and artefact is None and os.path.lexists(beside := artefact_path(path)):
+        why = "it is a link" if beside.is_symlink() else "it is no file that can be read"
+        notes += (f"{beside.name} is left out: {why}",)
+    return Submission(lesson.name, str(path), source, siblings.found, notes, artefact=artefact)
 
 
 def artefact_path(path: Path) -> Path:

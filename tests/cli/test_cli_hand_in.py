@@ -63,6 +63,20 @@ def test_what_a_link_brings_from_elsewhere_is_not_handed_in(tmp_path, linked):
     assert not (work / "hand-in.zip").exists()
 
 
+def test_linked_weights_and_modules_are_told_under_their_own_names(tmp_path):
+    """What is left out because it is a link is said, and a file's name is written as it is."""
+    work = start_workspace(tmp_path / "work", ROOT)
+    (work / "models/tiny_gpt.py").write_text("import helper\n" + WEIGHTS.with_suffix(".py").read_text())
+    for name in ("tiny_gpt.safetensors", "helper.py"):
+        (tmp_path / name).write_text("")
+        (work / "models" / name).symlink_to(tmp_path / name)
+    done = learn("hand-in", "--out", str(tmp_path / "in.zip"), cwd=work, course=ROOT)
+
+    assert done.returncode == 0, done.stderr
+    assert " tiny_gpt.safetensors is left out: it is a link" in done.stderr
+    assert " helper.py is left out: it is a link" in done.stderr
+
+
 def test_weights_are_handed_in_and_graded_beside_their_file(tmp_path):
     """They come along in the zip, and a class's are found, in a zip and by Canvas's names."""
     work = start_workspace(tmp_path / "work", ROOT)
