@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import click
 
-from grader.terminal.text import CODE, Signs, capitalize, signs_for, wrap_points
+from grader.terminal.text import CODE, Signs, capitalize, clean, signs_for, wrap_points
 
 if TYPE_CHECKING:
     from grader.terminal.layout import Layout
@@ -95,7 +95,7 @@ def warn(text: str) -> None:
     """Report on standard error, below what was printed, what went wrong without stopping the command."""
     sys.stdout.flush()
     sign = signs_for(getattr(sys.stderr, "encoding", None)).trouble
-    click.echo(f"{sign} {capitalize(text)}", err=True)
+    click.echo(f"{sign} {capitalize(clean(text))}", err=True)
 
 
 def wrap(text: str, indent: int = 0) -> str:

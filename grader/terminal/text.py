@@ -12,6 +12,7 @@ MAX_CHARS = 20_000  # of a learner's text; the rest is cut off
 
 CODE = re.compile(r"`[^`\n]+`")  # in prose
 WORD = re.compile(r"\S+")
+_NAME_OF_FILE = re.compile(r"\S*[./\\_]\w")  # `helper.py`, `core/helper`, `my_helper`
 ITEM = re.compile(r"-\s+")  # of a list
 
 # CSI, then strings (OSC, DCS, ...) with their end, then two-character escapes. Each part stops at the next escape, so
@@ -62,6 +63,13 @@ def clean(text: str) -> str:
     return "".join(char for char in cut if char == "\n" or _is_harmless(char))
 
 
+def command_line(*words: str) -> str:
+    """Write a command as one would type it, to be shown: names of files in it do not control the terminal."""
+    import shlex  # here: most commands show none of these
+
+    return clean(shlex.join(words))
+
+
 def _is_harmless(char: str) -> bool:
     is_noncharacter = ord(char) & 0xFFFE == 0xFFFE or "\ufdd0" <= char <= "\ufdef"  # XML and HTML refuse some of these
     return unicodedata.category(char) not in ("Cc", "Cs") and char not in _REVERSERS and not is_noncharacter
@@ -81,8 +89,8 @@ def score_bar(score: float | None, cells: int, signs: Signs) -> str:
 
 
 def capitalize(text: str) -> str:
-    """Write the first letter as a capital, and leave the rest as it is."""
-    return text[:1].upper() + text[1:]
+    """Write the first letter as a capital, and leave the rest as it is; and all of it where a file's name begins it."""
+    return text if _NAME_OF_FILE.match(text) else text[:1].upper() + text[1:]
 
 
 def plural(number: int, noun: str) -> str:

@@ -23,6 +23,16 @@ def test_an_error_names_what_is_asked_for_without_its_controls(tmp_path):
     assert not CONTROLS.search(done.stderr)
 
 
+def test_a_command_to_type_names_a_file_without_its_controls(tmp_path):
+    """Nor does the name of a file that is checked control the terminal, in the command that checks it again."""
+    file = tmp_path / f"hostile{HOSTILE}.py"
+    file.write_text("def argmax_2d(grid):\n    return 0 +\n")
+    for words in (["argmax_2d", "--file", str(file)], ["--file", str(file)]):
+        done = learn("check", *words, cwd=start_workspace(tmp_path / "work"))
+        shown = done.stdout + done.stderr
+        assert "learn check" in shown and "hostile" in shown and not CONTROLS.search(shown), shown
+
+
 def test_a_mistake_in_foreign_progress_is_told_without_its_controls(tmp_path):
     """Whoever looks into somebody else's workspace is told its last mistake."""
     work = start_workspace(tmp_path / "work")

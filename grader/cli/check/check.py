@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from grader.judge.own_limits import end_after
 from grader.model import Lesson, LessonResult, Submission
 from grader.submission import read_submission
 from grader.terminal.console import is_terminal, put, wrap
+from grader.terminal.text import command_line
 
 if TYPE_CHECKING:
     from grader.judge.examination import Judge
@@ -138,7 +138,7 @@ def _lesson_of(context: CourseContext, file: Path) -> Lesson:
     except UnknownLesson:
         raise UsageError(
             f'"{file.name}" is not named after a lesson: say which lesson it is your work on',
-            next_step=f"learn check LESSON --file {shlex.quote(str(file))}",
+            next_step=command_line("learn", "check", "LESSON", "--file", str(file)),
         ) from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from grader.course.questions import has_questions
 from grader.files import is_file
 from grader.model import Lesson, LessonProgress, LessonResult, Submission, Suggestion
 from grader.terminal.console import make_layout, put, warn, wrap
-from grader.terminal.text import capitalize
+from grader.terminal.text import capitalize, command_line
 
 
 @dataclass
@@ -61,7 +60,7 @@ def _fit_suggestion(run: CheckRun, lesson: Lesson, suggestion: Suggestion) -> Su
     words = suggestion.command.split()
     file = run.elsewhere.get(lesson.name)
     if file and words[:3] == ["learn", "check", lesson.name]:
-        words[3:3] = ["--file", shlex.quote(str(file))]
+        words[3:3] = [command_line("--file", str(file))]
         return Suggestion(suggestion.says.replace(f"{lesson.track}/{lesson.name}.py", str(file)), " ".join(words))
     if words[:2] == ["learn", "hint"] and (step := step_without_hints(lesson, run.progress[lesson.name])):
         return Suggestion(f"{capitalize(step[0])}.", step[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 import sys
 from contextlib import closing
@@ -24,7 +23,7 @@ from grader.errors import UsageError
 from grader.record import Record
 from grader.reports.formats.run_summary import RunSummary
 from grader.terminal.spinner import Spinner
-from grader.terminal.text import plural
+from grader.terminal.text import command_line, plural
 
 if TYPE_CHECKING:
     from grader.batch.run import Run
@@ -168,7 +167,7 @@ def _grade(run: Run, summary: RunSummary) -> int:
         with progress:
             run.grade(add)
     except KeyboardInterrupt:
-        again = shlex.join(["grader", *(word for word in sys.argv[1:] if word not in NOT_AGAIN), "--resume"])
+        again = command_line("grader", *(word for word in sys.argv[1:] if word not in NOT_AGAIN), "--resume")
         done = f"{progress.done} of {plural(len(run.todo), 'submission')}"
         click.echo(f"Stopped. {done} graded, and kept in {short_path(run.plan.out.absolute())}.", err=True)
         click.echo(f"Next:  {again}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from grader.files import is_file
 from grader.model import Course, Lesson, LessonResult
 from grader.submission import read_submission
 from grader.terminal.console import make_layout, paint, put, signs, wrap
+from grader.terminal.text import command_line
 
 SEED = 1  # always the same numbers, so that documents can show the demo; a release has its own seeds
 
@@ -65,8 +65,8 @@ def _introduce(lesson: Lesson, file: Path, seed: int) -> None:
     shown = source(file.read_text(encoding="utf-8").replace("\n\n\n", "\n\n"))
     put("\n".join("  " + line if line else "" for line in shown.splitlines()))
     put()
-    command_line = f"learn check {lesson.name} --file {shlex.quote(short_path(file))} --seed {seed}"
-    put(paint(f"{signs().arrow} {command_line}", "command"))
+    again = command_line("learn", "check", lesson.name, "--file", short_path(file), "--seed", str(seed))
+    put(paint(f"{signs().arrow} {again}", "command"))
     put()
     sys.stdout.flush()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 import click
@@ -16,7 +15,7 @@ from grader.errors import UsageError, WorkspaceError
 from grader.files import write_whole
 from grader.model import FULL_WAY, Course
 from grader.terminal.console import paint, put, signs, wrap
-from grader.terminal.text import capitalize, plural
+from grader.terminal.text import capitalize, command_line, plural
 from grader.workspace import Workspace, create, find, is_workspace
 
 
@@ -73,7 +72,7 @@ def command(ctx: click.Context, directory: Path | None, way: str | None, noteboo
         put(f"{paint(signs().passed, 'good')} From now on you follow {course.way(way).title}.")
     put()
     if root != folder:
-        put("Next  " + paint(f"cd {shlex.quote(short_path(root))}", "command"))
+        put("Next  " + paint(command_line("cd", short_path(root)), "command"))
         put("      " + paint(f"learn read {course.way(changes.workspace.way).lessons[0]}", "command"))
     else:
         put("Next  " + paint("learn", "command"))
