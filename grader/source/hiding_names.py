@@ -122,6 +122,7 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     for end, part in enumerate(parts, 1):
         place = ".".join(parts[:end])
         private = end > 1 and part.startswith("_") and not part.endswith("__") and parts[0] in _OTHERS
+        private = private and place != "os._exit"  # which ends the process, and that is seen
         if private or place in places or _is_hiding(part) or (part == "sys" and end > 1):
             return place
     return ""

@@ -190,6 +190,7 @@ INNOCENT = {
     "    except ValueError:\n        traceback.print_exc()\n    return time.time() - s\n",
     "everything of a harmless module, and facts": "import sys\nfrom typing import *\nfrom math import *\n"
     "def softmax(x: Optional[int], dim=-1):\n    print(sys.version_info, sys.maxsize, file=sys.stderr)\n    return x\n",
+    "an end without more ado": "import os\ndef softmax(x, dim=-1):\n    os._exit(3)\n",
     "modules that are imported alone": "import gettext, imp, threading, unittest\n"
     "def softmax(x, dim=-1):\n    return x.exp()\n",
     "timing and debugging elsewhere": "import timeit, pdb\nfrom timeit import timeit as t\n"
