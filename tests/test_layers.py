@@ -14,12 +14,11 @@ MAY_IMPORT = {
     "errors": set(),
     "model": set(),
     "files": {"errors"},
-    "main_guard": set(),
-    "source": {"main_guard"},  # beside the standard library
+    "source": {"worker"},  # beside the standard library, what a worker does not run
     "course": BASE | {"files", "source"},
     "submission": BASE | {"files", "source"},
     "workspace": BASE | {"files", "course", "submission"},
-    "worker": {"main_guard"},  # beside the standard library, numpy and torch: nothing else of ours
+    "worker": set(),  # standard library, numpy and torch: nothing else of ours
     "judge": BASE | {"files", "course", "source", "submission", "worker"},
     "live": BASE | {"files", "judge"},
     "notebook": {"course", "files", "model"},
@@ -54,6 +53,7 @@ MAY_IMPORT = {
 }
 # Of the worker's package the judge uses what describes plain data, the acts that both carry out, and which names match.
 JUDGE_FROM_WORKER = {"wire", "arrays", "operations", "preload", "isolation", "call_monitor", "watched_source"}
+SOURCE_FROM_WORKER = {"main_guard"}
 # The folders and modules inside the judge, each of which imports only those before it.
 JUDGE_ORDER = (
     "__init__",
@@ -126,6 +126,8 @@ def test_imports_run_one_way(path):
             assert parts[1] in MAY_IMPORT[room], f"{path} imports {name}"
             if room == "judge" and parts[1] == "worker":
                 assert parts[2] in JUDGE_FROM_WORKER, f"{path} imports {name}"
+            if room == "source":
+                assert parts[2] in SOURCE_FROM_WORKER, f"{path} imports {name}"
         if parts[0] in ONLY_IN:
             assert room in ONLY_IN[parts[0]], f"{path} imports {name}"
 

@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from grader.main_guard import without_main_guard
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.hiding_names import (
     HIDING_CALLS,
@@ -50,6 +49,7 @@ from grader.source.scopes import (
     names_read,
     root_name,
 )
+from grader.worker.main_guard import without_main_guard
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 from types import ModuleType
 
-from grader.main_guard import without_main_guard as without_main_guard
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, names_bound_by
+from grader.worker.main_guard import without_main_guard as without_main_guard
 
 # fmt: off
 MODULES = frozenset({

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from grader.main_guard import disarm_main_guard
+from grader.worker.main_guard import disarm_main_guard
 from grader.worker.preload import SEED
 from grader.worker.watched_source import HOOK, Watcher, hook_expressions
 
