@@ -3,9 +3,15 @@
 import torch
 from torch.nn import functional as F  # noqa: F401, N812  wrong lines use it
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, is_array
 
-probs = MistakeSet("next_token_probs", globals())
+
+def zeros_for_nan(value):
+    """Where nothing is kept, 0/0 and 0 are one: some add a tiny number below."""
+    return value.nan_to_num(0.0) if is_array(value) else value
+
+
+probs = MistakeSet("next_token_probs", globals(), read=zeros_for_nan)
 token = MistakeSet("sample_token", globals())
 MISTAKE_SETS = [probs, token]
 
