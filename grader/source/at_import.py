@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from grader.source.hiding_names import LIBRARIES
 from grader.source.parse import nodes_in
-from grader.source.scopes import Definition, names_bound_by
+from grader.source.scopes import Definition, names_bound_by, root_name
 
 # fmt: off
 # Decorators that run nothing of what they get, and bases whose classes run none of their methods when they are made.
@@ -32,9 +32,8 @@ BASES = frozenset({
 ANNOTATED = {ast.arg: "annotation", ast.FunctionDef: "returns", ast.AsyncFunctionDef: "returns"}
 PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
 
-Naming = Callable[
-    [ast.AST], str
-]  # the dotted name of what is Python's or a library's; "" for what may be the learner's
+# the dotted name of what is Python's or a library's; "" for what may be the learner's
+Naming = Callable[[ast.AST], str]
 
 
 def parts_run_at_import(statement: ast.stmt, name_of: Naming, methods: Collection[str] = ()) -> Iterator[ast.AST]:
@@ -97,7 +96,7 @@ class _Inside:
         self._name_of = name_of
 
     def name_of(self, node: ast.AST) -> str:
-        return "" if _root(node) in self.bound else self._name_of(node)
+        return "" if isinstance(node, ast.expr) and root_name(node) in self.bound else self._name_of(node)
 
 
 def _is_plain(definition: ast.ClassDef, name_of: Naming) -> bool:
@@ -134,9 +133,3 @@ def _is_harmless_base(node: ast.expr, name_of: Naming) -> bool:
 
 def _is_read(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
