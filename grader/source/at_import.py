@@ -68,15 +68,12 @@ def plain_annotations(tree: ast.Module, nodes: Iterable[ast.AST]) -> set[int]:
     None runs anything where all of them are texts.
     """
     are_texts = any(
-        isinstance(part, ast.ImportFrom) and part.module == "__future__" and _imports(part, "annotations")
+        isinstance(part, ast.ImportFrom) and part.module == "__future__" and alias.name == "annotations"
         for part in tree.body
+        for alias in getattr(part, "names", ())
     )
     found = [getattr(node, field) for node in nodes if (field := ANNOTATED.get(type(node)))]
     return {id(each) for each in found if each and (are_texts or isinstance(each, ast.Name | ast.Constant))}
-
-
-def _imports(node: ast.ImportFrom, name: str) -> bool:
-    return any(alias.name == name for alias in node.names)
 
 
 def _children(node: ast.AST) -> list[tuple[str, ast.AST]]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, Import
-from grader.source.side_effects import without_main_guard
+from grader.worker.main_guard import without_main_guard
 
 _OUTPUT = re.compile(r"print|warn", re.IGNORECASE)  # parts of names
 _CACHES = frozenset({"cache", "lru_cache"})  # as they are imported: what a model keeps may be called so, too

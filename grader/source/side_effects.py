@@ -18,7 +18,7 @@ from types import ModuleType
 
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import Definition, names_bound_by
-from grader.worker.main_guard import without_main_guard as without_main_guard
+from grader.worker.main_guard import without_main_guard
 
 # fmt: off
 MODULES = frozenset({

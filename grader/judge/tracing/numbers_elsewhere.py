@@ -11,6 +11,7 @@ from grader.judge.processes.remote_module import CallableModule
 from grader.judge.tracing.matching import Right
 from grader.judge.tracing.trace import Trace, WatchedCall, exchange, is_number
 from grader.judge.values.compare import same
+from grader.source.parse import nodes_in, parse
 
 CHANCE = ""  # that a number is one of the call alone
 CONSTANT = "a constant"
@@ -18,7 +19,7 @@ CONSTANT = "a constant"
 
 def parameters_of(source: str) -> set[str]:
     """Return the names of all parameters in a source."""
-    return {node.arg for node in ast.walk(ast.parse(source)) if isinstance(node, ast.arg)}
+    return {node.arg for node in nodes_in(parse(source)) if isinstance(node, ast.arg)}
 
 
 def meaning_of(
