@@ -225,8 +225,9 @@ def _plain_data(leaf: Any) -> Any:
 
 def _call_on_fake_device(target: Any, call: Any, args: Any, kwargs: Any) -> Reply:
     """Call with every tensor on the fake device; `there` says whether every tensor of the result is on it."""
+    args, kwargs = fake_device.wrap([args, kwargs])
     with fake_device.fake_device(target if hasattr(target, "state_dict") else None):
-        value = call(*fake_device.wrap(args), **fake_device.wrap(kwargs))
+        value = call(*args, **kwargs)
         tensors = fake_device.tensors_in(value)
         there = bool(tensors) and all(map(fake_device.is_on_fake_device, tensors))
         return {"value": map_leaves(value, fake_device.unwrap), "after": [[], {}], "there": there}
