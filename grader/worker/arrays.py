@@ -13,6 +13,7 @@ MAX_REPR_CHARS = 200
 MAX_DEPTH = 12
 NUMPY_DTYPES = frozenset({"bool", "int32", "int64", "float32", "float64"})  # of torch's, without conjugate views
 SEQUENCES = (list, tuple)
+CONTAINERS = (dict, list, tuple)
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str, Handle, Opaque, Array})
 
 
@@ -21,9 +22,10 @@ def pack(value: Any, bounds: Bounds = REQUEST, depth: int = 0) -> Any:
 
     What alone is beyond *bounds* is not copied first. Raises TooLarge for a list of too many values.
     """
-    if type(value) in PLAIN_TYPES:
+    kind = type(value)
+    if kind in PLAIN_TYPES:
         return value
-    if isinstance(value, bool | int | float | str | Handle | Opaque | Array):
+    if kind not in CONTAINERS and isinstance(value, bool | int | float | str | Handle | Opaque | Array):
         return _pack_subclass(value, bounds.body)
     if depth > MAX_DEPTH:
         return Opaque(type(value).__name__, "nested too deeply to send")
@@ -106,7 +108,12 @@ def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
 
 def unpack(value: Any, device: str | None = None) -> Any:
     """Reverse `pack`: build fresh tensors (on *device*, else on the CPU) and arrays."""
-    return map_leaves(value, lambda leaf: unpack_array(leaf, device) if type(leaf) is Array else leaf)
+    kind = type(value)  # `map_leaves` takes twice as long
+    if kind is Array:
+        return unpack_array(value, device)
+    if kind is dict:
+        return {key: unpack(item, device) for key, item in value.items()}
+    return kind([unpack(item, device) for item in value]) if kind in SEQUENCES else value
 
 
 def unpack_array(array: Array, device: str | None = None) -> Any:

@@ -94,8 +94,9 @@ class ModuleHost:
             return _call_on_fake_device(target, call, args, kwargs)
         if grad is None:
             value = call(*args, **kwargs)
-            after = map_leaves([args, kwargs], _plain_data) if request.get("after") else [[], {}]
-            return {"value": value, "after": after}
+            if request.get("after"):
+                return {"value": value, "after": map_leaves([args, kwargs], _plain_data)}
+            return {"value": value}
         return _call_for_gradients(target, call, args, kwargs, grad)
 
     def do_watch(self, request: Request) -> Reply:
@@ -230,7 +231,7 @@ def _call_on_fake_device(target: Any, call: Any, args: Any, kwargs: Any) -> Repl
         value = call(*args, **kwargs)
         tensors = fake_device.tensors_in(value)
         there = bool(tensors) and all(map(fake_device.is_on_fake_device, tensors))
-        return {"value": map_leaves(value, fake_device.unwrap), "after": [[], {}], "there": there}
+        return {"value": map_leaves(value, fake_device.unwrap), "there": there}
 
 
 def _call_for_gradients(target: Any, call: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> Reply:

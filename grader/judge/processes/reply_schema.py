@@ -76,11 +76,14 @@ def _call(content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any
     if content.get("grad") is not None:
         grads = None if reply["grads"] is None else _each(reply["grads"], _array_or_none)
         return plain | {"is_tensor": _exactly(bool, reply["is_tensor"]), "grads": grads}
+    if content.get("elsewhere"):
+        plain["there"] = _exactly(bool, reply["there"])
+    if not content.get("after"):
+        return plain
     after = reply["after"]
     if not isinstance(after, list) or [type(part) for part in after] != [list, dict]:
         raise Malformed("no arguments after the call")
-    there = _exactly(bool, reply["there"]) if content.get("elsewhere") else False
-    return plain | {"there": there, "after": [_value(after[0]), _value(after[1])]}
+    return plain | {"after": [_value(after[0]), _value(after[1])]}
 
 
 def _handle(_content: Mapping[str, Any], reply: Mapping[str, Any]) -> dict[str, Any]:
