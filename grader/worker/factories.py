@@ -20,6 +20,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from grader.worker.weights import copy_module, load_state, without_drawing
+
 MAX_PROGRESS_LINES = 100
 progress_fd: int | None = None  # in a worker, where to tell how far a training is: it is shown, and judged by nobody
 Log = list[tuple[Any, ...]]
@@ -78,35 +80,40 @@ def _make_report(total: int, log: Log) -> Any:
 def _make_model(spec: dict[str, Any], log: Log) -> Any:
     import torch
 
-    is_drawn = spec.get("state") is None
-    layers = [_make_layer(name, is_drawn, *sizes) for name, *sizes in spec["layers"]]
-    model = _stack_class("cached" if spec.get("cached") else "watched" if spec.get("heads") else "")(layers, log)
-    model.heads = spec.get("heads")
+    layers = tuple(tuple(layer) for layer in spec["layers"])
+    kind = "cached" if spec.get("cached") else "watched" if spec.get("heads") else ""
+    state = spec.get("state")
+    model = _make_stack(layers, kind) if state is None else copy_module(_zero_stack(layers, kind))
+    model._log, model.heads = log, spec.get("heads")
     if spec.get("dtype"):
         model.to(getattr(torch, spec["dtype"]))
-    if spec.get("state") is not None:
-        model.load_state_dict(spec["state"])
+    if state is not None and load_state(model, state) != ([], []):
+        model.load_state_dict(state)  # says what does not fit
     if spec.get("device"):
         model.to(spec["device"])
-    model.train(spec.get("training", True))
+    if not spec.get("training", True):
+        model.eval()
     return model
 
 
-def _make_layer(name: str, is_drawn: bool, *sizes: Any) -> Any:
+@cache
+def _zero_stack(layers: tuple[tuple[Any, ...], ...], kind: str) -> Any:
+    """Make a stack of zeros, to be copied: checks make hundreds of a few forms."""
+    with without_drawing():
+        return _make_stack(layers, kind)
+
+
+def _make_stack(layers: tuple[tuple[Any, ...], ...], kind: str) -> Any:
+    return _stack_class(kind)([_make_layer(name, *sizes) for name, *sizes in layers])
+
+
+def _make_layer(name: str, *sizes: Any) -> Any:
     from torch import nn
 
-    kind = getattr(nn, LAYERS.get(name, "Identity"))
-    layer = kind(*sizes) if is_drawn else _undrawn(kind)(*sizes)
-    layer.__class__ = kind
+    layer = getattr(nn, LAYERS.get(name, "Identity"))(*sizes)
     if name not in LAYERS:
         layer.register_forward_hook(lambda _layer, _inputs, output: OPERATIONS[name](output))
     return layer
-
-
-@cache
-def _undrawn(kind: Any) -> Any:
-    """Return a layer's class that draws no weights: where a state gives them, that takes longer than all the rest."""
-    return type(kind.__name__, (kind,), {"reset_parameters": lambda _layer: None})
 
 
 @cache
@@ -118,10 +125,12 @@ def _stack_class(kind: str) -> Any:
     class Stack(nn.Module):
         """A stack of layers that logs each forward pass and each gradient that comes back."""
 
-        def __init__(self, layers: list[nn.Module], log: Log) -> None:
+        _log: Log
+        heads: Any  # (L, H) of a stack that shows its weights
+
+        def __init__(self, layers: list[nn.Module]) -> None:
             super().__init__()
             self.layers = nn.Sequential(*layers)
-            self._log = log
 
         def forward(self, inputs: Any) -> Any:
             return self.noted(inputs, self.layers(inputs))
@@ -144,12 +153,7 @@ def _stack_class(kind: str) -> Any:
             return self.noted(inputs, self.layers(text)[:, -inputs.shape[1] :]), text
 
     class WatchedStack(Stack):
-        """A stack that gives attention weights (L, B, H, T, T) beside its features: those are queries and keys at once.
-
-        `heads` is (L, H).
-        """
-
-        heads: Any
+        """A stack that gives attention weights (L, B, H, T, T) beside its features, which are queries and keys."""
 
         def forward(self, inputs: Any) -> Any:
             x = self.noted(inputs, self.layers(inputs))

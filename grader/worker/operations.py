@@ -18,6 +18,7 @@ from grader.worker.arrays import make_slice, map_leaves
 from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, watch
 from grader.worker.still import without_dropout
 from grader.worker.watched_source import HOOK
+from grader.worker.weights import load_state, without_drawing
 from grader.worker.wire import Array, Handle
 
 MAX_MESSAGE_CHARS = 2000
@@ -94,9 +95,11 @@ class ModuleHost:
             return _call_on_fake_device(target, call, args, kwargs)
         if grad is None:
             value = call(*args, **kwargs)
-            if request.get("after"):
-                return {"value": value, "after": map_leaves([args, kwargs], _plain_data)}
-            return {"value": value}
+            return (
+                {"value": value, "after": map_leaves([args, kwargs], _plain_data)}
+                if request.get("after")
+                else {"value": value}
+            )
         return _call_for_gradients(target, call, args, kwargs, grad)
 
     def do_watch(self, request: Request) -> Reply:
@@ -128,15 +131,22 @@ class ModuleHost:
 
     def do_build(self, request: Request) -> Reply:
         """Make an object of one of the module's classes; `state` is loaded into it by name."""
-        made = self._find(request["name"])(*self._resolve(request["args"]), **self._resolve(request["kwargs"]))
-        missing: list[str] = []
-        unexpected: list[str] = []
-        if request.get("state") is not None:
-            outcome = made.load_state_dict(request["state"], strict=False)
-            missing, unexpected = list(outcome.missing_keys), list(outcome.unexpected_keys)
+        state = request.get("state")
+        if state is None:
+            made, missing, unexpected = self._make(request), [], []  # type: ignore[var-annotated]
+        else:
+            with without_drawing():
+                made = self._make(request)
+            missing, unexpected = load_state(made, state)
+            if missing or unexpected:  # so there are numbers that nobody gives
+                made = self._make(request)
+                load_state(made, state)
         if request.get("device"):
             made.to(request["device"])
         return {"handle": self._keep(made), "missing": missing, "unexpected": unexpected}
+
+    def _make(self, request: Request) -> Any:
+        return self._find(request["name"])(*self._resolve(request["args"]), **self._resolve(request["kwargs"]))
 
     def do_make(self, request: Request) -> Reply:
         """Make an object from its description (a small model, an optimizer) that logs what is done to it."""

@@ -41,7 +41,8 @@ def warm_up() -> None:
     host = ModuleHost(namespace, ("forbidden",))
     host.record = CallRecord()
     x, mask = torch.ones(2, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
-    host.perform({"operation": "build", "name": "Model", "args": [], "kwargs": {}, "state": {"mix.bias": x[0, 0]}})
+    state = {"norm.weight": x[0, 0], "norm.bias": x[0, 0], "mix.weight": torch.ones(4, 4), "mix.bias": x[0, 0]}
+    host.perform({"operation": "build", "name": "Model", "args": [], "kwargs": {}, "state": state})
     call = {"operation": "call", "target": Handle(host.made), "args": [x], "kwargs": {"mask": mask}}
     for asked in ({}, {"elsewhere": True}, {"grad": {"wrt": [0], "weights": x}}):
         host.perform({**call, **asked})
