@@ -93,8 +93,10 @@ def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 
 @contextmanager
-def _launcher(limits: Limits, arrays: str = "torch", spawn: bool = False) -> Iterator[Launcher]:
-    policy = policy_for(dataclasses.replace(course(), limits=limits, arrays=arrays), "cpu")
+def _launcher(
+    limits: Limits, arrays: str = "torch", spawn: bool = False, without: tuple[str, ...] = ()
+) -> Iterator[Launcher]:
+    policy = policy_for(dataclasses.replace(course(), limits=limits, arrays=arrays), "cpu", without)
     launcher = start_launcher(arrays, policy, limits, spawn=spawn)
     try:
         yield launcher

@@ -30,9 +30,14 @@ def import_array_library(arrays: str) -> None:
         with contextlib.suppress(ImportError):  # newer torch imports it at an optimizer's first step
             import torch.profiler._cupti_monitor
         configure_torch()
+        torch.set_num_threads = _keep_one_thread  # type: ignore[assignment]  # its parameter has another name
     from grader.worker import call_monitor
 
     call_monitor.prepare()
+
+
+def _keep_one_thread(_number: int) -> None:
+    """Stand for `torch.set_num_threads`: no worker may start a thread, and where torch cannot, it ends the process."""
 
 
 def configure_torch() -> None:

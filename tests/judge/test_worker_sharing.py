@@ -89,7 +89,7 @@ MENDS = ROOT / "tests" / "attacks" / "programs" / "mends_the_next_lesson"
 def test_a_lesson_cannot_help_the_next_one(launcher, monkeypatch):
     """A file that would turn the next lesson's stub into the forbidden call gains nothing; where its source is not
     looked at, the same file gains nearly all: so it is that look which stops it."""
-    sources = {name: (MENDS / f"{name}.py").read_text() for name in ("softmax", "attention")}
+    sources = {name: (MENDS / f"{name}.py").read_text() for name in ("causal_mask", "attention")}
     guarded = judged(launcher, sources, shared=True)
     monkeypatch.setattr(worker_pool, "has_no_side_effects", lambda *_sources: True)
     unguarded = judged(launcher, sources, shared=True)

@@ -70,7 +70,8 @@ LAYERS = (
     Layer(
         "seccomp",
         "Only the system calls on a list, some by their arguments",
-        "networks of every kind, new processes, programs, signals to others, tracing, most doors of the kernel",
+        "networks of every kind, new processes and threads, programs, signals to others, handlers of signals, tracing, "
+        "most doors of the kernel",
         "Linux on x86-64 and aarch64; needs no root; holds in Docker, Podman and Kubernetes as they come",
         "reaching us by TCP, UDP and local sockets, forking, starting a program, signalling its parent and us",
     ),

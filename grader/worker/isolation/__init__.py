@@ -5,7 +5,7 @@
     unprivileged-user    never root, and no capabilities
     no-new-privileges    a program that it starts gains no rights
     landlock             it reads only what it must, and writes nothing
-    seccomp              no network, no new processes, no signals to others, no system call that is not listed
+    seccomp              no network, no new processes or threads, no signals to others, only listed system calls
 
 What the layers cannot give: a worker can read whatever the fork server has read before the fork; open descriptors stay
 usable (close them first); and whether a file exists can be found out, unless the fork server is

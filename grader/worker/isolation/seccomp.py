@@ -34,8 +34,6 @@ Condition = tuple[int, int, tuple[int, ...]]
 _WORD = 0xFFFFFFFF
 
 _CHANGES_FILE = 0o3 | 0o100 | 0o1000  # O_ACCMODE, O_CREAT, O_TRUNC
-_CLONE_THREAD = 0x00010000
-_CLONE_REFUSED = 0x7E020000 | 0x0080F000  # new namespaces; a pidfd, traced, vfork, the same parent, untraced
 _FCNTL = (0, 1, 2, 3, 4, 1030, 1032)  # F_DUPFD, F_[GS]ETFD, F_[GS]ETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ; never F_SETOWN
 _IOCTL = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TCGETS2, TIOCGWINSZ, FION*, FIO*CLEX
 _PRCTL = (2, 15, 16, 23, 39)  # PR_GET_PDEATHSIG, PR_[SG]ET_NAME, PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS
@@ -50,7 +48,6 @@ def conditions(pid: int) -> dict[str, tuple[Condition, ...]]:
     return {
         "open": ((1, _CHANGES_FILE, (0,)),),
         "openat": ((2, _CHANGES_FILE, (0,)),),
-        "clone": ((0, _CLONE_THREAD | _CLONE_REFUSED, (_CLONE_THREAD,)),),
         "kill": (own,),
         "tgkill": (own,),
         "prlimit64": ((0, _WORD, (0, pid)),),

@@ -1,23 +1,25 @@
 """
 tries = "to ignore every signal that can be ignored, and to compute for ever"
 entry = "sleeping through its limit, ignoring SIGTERM, daemonised grandchildren"
-lesson = "softmax"
+lesson = "causal_mask"
 state = "timed-out"
 score = 1.0
 mistake = "timeout"
 """
 
+import contextlib
 import signal
 import sys
 
 for number in set(range(1, 65)) - {signal.SIGKILL, signal.SIGSTOP, 32, 33}:
-    signal.signal(number, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        signal.signal(number, signal.SIG_IGN)
 
 
-def softmax(x, dim=-1):
+def causal_mask(seq_len):
     while True:
         try:
             while True:
-                sys.getsizeof(x)
+                sys.getsizeof(seq_len)
         except BaseException:
             continue

@@ -1,7 +1,7 @@
 """
 tries = "to stop its own process, so that it neither runs nor ends"
 entry = "sleeping through its limit, ignoring SIGTERM, daemonised grandchildren"
-lesson = "softmax"
+lesson = "causal_mask"
 state = "timed-out"
 score = 1.0
 mistake = "timeout"
@@ -11,5 +11,5 @@ import os
 import signal
 
 
-def softmax(x, dim=-1):
+def causal_mask(seq_len):
     os.kill(os.getpid(), signal.SIGSTOP)

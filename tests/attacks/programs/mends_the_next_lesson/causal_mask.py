@@ -2,7 +2,7 @@
 tries = "to change our loader so that the next lesson's stub becomes the forbidden call"
 entry = "forbidden calls: in threads, traced, hidden, smuggled by another lesson"
 
-[lessons.softmax]
+[lessons.causal_mask]
 state = "graded"
 score = 10.0
 
@@ -49,6 +49,5 @@ class Free(serve["ModuleHost"]):
 serve["load"], serve["ModuleHost"] = mending, Free
 
 
-def softmax(x, dim=-1):
-    powers = torch.exp(x - x.amax(dim=dim, keepdim=True))
-    return powers / powers.sum(dim=dim, keepdim=True)
+def causal_mask(seq_len):
+    return torch.ones(seq_len, seq_len, dtype=torch.bool).tril()
