@@ -13,11 +13,14 @@ import threading
 import warnings
 from _lsprof import Profiler
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
+
+AUTOGRAD = "autograd"
+LAYOUT_KEYS = ("MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "QuantizedCPU")
 
 
 class ForbiddenCall(BaseException):
@@ -80,6 +83,22 @@ def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
         threading.setprofile(None)
 
 
+def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[Any]:
+    """Return a context in which torch may keep no tensor for a backward pass, where autograd is forbidden.
+
+    The nodes of a graph can be called one by one, without a function that has a name.
+    """
+    if AUTOGRAD not in forbids or "torch" not in sys.modules:
+        return nullcontext()
+    import torch
+
+    def refuse(_tensor: Any) -> Any:
+        seen.append(AUTOGRAD)
+        raise ForbiddenCall(AUTOGRAD)
+
+    return torch.autograd.graph.saved_tensors_hooks(refuse, refuse)
+
+
 @lru_cache(maxsize=4096)
 def _name_of(code: CodeType) -> str:
     """Return a function's name and its module's, `lr_scheduler` of torch.optim, which may be what is forbidden."""
@@ -87,8 +106,11 @@ def _name_of(code: CodeType) -> str:
 
 
 def _is_imported(frame: FrameType | None) -> bool:
-    """Return True within the import of a library's module: that of `torch.func.grad` has classes named attention."""
-    while frame is not None:
+    """Return True within the import of a library's module: that of `torch.func.grad` has classes named attention.
+
+    What a learner has such a module call, in place of a function of Python's, is the learner's.
+    """
+    while frame is not None and frame.f_code.co_filename.startswith(_library_folders()):
         code, spec = frame.f_code, frame.f_globals.get("__spec__")
         if code.co_name == "<module>" and code.co_filename.startswith(_packages_folder()):
             return bool(getattr(spec, "_initializing", False))
@@ -147,7 +169,7 @@ class CallBlocker:
     def _block_operators(self) -> None:
         """Register a refusal for the dispatch key that comes before a device is chosen, and for the CPU itself.
 
-        The first serves every device, the second also calls that begin at the CPU's own kernels.
+        The first serves every device, the second also calls that begin at the CPU's own kernels, of any layout.
         """
         import torch
 
@@ -157,7 +179,8 @@ class CallBlocker:
             refusal = self._refusal(entry)
             for name in _operators_named(entry):
                 library = self._library(name.partition("::")[0])
-                library.impl(name, "CPU", refusal)
+                for key in ("CPU", *(key for key in LAYOUT_KEYS if known(name, key))):
+                    library.impl(name, key, refusal)
                 if not known(name, "BackendSelect"):
                     library.impl(name, "BackendSelect", refusal)
 
@@ -177,7 +200,7 @@ class CallBlocker:
 
 def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
-    _packages_folder()
+    _library_folders()
     if "torch" in sys.modules:
         _operator_names()
         _let_torch_warn()
@@ -199,6 +222,12 @@ def _let_torch_warn() -> None:
 def _packages_folder() -> str:
     """Return the folder that holds numpy and torch; asked for before a learner's code could change the answer."""
     return str(Path(str(sys.modules["numpy"].__file__)).parents[1])
+
+
+@cache
+def _library_folders() -> tuple[str, ...]:
+    """Return what the file names of Python's own code and of installed packages begin with."""
+    return _packages_folder(), str(Path(str(sys.modules["os"].__file__)).parent), "<frozen "
 
 
 def _operators_named(entry: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.worker import factories, fake_device
 from grader.worker.arrays import make_slice, map_leaves
-from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, watch
+from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, refuse_graph, watch
 from grader.worker.still import without_dropout
 from grader.worker.watched_source import HOOK
 from grader.worker.weights import load_state, without_drawing
@@ -58,7 +58,8 @@ class ModuleHost:
         forbidden: list[str] = []
         try:
             is_watched = operation == "call" and self.forbids
-            with (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext():
+            watching = (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext()
+            with refuse_graph(self.forbids, forbidden), watching:
                 reply: Reply = getattr(self, f"do_{operation}")(request)
         except BaseException as error:  # a learner's code may raise SystemExit, KeyboardInterrupt or anything
             reply = {"error": describe_error(error, self.files)}

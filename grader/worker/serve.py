@@ -208,6 +208,7 @@ def _answer(host: ModuleHost, request: Request, bounds: wire.Bounds) -> Reply:
     try:
         if "seed" in request:
             seed_generators(request.get("device", "cpu"), request["seed"], host.draws_by_torch_alone)
-        return pack(host.perform(unpack(request, request.get("device"))), bounds)  # type: ignore[no-any-return]
+        asked = unpack(request, request.get("device"))  # lives until the answer is bytes: code could wait for its end
+        return pack(host.perform(asked), bounds)  # type: ignore[no-any-return]
     except BaseException as error:  # packing touches objects that a learner made
         return {"error": describe_error(error, host.files)}

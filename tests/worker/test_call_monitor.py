@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from contextlib import suppress
+from typing import Any
 
 import numpy
 import pytest
@@ -193,6 +194,62 @@ def test_an_endless_recursion_does_not_end_the_watch(ahead):
     )
 
     assert reply["error"]["type"] == "RecursionError" and "nobody saw" in reply["error"]["text"]
+
+
+def test_what_an_import_is_made_to_call_is_watched(monkeypatch):
+    """A function of the learner's, in place of one that a library calls while it is imported, is the learner's."""
+
+    def f(x):
+        def rate(*_):
+            raise KeyError(rate_of_a_scheduler(x))
+
+        monkeypatch.setattr("logging.getLogger", rate)
+        try:
+            import torch.distributed.elastic.rendezvous.api  # noqa: F401  no other lesson imports it
+        except KeyError as error:
+            return error.args[0]
+        finally:
+            monkeypatch.undo()
+
+    host = ModuleHost({"f": f}, ("lr_scheduler",))
+    reply = host.perform({"operation": "call", "target": "f", "args": [X], "kwargs": {}})
+
+    assert reply["error"]["text"] == "lr_scheduler"
+
+
+def nodes_of_a_graph(x):
+    """Differentiate without autograd's functions: each node that torch records is called."""
+    leaf = torch.nn.Parameter(x.clone())
+    node: Any = (leaf * leaf).grad_fn
+    return node(torch.ones_like(x))
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_where_autograd_is_forbidden_no_graph_is_recorded(ahead):
+    """A graph's nodes have no name to be refused by; what keeps no tensor, and what needs no gradient, may run."""
+    for function, refused in ((nodes_of_a_graph, True), (lambda x: x * x, False), (lambda x: x.exp().sum(), False)):
+        host = ModuleHost({"f": function}, ("autograd",))
+        request = {"operation": "call", "target": "f", "args": [X.detach()], "kwargs": {}}
+        reply = ask_ahead(host, X.detach()) if ahead else host.perform(request)
+
+        assert reply.get("error", {}).get("text") == ("autograd" if refused else None)
+
+
+LAYOUTS: dict[str, Any] = {"mkldnn": torch.Tensor.to_mkldnn, "sparse": torch.Tensor.to_sparse}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_operator_is_blocked_in_every_layout(layout):
+    """A kernel of another layout is refused where the key that comes before the device is left out, too."""
+    x = LAYOUTS[layout](X)
+    blocker = CallBlocker(("softmax",))
+    softmax: Any = torch.softmax if layout == "mkldnn" else torch.sparse.softmax
+    try:
+        without = torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.BackendSelect))
+        with pytest.raises(ForbiddenCall), without:
+            softmax(x, 1)
+    finally:
+        blocker.restore()
 
 
 def test_a_refusal_is_told_even_if_it_was_swallowed():

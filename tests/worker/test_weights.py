@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import Any
 
 import pytest
 import torch
@@ -50,7 +51,7 @@ def hooked() -> nn.Module:
     return module
 
 
-MODULES = {
+MODULES: dict[str, Any] = {
     "plain": Everything,
     "with a loading of its own": Prefixed,
     "with extra state": Counted,
@@ -114,7 +115,7 @@ def test_nothing_is_drawn_only_where_that_is_said():
 
 def test_a_copy_of_a_module_shares_nothing():
     """What is done to a copy, its hooks and its mode included, leaves the module as it was."""
-    module = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    module: Any = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     copy = copy_module(module)
     assert torch.equal(copy(torch.ones(1, 2)), module(torch.ones(1, 2)))
     with torch.no_grad():
