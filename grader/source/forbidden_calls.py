@@ -34,6 +34,7 @@ from grader.source.hiding_names import (
     lists_all_names,
     may_rebind,
     name_in_quotes,
+    named_lookups,
     takes_names_away,
     text_of,
     used_of_all,
@@ -196,7 +197,7 @@ class _Module:
         self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(attributes_given(nodes))
-        self.harmless = harmless_nodes(nodes)
+        self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
@@ -356,11 +357,17 @@ class _Module:
     def hiding_name(self, node: ast.AST) -> str:
         """Return the name in a node with which a forbidden call could be hidden, or ""."""
         match node:
+            case ast.ImportFrom(level=level) if level:  # a lesson is in no package, unless it says that it is in torch
+                return "." * level
             case ast.Import() | ast.ImportFrom():
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
                 star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
                 return next((found for path in paths if (found := hiding_place(path))), star)
-            case ast.Call(args=keys) if last_name(node) in LOOKUPS and any(map(self._is_assembled, keys[:2])):
+            case ast.Call(func=ast.Name(id="dir" | "vars" as lists), args=[thing]) if self._is_not_own(thing, node):
+                return lists
+            case ast.Attribute(attr="__dict__", value=thing) if self._path(thing) and id(node) not in self.named:
+                return "__dict__"
+            case ast.Call() if self._looks_up_unread_name(node):
                 return last_name(node)
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -382,6 +389,19 @@ class _Module:
         names = {part.id for part in parts if isinstance(part, ast.Name)}
         texts = [part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str | bytes)]
         return len(parts) > 1 and bool(texts) and names <= MAKING_TEXT
+
+    def _looks_up_unread_name(self, call: ast.Call) -> bool:
+        """Return True for `getattr(torch, n)`: no reader of the source knows which name that will be."""
+        if last_name(call) not in LOOKUPS or not call.args or any(map(text_of, call.args[:2])):
+            return False
+        thing = call.args[0]
+        if isinstance(call.func, ast.Attribute) and len(call.args) == 1:  # x.__getattribute__(n)
+            thing = call.func.value
+        return self._is_not_own(thing, call)
+
+    def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
+        """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
+        return last_name(thing) not in ("self", "cls", "super") and id(lookup) not in self.named
 
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""

@@ -27,7 +27,8 @@ HIDING_NAMES = frozenset({
     "get_referrers", "get_referents", "setprofile", "getprofile", "settrace", "import_module", "decomposition_table",
     "__self__", "__loader__", "__spec__", "__build_class__", "load_module", "exec_module", "start_new_thread",
     "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code", "breakpointhook",
-    "__breakpointhook__", "__annotations__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
+    "__breakpointhook__", "__annotations__", "__prepare__", "__package__", "__path__", "__del__",
+    "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
@@ -57,12 +58,13 @@ RUNNING_TEXT = frozenset({
 HARMLESS = frozenset({
     "__future__", "abc", "argparse", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
     "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "errno", "fcntl",
-    "fractions", "functools", "gc", "glob", "hashlib", "heapq", "io", "itertools", "json",
+    "fractions", "functools", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
     "locale", "logging", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
-    "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "signal", "socket", "stat",
-    "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "threading", "time",
+    "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
+    "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "time",
     "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
-    "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref", "zipfile", "zlib",
+    "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref.WeakKeyDictionary",
+    "weakref.WeakSet", "weakref.WeakValueDictionary", "zipfile", "zlib",
 })
 HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
     "argv", "base_prefix", "byteorder", "exc_info", "executable", "exit", "flags", "float_info", "float_repr_style",
@@ -182,6 +184,11 @@ def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             found.add(id(node.comparators[0]))
     return found
+
+
+def named_lookups(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return what one name is taken from that stands there: `vars(torch)` in `vars(torch)["exp"]`."""
+    return {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and text_of(node.slice)}
 
 
 def lists_all_names(parts: Iterable[ast.AST]) -> bool:

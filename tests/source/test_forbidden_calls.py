@@ -141,6 +141,21 @@ HIDDEN = {
     "the same, of another module": "import threading\nthreading._start_new_thread(print, ())\n",
     "another profiler": "from _lsprof import Profiler\n",
     "a text that torch runs": "from torch import fx\ng = fx.Graph()\n",
+    "a module's own package": "from . import _C\n",
+    "the same, of another": "from .nn import functional\nf = functional.relu\n",
+    "whose package it says to be in": "__package__ = 'builtins'\n",
+    "a class's namespace": "class K(type):\n    @classmethod\n    def __prepare__(kind, *_):\n        return {}\n"
+    "class A(metaclass=K):\n    pass\n",
+    "all names of a library": "import torch\nf = [n for n in dir(torch) if n[:4] == 'soft']\n",
+    "the same, in other hands": "def find(root):\n    return dir(root)\nfind(1)\n",
+    "all values of a library": "import torch\nf = [f for n, f in vars(torch).items() if n[:4] == 'soft']\n",
+    "the same, by its dictionary": "import torch\nf = list(torch.__dict__.values())[7]\n",
+    "a name that comes while it runs": "import torch\ndef softmax(x, dim=-1):\n    return getattr(torch, x)\n",
+    "a handler that runs anywhere": "import signal\ndef softmax(x, dim=-1):\n    signal.signal(14, print)\n",
+    "a thread of one's own kind": "import threading\ndef softmax(x, dim=-1):\n    threading.Thread(target=print)\n",
+    "what runs when an object ends": "class K:\n    def __del__(self):\n        pass\nK()\n",
+    "the same, of any object": "import weakref\ndef softmax(x, dim=-1):\n    weakref.finalize(x, print)\n",
+    "when garbage is collected": "import gc\ngc.callbacks.append(print)\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
@@ -197,6 +212,12 @@ INNOCENT = {
     "def softmax(x, dim=-1):\n    return x\nif __name__ == '__main__':\n    print(t('softmax(1)'))\n",
     "one of its functions by its name": "def see(x):\n    import ctypes\ndef h(x):\n    return x\n"
     "def softmax(x, dim=-1):\n    return globals()['h'](x)\n",
+    "the names of its own objects": "class A:\n    def f(self):\n        return dir(self), vars(self), self.__dict__\n"
+    "def softmax(x, dim=-1):\n    return A().f()\n",
+    "one name out of a library": "import torch\ndef softmax(x, dim=-1):\n    return vars(torch)['exp'](x)\n",
+    "an attribute that may be missing": "def softmax(x, dim=-1):\n    return getattr(x, 'grad', None)\n",
+    "what is kept as long as it is used": "import weakref\nSEEN = weakref.WeakKeyDictionary()\n"
+    "def softmax(x, dim=-1):\n    return x\n",
     "logsumexp": "import torch\ndef softmax(x, dim=-1):\n    return (x - torch.logsumexp(x, dim, True)).exp()\n",
     "the version of torch": "import torch\nV = torch.__version__\ndef softmax(x, dim=-1):\n    return x\n",
     "too deep for any parser": f"x = {'-' * 50_000}1\ndef softmax(x, dim=-1):\n    return torch.softmax(x)\n",
