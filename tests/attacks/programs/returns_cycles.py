@@ -1,5 +1,5 @@
 """
-tries = "to return lists and dictionaries that hold themselves, and a nest of a million lists"
+tries = "to return lists and dictionaries that hold themselves, and a nest of 200,000 lists"
 entry = "answers that are no values: views, cycles, exploding exceptions, crashes"
 lesson = "softmax"
 state = "graded"
@@ -12,6 +12,6 @@ def softmax(x, dim=-1):
         ring.append({"ring": ring, "again": (ring, ring)})
         return ring
     nest = []
-    for _ in range(1_000_000):
+    for _ in range(200_000):
         nest = [nest]
     return nest
