@@ -13,12 +13,12 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from grader.worker import factories, fake_device
 from grader.worker.arrays import make_slice, map_leaves
 from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, refuse_graph, watch
-from grader.worker.still import without_dropout
+from grader.worker.models import factories, fake_device
+from grader.worker.models.still import without_dropout
+from grader.worker.models.weights import load_state, without_drawing
 from grader.worker.watched_source import HOOK
-from grader.worker.weights import load_state, without_drawing
 from grader.worker.wire import Array, Handle
 
 MAX_MESSAGE_CHARS = 2000

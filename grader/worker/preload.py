@@ -44,7 +44,7 @@ def configure_torch() -> None:
     """Make torch fast on tiny tensors: one thread (waking a second costs milliseconds), no compiler, no marks."""
     import torch
 
-    from grader.worker import weights
+    from grader.worker.models import weights
 
     torch.set_num_threads(1)
     weights.let_layers_be_undrawn()

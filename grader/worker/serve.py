@@ -11,11 +11,12 @@ import warnings
 from types import ModuleType
 from typing import Any, NoReturn
 
-from grader.worker import factories, isolation, wire
+from grader.worker import isolation, wire
 from grader.worker.arrays import pack, unpack
 from grader.worker.call_monitor import CallRecord
 from grader.worker.loader import hide_unreadable as hide_unreadable
 from grader.worker.loader import load, seed_generators
+from grader.worker.models import factories
 from grader.worker.operations import ModuleHost, Reply, Request, describe_error
 from grader.worker.process_state import is_unchanged, read_process_state
 from grader.worker.warm_up import warm_up

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.worker.weights import copy_module, load_state, without_drawing
+from grader.worker.models.weights import copy_module, load_state, without_drawing
 
 
 class Everything(nn.Module):

@@ -25,7 +25,7 @@ from grader.judge.processes.remote_module import LocalModule, RemoteModule
 from grader.judge.values.compare import same
 from grader.judge.values.random_inputs import Rand
 from grader.worker import fork_server, warm_up
-from grader.worker.factories import make
+from grader.worker.models.factories import make
 from grader.worker.operations import ModuleHost
 from grader.worker.preload import configure_torch
 from grader.worker.process_state import is_unchanged, read_process_state

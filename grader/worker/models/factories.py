@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from grader.worker.weights import copy_module, load_state, without_drawing
+from grader.worker.models.weights import copy_module, load_state, without_drawing
 
 MAX_PROGRESS_LINES = 100
 progress_fd: int | None = None  # in a worker, where to tell how far a training is: it is shown, and judged by nobody
