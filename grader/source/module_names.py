@@ -1,0 +1,293 @@
+"""Read one file of a learner's: what its top level binds and imports, what that mentions, and what hides a name."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+from functools import lru_cache
+
+from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
+from grader.source.hiding_names import (
+    HIDING_CALLS,
+    LIBRARIES,
+    LONG_NAME,
+    LOOKUPS,
+    MAKING_TEXT,
+    MAX_NAMES,
+    NAMES_BY_TEXT,
+    harmless_nodes,
+    hiding_place,
+    hiding_word,
+    last_name,
+    lists_all_names,
+    may_rebind,
+    name_in_quotes,
+    named_lookups,
+    takes_names_away,
+    text_of,
+    used_of_all,
+    used_place,
+)
+from grader.source.parse import nodes_in, parse
+from grader.source.scopes import (
+    Definition,
+    attributes_given,
+    imported_name,
+    names_bound_anywhere,
+    names_bound_by,
+    names_read,
+    root_name,
+)
+from grader.worker.main_guard import without_main_guard
+
+
+def _attributes(node: ast.AST) -> list[str]:
+    """Return the attributes that a node takes of an object: `x.a`, `case object(a=x)`, in quotes."""
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    return node.kwd_attrs if isinstance(node, ast.MatchClass) else [name_in_quotes(node) or ""]
+
+
+BODY = ast.stmt | ast.ExceptHandler
+BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
+AT_IMPORT = ""  # stands for what runs when a module is imported
+EVERYTHING = "*"  # for all that a module binds
+
+
+class ModuleNames:
+    """One file: what its top level binds and imports, and under which names."""
+
+    def __init__(self, tree: ast.Module, own: frozenset[str]) -> None:
+        """Read a file; `own` are the modules beside it."""
+        self.body, self.own = without_main_guard(tree), own
+        nodes = nodes_in(tree)
+        self.classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        self.functions = {node.name: node.lineno for node in self.body if isinstance(node, ast.FunctionDef)}
+        if any(map(takes_names_away, nodes)):
+            self.functions.clear()
+        self.paths: dict[str, str] = {}  # local name -> what was imported, as a dotted name
+        self.imported: dict[str, tuple[str, str]] = {}  # local name -> the learner's module and its name there
+        self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
+        self.own_attributes = set(attributes_given(nodes))
+        self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
+        self.own_stars: list[str] = []  # the learner's modules of which everything was imported
+        self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
+        self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
+        self.assembled: set[str] = set()  # names of texts that were put together from constants
+        self.only_seen = plain_annotations(tree, nodes)
+        self.bindings: dict[str, list[ast.AST]] = {}
+        for node in nodes:
+            self._note_import(node, own)
+        self.own_names = set(names_bound_anywhere(nodes)) if self.stars else set()
+        for node in nodes:
+            self._note_alias(node)
+        for node in self.body:
+            self._note_bindings(node)
+        changed = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+        self._may_be_own = changed.union(self.bindings, self.imported, self.own_modules, self.own_attributes)
+        self._any_may_be_own = bool(self.own_stars) or any(map(may_rebind, nodes))
+        self.bindings[AT_IMPORT] = [part for node in self.body for part in parts_run_at_import(node, self._foreign)]
+
+    def _foreign(self, node: ast.AST) -> str:
+        """Return the dotted name of what is Python's own or a library's, "" for what may be the learner's."""
+        root = root_name(node) if isinstance(node, ast.expr) else ""
+        if self._any_may_be_own or root in self._may_be_own:
+            return ""
+        return self._path(node) or (root if isinstance(node, ast.Name) and hasattr(builtins, root) else "")
+
+    def _note_import(self, node: ast.AST, own: frozenset[str]) -> None:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            return
+        module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            local = alias.asname or alias.name
+            if isinstance(node, ast.Import) and alias.name in own:
+                self.own_modules[local] = alias.name
+            elif module in own and alias.name == "*":
+                self.own_stars += [] if module in self.own_stars else [module]
+            elif module in own:
+                self.imported[local] = (module, alias.name)
+            elif alias.name == "*":
+                self.stars += [module] if module.partition(".")[0] in LIBRARIES else []
+                self.paths.update(used_of_all(module))
+            elif isinstance(node, ast.Import):
+                self._note_path(imported_name(alias), alias.name if alias.asname else imported_name(alias))
+            else:
+                self._note_path(local, f"{module}.{alias.name}")
+
+    def _note_path(self, local: str, path: str) -> None:
+        """Note what a name stands for; where it is given twice, what could do more harm."""
+        known = self.paths.get(local, "")
+        if known.partition(".")[0] not in LIBRARIES and not used_place(known):
+            self.paths[local] = path
+
+    def _note_alias(self, node: ast.AST) -> None:
+        """Note what an assignment gives a further name, `t = torch.nn`, or puts together, `n = "a" + "b"`."""
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if self._is_assembled(node.value):
+                self.assembled.add(node.targets[0].id)
+            elif path := self._path(node.value):
+                self.paths.setdefault(node.targets[0].id, path)
+
+    def _path(self, node: ast.AST) -> str:
+        """Return the dotted name of what was imported, `torch.nn.functional` for `F`; "" for anything else."""
+        names: list[str] = []
+        while not isinstance(node, ast.Name):
+            if isinstance(node, ast.Attribute):
+                names.append(node.attr)
+                node = node.value
+            elif isinstance(node, ast.Call) and last_name(node) == "getattr" and len(node.args) > 1:
+                names.append(text_of(node.args[1]) or "?")
+                node = node.args[0]
+            else:
+                return ""
+            if len(names) > MAX_NAMES:
+                return LONG_NAME
+        root = self.paths.get(node.id, "")
+        is_long = root.count(".") + len(names) > MAX_NAMES
+        return LONG_NAME if is_long else ".".join([root, *reversed(names)]) if root else ""
+
+    def _note_bindings(self, statement: ast.AST) -> None:
+        """Map every name that a top-level statement binds to it; to its first line, if other statements are in it."""
+        waiting = [statement]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Definition):
+                self.bindings.setdefault(node.name, []).append(node)
+                node = ast.Tuple([*head_of(node)])  # in which `(name := value)` may stand
+                self._note_names(node)
+                continue
+            parts = [part for child in ast.iter_child_nodes(node) for part in _open_case(child)]
+            inner = [part for part in parts if isinstance(part, BODY)]
+            waiting += inner
+            if inner:  # or a body would be read once for each statement around it
+                header = [part for part in parts if not isinstance(part, BODY)]
+                node = ast.Tuple(header)  # type: ignore[arg-type]  # of any nodes
+            self._note_names(node)
+
+    def _note_names(self, node: ast.AST) -> None:
+        for part in nodes_in(node):
+            if isinstance(part, BINDS):
+                for name in names_bound_by(part):
+                    self.bindings.setdefault(name, []).append(node)
+
+    def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
+        """Return the top-level names that code uses: (None, name) of this file, (module, name) of one beside it.
+
+        A name in quotes counts too: `globals()["helper"]`.
+        """
+        if node not in self._mentions:
+            self._mentions[node] = self._find_mentions(node)
+        return self._mentions[node]
+
+    def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
+        parts = nodes_in(node)
+        found: set[tuple[str | None, str]] = {(None, name) for name in names_read(node, parts)}
+        found |= {(None, EVERYTHING)} if lists_all_names(parts) else set()
+        owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
+        for part in parts:
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in self.bindings:
+                found.add((None, part.value))
+            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                if part.value.id in self.own_modules:
+                    found.add((self.own_modules[part.value.id], part.attr))
+            elif isinstance(part, ast.Name) and part.id in self.own_modules and id(part) not in owners:
+                found.add((self.own_modules[part.id], EVERYTHING))  # in whatever hands
+            elif isinstance(part, ast.ImportFrom) and part.module in self.own:
+                found.add((part.module, AT_IMPORT))
+            elif isinstance(part, ast.alias):  # imported where it is used
+                found.add((None, part.asname or part.name))
+                if part.name in self.own:
+                    found.add((part.name, AT_IMPORT))
+        return found
+
+    def called_name(self, node: ast.AST) -> str | None:
+        """Return the library's name for what a node uses, if it uses a library and not the learner's own method.
+
+        For a name by itself that is all that leads to it: `optim.lr_scheduler.StepLR`, imported as `Step`.
+        """
+        if isinstance(node, ast.Attribute):
+            if self._path(node).partition(".")[0] in LIBRARIES:
+                return node.attr
+            owner = node.value.func if isinstance(node.value, ast.Call) else node.value
+            own = isinstance(owner, ast.Name) and (owner.id in {"self", "cls", *self.classes, *self.own_modules})
+            return None if own or node.attr in self.own_attributes else node.attr
+        if isinstance(node, ast.Name):
+            if self.is_of_star(node):
+                return node.id
+            path = self.paths.get(node.id, "")
+            return path.partition(".")[2] if path.partition(".")[0] in LIBRARIES else None
+        own = isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in self.classes
+        return None if own else ".".join(_attributes(node))
+
+    def is_of_star(self, node: ast.AST) -> bool:
+        """Return True for a name that is nobody's but one of the libraries' of which everything was imported."""
+        if not self.stars or not isinstance(node, ast.Name):
+            return False
+        return node.id not in self.own_names and not self.paths.get(node.id)
+
+    def hiding_name(self, node: ast.AST) -> str:
+        """Return the name in a node with which a forbidden call could be hidden, or ""."""
+        match node:
+            case ast.ImportFrom(level=level) if level:  # a lesson is in no package, unless it says that it is in torch
+                return "." * level
+            case ast.Import() | ast.ImportFrom():
+                paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
+                star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
+                return next((found for path in paths if (found := hiding_place(path))), star)
+            case ast.Call(func=ast.Name(id="dir" | "vars" as lists), args=[thing]) if self._is_not_own(thing, node):
+                return lists
+            case ast.Attribute(attr="__dict__", value=thing) if self._path(thing) and id(node) not in self.named:
+                return "__dict__"
+            case ast.Call() if self._looks_up_unread_name(node):
+                return last_name(node)
+            case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
+                return last_name(names)
+            case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
+                return place
+        return hiding_word(node, _attributes(node))
+
+    def running_calls(self, node: ast.AST) -> set[str]:
+        """Return what runs a text that code takes from Python itself: from its line on, a function is the learner's."""
+        read = HIDING_CALLS & {name for module, name in self.mentions(node) if module is None}
+        line = getattr(node, "lineno", 0)
+        return {name for name in read if not self.functions.get(name, line) < line}
+
+    def _is_assembled(self, node: ast.AST) -> bool:
+        """Return True for a name that is put together from nothing but constants, or stands for such a one."""
+        if isinstance(node, ast.Name):
+            return node.id in self.assembled
+        parts = nodes_in(node)
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        texts = [part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str | bytes)]
+        return len(parts) > 1 and bool(texts) and names <= MAKING_TEXT
+
+    def _looks_up_unread_name(self, call: ast.Call) -> bool:
+        """Return True for `getattr(torch, n)`: no reader of the source knows which name that will be."""
+        if last_name(call) not in LOOKUPS or not call.args or any(map(text_of, call.args[:2])):
+            return False
+        thing = call.args[0]
+        if isinstance(call.func, ast.Attribute) and len(call.args) == 1:  # x.__getattribute__(n)
+            thing = call.func.value
+        return self._is_not_own(thing, call)
+
+    def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
+        """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
+        return last_name(thing) not in ("self", "cls", "super") and id(lookup) not in self.named
+
+    def _place(self, node: ast.AST) -> str:
+        """Return the hiding place that a node names, if it does not only lead to another."""
+        path = "" if id(node) in self.harmless else self._path(node)
+        # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
+        return path if path == "sys" else used_place(path)
+
+
+@lru_cache(maxsize=32)  # of a learner's lessons in turn
+def read_module(source: str, own: frozenset[str]) -> ModuleNames:
+    return ModuleNames(parse(source), own)
+
+
+def _open_case(node: ast.AST) -> Iterable[ast.AST]:
+    """Return what is in a `case`, whose names are those of the `match`; any other node as it is."""
+    return ast.iter_child_nodes(node) if isinstance(node, ast.match_case) else [node]
