@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from grader.source.module_names import AT_IMPORT, EVERYTHING, ModuleNames, read_module
-from grader.source.parse import nodes_in
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class _Program:
     ) -> Iterator[ForbiddenCall]:
         for where, module, node in self._reachable(names):
             running = module.running_calls(node) if hides else ()
-            for part in nodes_in(node):
+            for part in module.parts(node):
                 name = name_of(module, part)
                 if running and isinstance(part, ast.Name) and part.id in running:
                     name = part.id

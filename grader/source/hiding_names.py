@@ -8,6 +8,7 @@ import importlib
 import re
 import sys
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from types import ModuleType
 
 MAX_NAMES = 30  # with dots between them, aliases included
@@ -83,7 +84,7 @@ _USED_PLACES = HIDING_PLACES | RUNNING_TEXT
 _OTHERS = LIBRARIES | sys.stdlib_module_names
 _KNOWN_HARMLESS = HARMLESS | HARMLESS_OF_SYS
 _HIDING_WORD = re.compile(rf"\b(?:(?:{'|'.join(sorted(HIDING_NAMES))})\b|(?:{'|'.join(HIDING_PREFIXES)})\w*)")
-_NAMING: dict[type[ast.AST], tuple[str, ...]] = {  # where a node has text that no node of its own stands for
+NAMED_IN_TEXT: dict[type[ast.AST], tuple[str, ...]] = {  # where a node has text that no node of its own stands for
     ast.Constant: ("value",),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler), ("name",)),
     **dict.fromkeys((ast.MatchAs, ast.MatchStar), ("name",)),
@@ -104,7 +105,7 @@ def hiding_word(node: ast.AST, attributes: Iterable[str]) -> str:
         name = node.attr if isinstance(node, ast.Attribute) else node.id
         if _is_hiding(name):
             return name
-    for field in _NAMING.get(type(node), ()):
+    for field in NAMED_IN_TEXT.get(type(node), ()):
         text = getattr(node, field)
         text = " ".join(text) if isinstance(text, list) else text.decode("latin-1") if isinstance(text, bytes) else text
         if isinstance(text, str) and (found := _HIDING_WORD.search(text)):
@@ -130,6 +131,7 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)  # the same few dozen names stand in every answer
 def used_place(path: str) -> str:
     """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
     own = _path_of_its_own(path)

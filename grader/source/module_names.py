@@ -15,6 +15,7 @@ from grader.source.hiding_names import (
     LOOKUPS,
     MAKING_TEXT,
     MAX_NAMES,
+    NAMED_IN_TEXT,
     NAMES_BY_TEXT,
     harmless_nodes,
     hiding_place,
@@ -49,6 +50,9 @@ def _attributes(node: ast.AST) -> list[str]:
     return node.kwd_attrs if isinstance(node, ast.MatchClass) else [name_in_quotes(node) or ""]
 
 
+# The kinds of nodes, of those in a source, that can name something, or open a scope for names.
+NAMING = frozenset({ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Import, ast.ImportFrom, *NAMED_IN_TEXT})
+NAMING |= frozenset({ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
 BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
@@ -74,6 +78,7 @@ class ModuleNames:
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
+        self._parts: dict[ast.AST, list[ast.AST]] = {}
         self.assembled: set[str] = set()  # names of texts that were put together from constants
         self.only_seen = plain_annotations(tree, nodes)
         self.bindings: dict[str, list[ast.AST]] = {}
@@ -172,6 +177,12 @@ class ModuleNames:
                 for name in names_bound_by(part):
                     self.bindings.setdefault(name, []).append(node)
 
+    def parts(self, node: ast.AST) -> list[ast.AST]:
+        """Return a node and all below it that can name something; they are looked for once."""
+        if node not in self._parts:
+            self._parts[node] = [part for part in nodes_in(node) if type(part) in NAMING]
+        return self._parts[node]
+
     def mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
         """Return the top-level names that code uses: (None, name) of this file, (module, name) of one beside it.
 
@@ -182,7 +193,7 @@ class ModuleNames:
         return self._mentions[node]
 
     def _find_mentions(self, node: ast.AST) -> set[tuple[str | None, str]]:
-        parts = nodes_in(node)
+        parts = self.parts(node)
         found: set[tuple[str | None, str]] = {(None, name) for name in names_read(node, parts)}
         found |= {(None, EVERYTHING)} if lists_all_names(parts) else set()
         owners = {id(part.value) for part in parts if self.own_modules and isinstance(part, ast.Attribute)}
