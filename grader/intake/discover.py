@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.errors import SubmissionError, UsageError
+from grader.intake.blackboard_users import MAX_RECEIPT_BYTES, find_users
 from grader.intake.folder_listing import list_entries, read_file
 from grader.intake.formats.class_zip import open_class
 from grader.intake.formats.gradescope_metadata import MAX_METADATA_BYTES, METADATA, GradescopeSubmission, read_metadata
@@ -124,6 +126,8 @@ def _read_names(entries: Sequence[Entry], names: NamePattern, found: Discovery) 
         for entry, read in zip(entries, names.read([entry.name for entry in entries]), strict=True)
         for one in _assign_submitters(entry, read, metadata.get(entry.name))
     ]
+    if names.text == "blackboard":
+        owned = _read_blackboard(owned, found)
     known = {entry.name for entry in owned} | ({METADATA} if metadata else set())
     found.ignored = [printable(entry.name) for entry in entries if entry.name not in known]
     if unread := [entry.name for entry in owned if not entry.kind]:
@@ -147,6 +151,19 @@ def _read_gradescope(entries: Sequence[Entry]) -> dict[str, GradescopeSubmission
     except OSError:
         return {}
     return read_metadata((raw or b"").decode("utf-8", "replace"))
+
+
+def _read_blackboard(entries: Sequence[Entry], found: Discovery) -> list[Entry]:
+    """Return the entries with the users as their owners, as all names and the texts beside the attempts tell them."""
+    receipts = []
+    for entry in entries:
+        if entry.name == f"{entry.owner}_attempt_{entry.attempt_name}.txt":
+            with contextlib.suppress(OSError):
+                raw = read_file(entry.path, entry.inside, MAX_RECEIPT_BYTES, lambda text: None)
+                receipts.append((entry.owner, raw or b""))
+    users, notes = find_users({entry.owner for entry in entries}, receipts)
+    found.notes = (*found.notes, *notes)
+    return [replace(entry, owner=users[entry.owner]) for entry in entries]
 
 
 def _assign_submitters(entry: Entry, read: Entry | None, info: GradescopeSubmission | None) -> list[Entry]:

@@ -13,7 +13,7 @@ from grader.intake.learner import Entry
 
 DATES = ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y")
 TIMES = tuple(f"{date} {time}" for time in ("%I%M %p", "%H%M") for date in DATES)
-_BLACKBOARD = re.compile(r".+?_([^_]+)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
+_BLACKBOARD = re.compile(r"(.+?_.+?)_attempt_(\d{4}(?:-\d\d){5})(?:_(.+)|\.txt)")
 _BRIGHTSPACE = re.compile(r"(\d+)-\d+ - (.+?) - ([^-]+?(?:AM|PM|\d)) - (.+)")
 
 
@@ -71,9 +71,10 @@ def gradescope(name: str) -> Entry | None:
 
 
 def blackboard(name: str) -> Entry | None:
-    """Read a name of Blackboard: `Assignment_USER_attempt_2026-11-20-10-00-00_softmax.py`; its .txt says who it was.
+    """Read a name of Blackboard: `Assignment_USER_attempt_2026-11-20-10-00-00_softmax.py`.
 
-    The first attempt in it counts: what follows is the learner's own name of the file, which may hold another's.
+    The owner is all before the first attempt in it, of which `blackboard_users` tells the user; what follows is the
+    learner's own name of the file, which may hold another's.
     """
     found = _BLACKBOARD.fullmatch(name)
     if not found:

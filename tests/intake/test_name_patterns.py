@@ -109,21 +109,49 @@ def test_names_as_gradescope_makes_them():
 
 
 @pytest.mark.parametrize("name, expected", [
-    ("Homework 1_jsmith_attempt_2026-11-20-10-00-00_soft_max.py", ("jsmith", "", "soft_max.py")),
-    ("HW_1_jsmith_attempt_2026-11-20-10-00-00.txt", ("jsmith", "", "2026-11-20-10-00-00.txt")),
+    ("Homework 1_jsmith_attempt_2026-11-20-10-00-00_soft_max.py", ("Homework 1_jsmith", "", "soft_max.py")),
+    ("HW_1_jsmith_attempt_2026-11-20-10-00-00.txt", ("HW_1_jsmith", "", "2026-11-20-10-00-00.txt")),
     ("HW_jsmith_attempt_1_softmax.py", None),
     ("HW_eve_attempt_2026-11-20-10-00-00_x_ann_attempt_2027-01-01-00-00-00_a.py",
-     ("eve", "", "x_ann_attempt_2027-01-01-00-00-00_a.py")),
+     ("HW_eve", "", "x_ann_attempt_2027-01-01-00-00-00_a.py")),
     ("1234-567 - Ann-Marie Lee - Nov 20, 2026 1015 AM - soft - max.py", ("1234", "Ann-Marie Lee", "soft - max.py")),
     ("1234-567 - Ann Lee - 20 November, 2026 10:15 - softmax.py", ("1234", "Ann Lee", "softmax.py")),
     ("1234 - Ann Lee - softmax.py", None),
 ])  # fmt: skip
 def test_names_as_blackboard_and_brightspace_make_them(name, expected):
-    """The person, the file's own name, and when it was handed in: 20 November 2026 at ten, or a quarter past."""
+    """Who it was, the file's own name, and when it was handed in: 20 November 2026 at ten, or a quarter past."""
     entry = brightspace(name) if name[0].isdigit() else blackboard(name)
 
     assert (entry and (entry.owner, entry.owner_name, entry.file)) == expected
     assert entry is None or abs(entry.submitted - parse_time("2026-11-20T10:00")) <= 900
+
+
+BY_TEXT = {"HW_1_lee": "Name: Ann Lee (lee)\r\nAssignment: HW_1", "HW_1_x_lee": "Name: Eve (lee) X (x_lee)\r\n"}
+
+
+@pytest.mark.parametrize("beginnings, texts, users, notes", [
+    (["HW 1_lee", "HW 1_x_lee"], {}, ["lee", "x_lee"], []),
+    (["HW_1_lee", "HW_1_x_lee"], {}, ["lee", "x_lee"], ["Taken for the assignment's title"]),
+    (["HW_1_lee", "HW_1_x_lee"], BY_TEXT, ["lee", "x_lee"], []),
+    (["HW_1_a_lee", "HW_1_x_lee"], {"HW_1_x_lee": "Nom : Eve (x_lee)"}, ["a_lee", "x_lee"], []),
+    (["HW 1_lee", "HW 2_lee"], {}, ["lee", "lee"], []),
+    (["HW 1_lee", "HW_2_x_lee"], {}, ["lee", "HW_2_x_lee"], ["is not certain"]),
+    (["A_b_lee", "C_d_lee"], {}, ["A_b_lee", "C_d_lee"], ["is not certain"]),
+    (["HW 1_lee", "HW 1_x_lee"], {"HW 1_x_lee": "Name: Eve (lee)"}, ["lee", "HW 1_x_lee"], ["is not certain"]),
+    (["HW 1_lee", "HW 1_lea"], {"HW 1_lea": "Name: Lea (lee)"}, ["lee", "HW 1_lea"], ["Another user", "not certain"]),
+    (["HW 1_lee"], {"HW 1_lee": "no name at all\n(eve)"}, ["lee"], []),
+])  # fmt: skip
+def test_users_of_blackboard_may_have_a_dash_below(folder, beginnings, texts, users, notes):
+    """A title and a user are told apart by the texts beside and by all names; in doubt nothing is joined."""
+    write(folder, {f"{one}_attempt_2026-11-20-10-00-0{n}_a.py": "" for n, one in enumerate(beginnings)})
+    write(folder, {f"{one}_attempt_2026-11-20-10-00-00.txt": text for one, text in texts.items()})
+    found = discover(folder, names=NamePattern.parse("blackboard"), attempts="all")
+
+    assert {(one.learner, one.first.name.partition("_attempt_")[0]) for one in found.learners if one.kind} == set(
+        zip(users, beginnings, strict=True)
+    )
+    said = [note for note in found.notes if not note.startswith("Left out")]
+    assert len(said) == len(notes) and all(map(str.__contains__, said, notes)), said
 
 
 @pytest.mark.parametrize("text, expected", [
