@@ -504,6 +504,43 @@ def test_a_line_is_no_message():
     assert lines == {"import numpy", "def moving_average(x, window):", "x = [", "x]", "pass"}
 
 
+# What is said of what is expected, without its kind and sizes.
+SIZES = re.compile(
+    r"(?:tensor|array) of shape \([\d, ]*\)|expected \([\d, ]*\)|(?:list|tuple) of \d+|the \d+ expected|int\d+|float\d+"
+)
+BLANK = """
+def blank(value):
+    if isinstance(value, dict):
+        return {key: blank(part) for key, part in value.items()}
+    return type(value)(map(blank, value)) if type(value) in (list, tuple) else None
+"""
+
+
+@pytest.mark.parametrize("expected", [4153, 2719.5, "8861", True, None, [4153, "8861"], (2719.5, [6037]), {"a": 4153}])
+def test_an_expected_value_is_told_by_its_kind(expected):
+    """Whatever came back, of the value that was expected no more is said than what it is."""
+    import torch
+
+    wrong = [None, 1, 0.5, "x", False, [], (), {}, {"a": None}, [1, None], (None, None), object(), torch.ones(2)]
+    for said in (redacted_explanation.explain_form(value, expected, 1e-6) for value in wrong):
+        assert not re.search("4153|2719|8861|6037|True|False", said), said
+
+
+@pytest.mark.parametrize("lesson", load(ROOT).lessons)
+def test_feedback_shows_no_expected_value(lesson, launcher):
+    """Where each value is None, alone or in a list or dict, feedback says of none what it should be."""
+    paths = load(ROOT).lessons[lesson]
+    tree = ast.parse(paths.solution_path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return) and node.value:
+            node.value = ast.Call(ast.Name("blank"), [node.value], [])
+    result = judge_source(launcher, lesson, ast.unparse(tree) + BLANK)
+    shown = redact(Record.from_json(record_of(result))).lessons[lesson]
+    said = {check.message.partition(" on line ")[0] for check in shown.checks if check.outcome != "skipped"}
+    said -= redacted_explanation.fixed_sentences(paths.checks_path)
+    assert not [one for one in said if re.search(r"\d|True|False|['\"]", SIZES.sub("", one))], said
+
+
 FORMS_BITS = 6.5  # of what is said of one value
 BRIEF_BITS = 4.0  # of how one check ended, once the function's first failure of that kind is told
 

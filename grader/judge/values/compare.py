@@ -145,8 +145,11 @@ def dtype_name(array: Any) -> str:
     return str(array.dtype).removeprefix("torch.")
 
 
-def kind_of(value: Any) -> str:
-    """Describe what a value is: "None", "a list of 3", "a float32 tensor of shape (2, 3)"."""
+def kind_of(value: Any, told: bool = True) -> str:
+    """Describe what a value is: "None", "a list of 3", "a float32 tensor of shape (2, 3)", "0.5 (a float)".
+
+    Unless it may be *told*, a number or text is described by its type alone.
+    """
     if value is None:
         return "None"
     if isinstance(value, Opaque):
@@ -156,13 +159,17 @@ def kind_of(value: Any) -> str:
         what = "tensor" if is_tensor(value) else "numpy array"
         return f"{with_article(dtype)} {what} of shape {tuple(value.shape)}"
     if isinstance(value, list | tuple):
-        return f"{with_article(type(value).__name__)} of {len(value)}" + _inside(value)
+        return f"{with_article(type(value).__name__)} of {len(value)}" + _inside(value, told)
     if isinstance(value, Raised):
         return f"an error ({value.type_name})"
+    name = type(value).__name__
+    if not isinstance(value, bool | int | float | str):
+        return name
+    if not told:
+        return with_article(name)
     if isinstance(value, str) and len(value) > MAX_SHOWN_CHARS:
         return f"a str of {len(value)} characters"
-    name = type(value).__name__
-    return f"{value!r} ({with_article(name)})" if isinstance(value, bool | int | float | str) else name
+    return f"{value!r} ({with_article(name)})"
 
 
 def with_article(noun: str) -> str:
@@ -170,11 +177,10 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeioAEIO' else 'a'} {noun}"
 
 
-def _inside(values: Any) -> str:
-    """Describe what a list or tuple holds, one level deep; numbers are left out."""
-    kinds = [
-        "a list" if isinstance(item, list) else kind_of(item) for item in values[:3] if not isinstance(item, float)
-    ]
+def _inside(values: Any, told: bool) -> str:
+    """Describe what a list or tuple holds, one level deep; floats are left out."""
+    items = [item for item in values[:3] if not isinstance(item, float)]
+    kinds = ["a list" if isinstance(item, list) else kind_of(item, told) for item in items]
     return f" ({', '.join(kinds)}{', ...' if len(values) > 3 else ''})" if kinds else ""
 
 

@@ -2,8 +2,8 @@
 
 The full message of a failure says what was asked, what came back and what was expected. A submission could smuggle its
 inputs into anything it controls: what it prints, the text or class name of an error, a string that it returns, the
-sizes of an array. A redacted explanation is made without those: from our own sentences, from what the course expects,
-and from facts that leave no room for a message (that the shape is wrong; which line raised).
+sizes of an array. A redacted explanation is made without those: from our own sentences, from the kinds and sizes
+that the course expects, and from facts that leave no room for a message (that the shape is wrong; which line raised).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_LINE = 1000  # the last line of a file that is named: of a longer file each 
 
 
 def explain_form(actual: Any, expected: Any, atol: float) -> str:
-    """Explain how two values differ by kind, shape and dtype, without any value of the first one."""
+    """Explain how two values differ by kind, shape and dtype, without any value of either."""
     if same(actual, expected, atol):
         return ""
     if is_array(expected) and is_array(actual) and is_tensor(actual) == is_tensor(expected):
@@ -49,10 +49,10 @@ def explain_form(actual: Any, expected: Any, atol: float) -> str:
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return _explain_mappings(actual, expected, atol)
     if actual is None:
-        return f"It returned None; expected {kind_of(expected)}. Is a `return` missing?"
+        return f"It returned None; expected {kind_of(expected, told=False)}. Is a `return` missing?"
     if type(actual) is type(expected):
         return "It returned another value than expected."
-    return f"It returned {redacted_kind(actual)}; expected {kind_of(expected)}."
+    return f"It returned {redacted_kind(actual)}; expected {kind_of(expected, told=False)}."
 
 
 def _explain_arrays(actual: Any, expected: Any) -> str:
