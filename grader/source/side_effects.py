@@ -2,8 +2,9 @@
 
 A lesson could help the next one in its process: exchange functions of torch, switch off the call monitor, leave a
 thread behind. The process is the learner's and cannot be asked, so the judge reads the source. Allowed is the small
-part of Python in which honest answers are written: a few imports, attributes set on `self` only, nothing that reaches
-into the interpreter or changes global state. Any other source is graded in a fresh worker; that costs one fork.
+part of Python in which honest answers are written: a few imports, attributes set on `self` and on the layers that it
+makes, nothing that reaches into the interpreter or changes global state. Any other source is graded in a fresh worker;
+that costs one fork.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import ast
 import builtins
 import pkgutil
 import sys
-from collections.abc import Collection
-from functools import cache, lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+from functools import cache, cached_property, lru_cache
 from types import ModuleType
+from typing import Any
 
 from grader.source.parse import nodes_in, parse
-from grader.source.scopes import Definition, names_bound_by
+from grader.source.scopes import names_bound_by, root_name
 from grader.worker.main_guard import without_main_guard
 
 # fmt: off
@@ -49,16 +52,21 @@ BUILTINS = frozenset({
 # fmt: on
 METHODS = frozenset({"__init__", "__call__", "__len__", "__getitem__", "__iter__", "__repr__"})
 
-# May be set on a tensor, as training does, or a layer, to tie it. Set on a tensor class, they are found by the worker.
+# May be set on a layer or tensor that `self` made, to tie or freeze it. What any other name means nobody knows: on a
+# function of torch's the next lesson would find it.
 TENSOR_ATTRIBUTES = frozenset({"grad", "data", "requires_grad", "weight"})
 # Beginnings of names that change global state: `set_default_dtype`, `register_module_forward_hook`.
 STATE_CHANGING_PREFIXES = ("set", "use_", "register", "manual_seed", "seed", "compile", "load", "import")
+HOLDERS = (ModuleType, dict, list, set)
 CHANGES_ONE_OBJECT = frozenset({"load_state_dict"})
 
 
 def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
     """Return True if no source has side effects; *own* are the names under which they may import each other."""
-    return all(_has_no_side_effects(source, frozenset(own)) for source in sources)
+    together = (
+        ["\n".join(sources)] if len(sources) > 1 else []
+    )  # what is bound to an attribute may stand in another file
+    return all(_has_no_side_effects(source, frozenset(own)) for source in (*sources, *together))
 
 
 @lru_cache(maxsize=64)
@@ -88,16 +96,12 @@ class _Analysis:
         self.nodes = nodes_in(*body)
         self.classes: set[str] = set()  # of this source, and names imported from the learner's other ones
         self.modules: set[str] = set()  # names of the learner's other modules
-        self.lasting: set[str] = set()  # names of functions, modules and what is made at the top: all outlive a call
         self.uses: set[int] = set()  # ids of nodes where a class may stand: called, derived from, tested for, annotated
         self.selves: set[int] = set()  # ids of attributes of a method's own object
         self.inits: set[int] = set()  # ids of `super().__init__`, `nn.Module.__init__(self)`
         for node in self.nodes[:MAX_NODES]:
             if type(node) in NOTED:
                 self._note(node)
-        made_at_the_top = nodes_in(*(node for node in body if not isinstance(node, Definition)))
-        anywhere = [node for node in self.nodes if isinstance(node, Definition | ast.alias)]
-        self.lasting.update(name for node in (*made_at_the_top, *anywhere) for name in names_bound_by(node))
 
     def _note(self, node: ast.AST) -> None:
         if isinstance(node, ast.ClassDef):
@@ -128,6 +132,48 @@ class _Analysis:
                 of_super = isinstance(of, ast.Call) and _is_name(of.func, "super")
                 if of_super or (node.args and _is_name(node.args[0], name)):
                     self.inits.add(id(node.func))
+
+    @cached_property
+    def made_for_self(self) -> set[str]:
+        """Return the attributes to which nothing is ever bound but new objects of torch's classes."""
+        if not all(self._is_plain(base) for node in self.nodes for base in getattr(node, "bases", ())):
+            return set()  # a class of torch's may bind functions to attributes
+        made = Counter(name for node in self.nodes for name in self._made_by(node))
+        bound = Counter(part.attr for part in self.nodes if isinstance(part, ast.Attribute) and is_bound(part))
+        return {name for name, times in bound.items() if made[name] == times and name not in self._binders}
+
+    def _made_by(self, node: ast.AST) -> Iterator[str]:
+        """Yield the attributes to which an assignment binds new objects."""
+        targets: list[Any] = getattr(node, "targets", [getattr(node, "target", None)])
+        value = getattr(node, "value", None)
+        for target in targets if isinstance(node, ast.Assign | ast.AnnAssign) else ():
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                pairs = list(zip(target.elts, value.elts, strict=False))
+            for each, made in pairs:
+                if isinstance(each, ast.Attribute) and isinstance(made, ast.Call) and self._is_of_torch(made.func):
+                    yield each.attr
+
+    def _is_of_torch(self, thing: ast.expr) -> bool:
+        """Return True for a class such as `nn.Linear`, where imports alone bind `nn`, none of them from the learner."""
+        root, name = root_name(thing), getattr(thing, "attr", getattr(thing, "id", ""))
+        own = self.classes | self.modules
+        return name[:1].isupper() and self._binders.get(root) == {ast.alias} and root not in own
+
+    def _is_plain(self, base: ast.expr) -> bool:
+        """Return True for `nn.Module`, and for a class of this very source."""
+        if isinstance(base, ast.Name) and self._binders.get(base.id) == {ast.ClassDef}:
+            return True
+        return self._is_of_torch(base) and getattr(base, "attr", getattr(base, "id", "")) == "Module"
+
+    @cached_property
+    def _binders(self) -> dict[str, set[type]]:
+        """Return for each name the kinds of nodes that bind it."""
+        found = defaultdict[str, set[type]](set)
+        for node in self.nodes:
+            for name in names_bound_by(node):
+                found[name].add(type(node))
+        return dict(found)
 
     def allows(self, node: ast.AST) -> bool:
         """Return True if the node itself, without what is in it, has no side effects."""
@@ -173,27 +219,32 @@ class _Analysis:
             return True
         if owner in self.modules:
             return id(node) in self.uses and isinstance(node.ctx, ast.Load)
-        if not isinstance(node.ctx, ast.Load):
-            passes = bool(owner) and owner not in self.lasting
-            return (passes or id(node.value) in self.selves) and name in TENSOR_ATTRIBUTES
+        if is_bound(node):
+            holder = node.value.attr if isinstance(node.value, ast.Attribute) and id(node.value) in self.selves else ""
+            return name in TENSOR_ATTRIBUTES and holder in self.made_for_self
         return not _is_far_reaching(name)
 
 
+def is_bound(node: ast.Attribute) -> bool:
+    """Return True if the attribute is given a value, or deleted."""
+    return not isinstance(node.ctx, ast.Load)
+
+
 def _is_far_reaching(name: str) -> bool:
-    """Return True if the name may be of a module with more than functions of tensors, or of a change to the process."""
+    """Return True if the name may be of what holds more than functions of tensors, or of a change to the process."""
     changes = name.startswith(STATE_CHANGING_PREFIXES) and name not in CHANGES_ONE_OBJECT
-    return changes or name.startswith("_") or (name in _modules_inside() and name not in SAFE_SUBMODULES)
+    return changes or name.startswith("_") or (name in _holders_inside() and name not in SAFE_SUBMODULES)
 
 
 @cache
-def _modules_inside() -> frozenset[str]:
-    """Return the names under which allowed modules hold others: `torch.library`, `torch.sys`.
+def _holders_inside() -> frozenset[str]:
+    """Return the names under which allowed modules hold others, as `torch.library`, or dicts, as `np.typecodes`.
 
     Some are loaded only when they are asked for, so all in the folders of the modules count.
     """
     known = [*MODULES, *(f"{base}.{part}" for base in ("torch", "torch.nn", "numpy") for part in SAFE_SUBMODULES)]
     loaded = [sys.modules[name] for name in known if name in sys.modules]
-    held = {name for module in loaded for name, thing in vars(module).items() if isinstance(thing, ModuleType)}
+    held = {name for module in loaded for name, thing in vars(module).items() if isinstance(thing, HOLDERS)}
     folders = [folder for module in loaded for folder in getattr(module, "__path__", ())]
     return frozenset(held | {found.name for found in pkgutil.iter_modules(folders)})
 

@@ -42,8 +42,6 @@ def f(x: A) -> B:
 """,
     "a training step": """
 def step(model, optimizer, x):
-    for p in model.parameters():
-        p.grad = None
     optimizer.zero_grad(set_to_none=True)
     model.train()
     loss = model(x).sum()
@@ -68,6 +66,7 @@ def f(x):
     "weights by name": "def f(m, state):\n    m.load_state_dict(state)\n    return m\n",
     "no Python": "def f(:\n",
 }
+HOLD = "class A(nn.Module):\n    def __init__(self):\n        self.held = {}\n        self.held.weight = print\n"
 WILD = {
     "a function of torch exchanged": "torch.softmax = lambda x, d: x\n",
     "through an alias": "t = torch\nt.help = print\n",
@@ -125,6 +124,18 @@ WILD = {
     "data of a module": "torch.data = print\n",
     "data of a module, within a function": "def f(x):\n    torch.data = x\n",
     "a gradient of what is made at the top": "kept = torch.ones(3)\ndef f(x):\n    kept.grad = x\n",
+    "a gradient of a function, through a local name": "def f(x):\n    held = nn.functional.relu\n    held.grad = x\n",
+    "the same, handed on to f": "def give(held, x):\n    held.data = x\ndef f(x):\n    give(nn.functional.relu, x)\n",
+    "the same, in a loop": "def f(x):\n    for held in [nn.functional.relu]:\n        held.grad = x\n",
+    "the same, called for": "def f(x):\n    held = max([nn.functional.relu])\n    held.grad = x\n",
+    "the same, held by self": HOLD.format("nn.functional.relu"),
+    "the same, held by self once more": HOLD.format("nn.Linear(3, 3)") + "        self.held = nn.functional.relu\n",
+    "the same, held by the class": HOLD.format("nn.Linear(3, 3)") + "    held = nn.functional.relu\n",
+    "the same, held by a class of torch's": HOLD.format("nn.Linear(3, 3)").replace("nn.Module", "nn.RNNBase"),
+    "the same, made by a function of its own": "def Own(x):\n    return nn.functional.relu\n" + HOLD.format("Own(3)"),
+    "the same, made by what it calls nn": HOLD.format("nn.Linear(3, 3)") + "def f(nn):\n    A()\n",
+    "a dict of torch's": "def f(x):\n    nn.functional.tf32_notes['x'] = x\n",
+    "a dict of numpy's, by its name": "from numpy import typecodes\n",
     "files": "open('/tmp/x', 'w')\n",
 }  # fmt: skip
 
@@ -144,6 +155,18 @@ def test_what_could_change_the_process_is_not(case):
 def test_one_wild_file_is_enough():
     """A file that is imported counts as much as the lesson's own."""
     assert not has_no_side_effects([HEAD, "import os\n"], OWN)
+
+
+def test_what_is_set_is_made_in_every_file():
+    """A layer may be tied unless a class of another file puts something else in its place."""
+    layer = HEAD + HOLD.format("nn.Linear(3, 3)")
+    user = HEAD + "from softmax import A\ndef f(x):\n    return A().held(x)\n"
+    heir = (
+        HEAD + "from softmax import A\nclass B(A):\n    def __init__(self):\n        self.held = nn.functional.relu\n"
+    )
+
+    assert has_no_side_effects([layer, user], OWN)
+    assert not has_no_side_effects([layer, heir], OWN)
 
 
 def test_most_answers_of_learners_have_no_side_effects():
