@@ -14,68 +14,98 @@ MAX_DEPTH = 12
 NUMPY_DTYPES = frozenset({"bool", "int32", "int64", "float32", "float64"})  # of torch's, without conjugate views
 SEQUENCES = (list, tuple)
 CONTAINERS = (dict, list, tuple)
-PLAIN_TYPES = frozenset({type(None), bool, int, float, str, Handle, Opaque, Array})
+# By identity: a metaclass of the learner's may have a hash and a name of its own.
+PLAIN_KEYS = frozenset(map(id, (type(None), bool, int, float, str)))
+PLAIN_TYPES = PLAIN_KEYS | frozenset(map(id, (Handle, Opaque, Array)))
+PLAIN_REPR = frozenset(map(id, (bytes, bytearray, complex, range)))  # of which no part has a class of its own
+_type_name, _mro_of, _dict_of = (vars(type)[name].__get__ for name in ("__name__", "__mro__", "__dict__"))
 
 
 def pack(value: Any, bounds: Bounds = REQUEST, depth: int = 0) -> Any:
     """Replace every tensor and numpy array in *value* by an `Array`, and anything that cannot cross by an `Opaque`.
 
-    What alone is beyond *bounds* is not copied first. Raises TooLarge for a list of too many values.
+    No code of a class of the learner's runs: it would be after the watch over calls has ended. What alone is beyond
+    *bounds* is not copied first. Raises TooLarge for a list of too many values.
     """
     kind = type(value)
-    if kind in PLAIN_TYPES:
+    if id(kind) in PLAIN_TYPES:
         return value
-    if kind not in CONTAINERS and isinstance(value, bool | int | float | str | Handle | Opaque | Array):
-        return _pack_subclass(value, bounds.body)
+    if issubclass(kind, CONTAINERS):
+        return _pack_container(value, kind, bounds, depth)
+    return _pack_tensor(value, kind, bounds.body) or _pack_numpy(value, kind, bounds.body) or _pack_other(value, kind)
+
+
+def _pack_container(value: Any, kind: type, bounds: Bounds, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        return Opaque(type(value).__name__, "nested too deeply to send")
-    if isinstance(value, list | tuple | dict):
-        if len(value) > bounds.items:
-            raise TooLarge(f"it has too many values to be sent ({len(value)})")
-        if isinstance(value, dict):
-            return {str(key): pack(item, bounds, depth + 1) for key, item in value.items()}
-        items = [pack(item, bounds, depth + 1) for item in value]
-        return items if isinstance(value, list) else tuple(items)
-    packed = _pack_tensor(value, bounds.body) or _pack_numpy(value, bounds.body)
-    return packed or Opaque(type(value).__name__, _safe_repr(value))
+        return Opaque(_name_of(kind), "nested too deeply to send")
+    items = _items_of(value, kind)
+    if len(items) > bounds.items:
+        raise TooLarge(f"it has too many values to be sent ({len(items)})")
+    if not issubclass(kind, dict):
+        packed = [pack(item, bounds, depth + 1) for item in items]
+        return packed if issubclass(kind, list) else tuple(packed)
+    keys = [_pack_key(key) for key, _ in items]
+    if None in keys:
+        return Opaque(f"{_name_of(kind)} with a key that is no text", "")
+    return {key: pack(item, bounds, depth + 1) for key, (_, item) in zip(keys, items, strict=True)}
 
 
-def _pack_subclass(value: Any, max_bytes: int) -> Any:
-    """Turn a numpy scalar (numpy.float64 is a float) into an `Array`, and a learner's subclass into its plain type."""
-    if type(value).__module__ == "numpy":
-        return _pack_numpy(value, max_bytes)
-    for plain in (int, float, str):
-        if isinstance(value, plain) and type(value) not in (plain, bool):
-            return plain(value)
-    return value
+def _items_of(value: Any, kind: type) -> Any:
+    """Return what a container holds, by the methods of its plain type; of a dictionary, pairs."""
+    if kind is list or kind is tuple:
+        return value
+    if issubclass(kind, dict):
+        return dict.items(value)
+    return list(list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value))
 
 
-def _safe_repr(value: Any) -> str:
-    try:
-        return repr(value)[:MAX_REPR_CHARS]
-    except BaseException:  # a learner's __repr__ may do anything
-        return ""
+def _pack_key(key: Any) -> str | None:
+    kind = type(key)
+    if id(kind) in PLAIN_KEYS or (kind is tuple and all(id(type(part)) in PLAIN_KEYS for part in key)):
+        return str(key)
+    return str.__str__(key) if issubclass(kind, str) else None
 
 
-def _too_large(array: Any) -> Opaque:
-    return Opaque(f"{type(array).__name__} of shape {tuple(array.shape)}, too large to be sent", "")
+def _pack_other(value: Any, kind: type) -> Any:
+    """Turn a subclass of a number or a text into its plain type, and name all else."""
+    if issubclass(kind, int):
+        return int.__int__(value)
+    if issubclass(kind, float):
+        return float.__float__(value)
+    if issubclass(kind, str):
+        return str.__str__(value)
+    return Opaque(_name_of(kind), (repr(value) if id(kind) in PLAIN_REPR else object.__repr__(value))[:MAX_REPR_CHARS])
 
 
-def _pack_tensor(value: Any, max_bytes: int) -> Array | Opaque | None:
+def _name_of(kind: type) -> str:
+    return str.__str__(_type_name(kind))
+
+
+def _too_large(kind: type, shape: Any) -> Opaque:
+    return Opaque(f"{_name_of(kind)} of shape {tuple(shape)}, too large to be sent", "")
+
+
+def _pack_tensor(value: Any, kind: type, max_bytes: int) -> Array | Opaque | None:
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(value, torch.Tensor):
+    if torch is None or not issubclass(kind, torch.Tensor):
         return None
+    if kind is not torch.Tensor:
+        if any("__torch_dispatch__" in _dict_of(base) for base in _mro_of(kind) if base is not torch.Tensor):
+            return None
+        with torch._C.DisableTorchFunctionSubclass():  # torch's own methods, and not the class's
+            value = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
     dtype = _dtype_names().get(value.dtype)
     if dtype is None or value.layout is not torch.strided or value.device.type == "meta":
         return None
+    plain = torch.Tensor.detach(value)  # an attribute of the tensor itself may be called `detach`: this one has none
     # a view may show far more values than there is memory
-    if value.dim() > MAX_RANK or value.numel() * ITEM_SIZES[dtype] > max_bytes:
-        return _too_large(value)
-    if type(value) is torch.Tensor and value.is_cpu and dtype in NUMPY_DTYPES and not value.is_neg():
-        return Array("torch", dtype, tuple(value.shape), value.detach().numpy().tobytes())
-    flat = value.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
+    if plain.dim() > MAX_RANK or plain.numel() * ITEM_SIZES[dtype] > max_bytes:
+        return _too_large(kind, plain.shape)
+    if plain.is_cpu and dtype in NUMPY_DTYPES and not plain.is_neg():
+        return Array("torch", dtype, tuple(plain.shape), plain.numpy().tobytes())
+    flat = plain.resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)
     data = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
-    return Array("torch", dtype, tuple(value.shape), data, value.device.type)
+    return Array("torch", dtype, tuple(plain.shape), data, plain.device.type)
 
 
 @cache
@@ -85,24 +115,34 @@ def _dtype_names() -> dict[Any, str]:
     return {getattr(torch, name): name for name in ITEM_SIZES}
 
 
-def _pack_numpy(value: Any, max_bytes: int) -> Array | Opaque | None:
+def _pack_numpy(value: Any, kind: type, max_bytes: int) -> Array | Opaque | None:
     numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(value, numpy.ndarray | numpy.generic) or value.dtype.name not in ITEM_SIZES:
+    if numpy is None or not (issubclass(kind, numpy.ndarray) or id(kind) in _numpy_scalars()):
         return None
-    if value.ndim > MAX_RANK or value.size * value.dtype.itemsize > max_bytes:
-        return _too_large(value)
-    return Array("numpy", value.dtype.name, tuple(value.shape), numpy.ascontiguousarray(value).tobytes())
+    array = numpy.ndarray.view(value, numpy.ndarray) if issubclass(kind, numpy.ndarray) else numpy.asarray(value)
+    if array.dtype.name not in ITEM_SIZES:
+        return None
+    if array.ndim > MAX_RANK or array.size * array.dtype.itemsize > max_bytes:
+        return _too_large(kind, array.shape)
+    return Array("numpy", array.dtype.name, tuple(array.shape), array.tobytes())
+
+
+@cache
+def _numpy_scalars() -> frozenset[int]:
+    numpy = sys.modules["numpy"]
+    return frozenset(id(numpy.dtype(name).type) for name in ITEM_SIZES if name != "bfloat16")
 
 
 def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     """Apply *change* to everything in plain data that is not a list, a tuple or a dictionary."""
-    if type(value) in PLAIN_TYPES:
+    kind = type(value)
+    if id(kind) in PLAIN_TYPES:
         return change(value)
-    if isinstance(value, dict):
-        return {key: map_leaves(item, change) for key, item in value.items()}
-    if isinstance(value, SEQUENCES):
-        items = [map_leaves(item, change) for item in value]
-        return items if isinstance(value, list) else tuple(items)  # a named tuple becomes a plain one
+    if issubclass(kind, dict):
+        return {key: map_leaves(item, change) for key, item in dict.items(value)}
+    if issubclass(kind, SEQUENCES):
+        items = [map_leaves(item, change) for item in _items_of(value, kind)]
+        return items if issubclass(kind, list) else tuple(items)  # a named tuple becomes a plain one
     return change(value)
 
 
@@ -173,7 +213,7 @@ def duplicate(value: Any) -> Any:
 
 
 def _copy_leaf(leaf: Any) -> Any:
-    if type(leaf) in PLAIN_TYPES:
+    if id(type(leaf)) in PLAIN_TYPES:
         return leaf
     if hasattr(leaf, "clone"):
         return leaf.detach().clone().contiguous()

@@ -8,6 +8,7 @@ import os
 import socket
 import threading
 import time
+from typing import Any
 
 import numpy
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.worker import wire
-from grader.worker.arrays import pack, unpack
+from grader.worker.arrays import map_leaves, pack, unpack
 
 plain = st.recursive(
     st.none()
@@ -118,6 +119,70 @@ def test_what_cannot_cross_is_named():
 
     assert [type(item) for item in received] == [wire.Opaque] * 3
     assert [item.type_name for item in received] == ["object", "function", "set"]
+
+
+HOOKS = (
+    *("__float__", "__int__", "__index__", "__str__", "__repr__", "__iter__", "__len__", "__getitem__", "__hash__"),
+    *("__eq__", "__bool__", "__format__", "__class__", "__getattribute__", "__array__", "__array_finalize__"),
+    *("__torch_function__", "__reduce__", "items", "keys", "values", "tobytes", "numpy", "detach", "dtype", "shape"),
+)
+
+
+def make_spy(plain: type, ran: list[str]) -> type:
+    """Make a subclass, with a metaclass, of which every method that packing could call says that it ran."""
+
+    def hook(name: str):
+        def run(*args: object, **kwargs: object) -> object:
+            ran.append(name)
+            return getattr(plain, name)(*args, **kwargs)
+
+        return property(run) if name in ("__class__", "dtype", "shape", "device") else run
+
+    meta = type("Meta", (type(plain),), {"__hash__": hook("__hash__"), "__name__": hook("__class__")})
+    return meta("Spy", (plain,), {name: hook(name) for name in HOOKS if hasattr(plain, name) or name == "items"})
+
+
+@pytest.mark.parametrize("value, expected", [
+    (True, 1), (7, 7), (0.5, 0.5), ("ab", "ab"), ([1, 2.0], [1, 2.0]), ((1, "a"), (1, "a")), ({"a": 1}, {"a": 1}),
+], ids=repr)  # fmt: skip
+def test_packing_a_subclass_runs_none_of_its_methods(value, expected):
+    """A number, text or container of a learner's own class arrives as the plain one that it is, alone or inside."""
+    ran: list[str] = []
+    spy = make_spy(int if value is True else type(value), ran)(value)
+    ran.clear()
+
+    assert pack([spy]) == [expected] and type(pack([spy])[0]) is type(expected)
+    assert map_leaves([spy], lambda leaf: 0) and ran == []
+
+
+@pytest.mark.parametrize("base", [torch.Tensor, torch.nn.Parameter, numpy.ndarray])
+def test_packing_an_array_runs_none_of_its_methods(base):
+    """A tensor or array of a learner's own class, or with a method of its own, arrives as the values in it."""
+    ran: list[str] = []
+    plain: Any = numpy.arange(3.0) if base is numpy.ndarray else torch.arange(3.0)
+    spy = make_spy(base, ran)
+    value = plain.view(spy) if base is numpy.ndarray else plain.as_subclass(spy)
+    ran.clear()
+
+    assert unpack(pack(value)).tolist() == [0, 1, 2] and ran == []
+    if base is not numpy.ndarray:
+        plain.detach = plain.numpy = plain.is_neg = lambda *args: ran.append("of its own")
+        assert unpack(pack(plain)).tolist() == [0, 1, 2] and ran == []
+
+
+def test_an_object_is_neither_a_key_nor_shown():
+    """A key that is no plain one leaves its dictionary behind; of another object only the type's name is read."""
+    ran: list[str] = []
+    spy = make_spy(object, ran)()
+    keyed = {1: 1, "b": 2, (0, 1): 3}
+    odd = {**keyed, spy: 4}
+    ran.clear()
+
+    assert pack(keyed) == {"1": 1, "b": 2, "(0, 1)": 3}
+    assert [pack(value).type_name for value in (odd, spy, {1})] == [
+        "dict with a key that is no text", "Spy", "set",
+    ]  # fmt: skip
+    assert ran == []
 
 
 def test_a_list_that_contains_itself_is_cut():
