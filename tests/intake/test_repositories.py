@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import shutil
 import subprocess
@@ -145,6 +146,25 @@ def test_no_file_of_a_clone_hides_that_a_commit_is_dated_before_its_parent(repos
     notes = read(repository, before=parse_deadline("2026-03-02")).notes
 
     assert any((BACKDATED in note) if hides == "info/grafts" else "Not all of its history" in note for note in notes)
+
+
+def test_dates_are_those_of_the_commits(repository):
+    """A commit-graph beside the commits, in which each has another date, is not looked at."""
+    late = "2026-12-01T00:00:00+00:00"
+    commit(repository, {"moving_average.py": "x = 2"}, late)
+    git(repository, "commit-graph", "write", "--reachable")
+    path = repository / ".git/objects/info/commit-graph"
+    graph = bytearray(path.read_bytes())
+    chunks = [graph[8 + 12 * number : 20 + 12 * number] for number in range(graph[6])]
+    (start,) = [int.from_bytes(chunk[4:]) for chunk in chunks if chunk.startswith(b"CDAT")]
+    for row in range(2):  # of 36 bytes, the last 4 of which are the date
+        graph[start + 36 * row + 32 : start + 36 * row + 36] = (1_770_000_000).to_bytes(4)
+    graph[-20:] = hashlib.sha1(graph[:-20]).digest()
+    path.chmod(0o600)
+    path.write_bytes(graph)
+
+    assert read(repository).when == parse_deadline(late)
+    assert read(repository, before=parse_deadline("2026-06-01")).files["moving_average.py"] == SUMS.encode()
 
 
 @pytest.mark.parametrize("date", ["abc +0000", " "])

@@ -43,7 +43,9 @@ ENVIRONMENT = {
     "HOME": os.devnull,
     "XDG_CONFIG_HOME": os.devnull,
 }
-OPTIONS = ("--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+# Nothing that a clone holds beside its objects is believed: a commit-graph may give commits other dates and parents.
+SETTINGS = ("fsmonitor=false", f"hooksPath={os.devnull}", "commitGraph=false", "multiPackIndex=false")
+OPTIONS = ("--no-optional-locks", *(word for setting in SETTINGS for word in ("-c", f"core.{setting}")))
 DAMAGED = "The repository is damaged, or not all of it was cloned."
 
 
