@@ -148,10 +148,15 @@ def make_private(path: Path) -> None:
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Make a folder, unless it is there. Raises OSError, also for a link, which leads out of the folder around it."""
-    if path.is_symlink():
-        raise OSError(errno.ELOOP, f"{path.name} is a link", str(path))
+    """Make a folder, unless it is there. Raises OSError, also for a link."""
+    refuse_link(path)
     path.mkdir(mode, exist_ok=True)
+
+
+def refuse_link(folder: Path) -> None:
+    """Raise OSError for a link: somebody else's folder may hold one that leads out of it."""
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, f"{folder.name} is a link", str(folder))
 
 
 def make_folders(root: Path, folder: Path) -> None:

@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from grader.batch.results import read_results
 from grader.errors import UsageError
-from grader.files import PRIVATE_FOLDER, make_folder, read_bounded, replacing
+from grader.files import PRIVATE_FOLDER, make_folder, read_bounded, refuse_link, replacing
 from grader.intake.learner import shorten
 from grader.intake.platform_names import canvas, moodle
 from grader.record import Record
@@ -75,6 +75,7 @@ def _find_pages(
         taken.add(name)
         path = feedback / f"{record.feedback}{'.html' if name.endswith('/feedback.html') else '.md'}"
         try:
+            refuse_link(feedback)
             content = read_bounded(path, MAX_PAGE_BYTES)
         except OSError as error:
             what = f"the feedback for {record.label} cannot be read: {error.strerror or error}"

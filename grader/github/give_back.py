@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import SelfattendError, UsageError
-from grader.files import file_name, read_whole
+from grader.files import file_name, read_whole, refuse_link
 from grader.github.class_list import FOLDER, read_class
 from grader.github.gh import GitHubError, gh
 
@@ -47,6 +47,7 @@ def give_back(members: Path, results: Path, form: str, title: str) -> tuple[int,
 def _find_pages(results: Path) -> dict[str, Path]:
     """Return the page of each id. Raises UsageError if these are no results."""
     try:
+        refuse_link(results / "feedback")
         submissions = json.loads(read_whole(results / "results.json", 1 << 30))["submissions"]
         return {one["id"]: results / "feedback" / f"{file_name(one['feedback'])}.md" for one in submissions}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

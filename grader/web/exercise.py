@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import shutil
 from pathlib import Path
 from typing import NamedTuple
 
 from grader.errors import WorkspaceError
-from grader.files import is_file, read_bounded, replacing
+from grader.files import is_file, read_bounded, refuse_link, replacing
 from grader.submission import MAX_BYTES
 
 ELSEWHERE = "change it in an editor of your own; its verdict is shown here all the same"
@@ -77,8 +76,7 @@ def version_of(raw: bytes) -> str:
 def _read(path: Path) -> bytes:
     """Read an ordinary file: it or its folder could be a link out of the workspace, which somebody else has made."""
     try:
-        if path.parent.is_symlink():
-            raise OSError(errno.ELOOP, f"{path.parent.name} is a link")
+        refuse_link(path.parent)
         raw = read_bounded(path, MAX_BYTES + 1)
     except FileNotFoundError:
         next_step = "learn start (it adds the files that are missing)"

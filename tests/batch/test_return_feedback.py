@@ -101,6 +101,17 @@ def test_a_name_that_no_platform_gives_is_left_out(out, platform, rest):
     assert len(found) == 1 and len(left) == 5
 
 
+@pytest.mark.parametrize("form", ["--folder", "--canvas"])
+def test_a_linked_folder_of_feedback_is_not_followed(out, tmp_path, form):
+    """Results from elsewhere may hold a link in the place of the pages: nothing from there is given back."""
+    (out / "feedback").rename(tmp_path / "elsewhere")
+    (out / "feedback").symlink_to(tmp_path / "elsewhere")
+    done = CliRunner().invoke(grader, ["return", str(out), form, "--out", str(tmp_path / "back")])
+
+    assert done.exit_code == 2 and "feedback is a link" in done.output
+    assert not any((tmp_path / "back").glob("*/*")) and not (tmp_path / "back").is_file()
+
+
 def test_a_folder_holds_a_folder_for_each(out, tmp_path):
     """Without a platform there is a page for each hand-in; no platform, no place and no feedback are errors."""
     words = ["return", str(out), "--folder", "--out", str(tmp_path / "back")]
