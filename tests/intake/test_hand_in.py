@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -259,6 +260,17 @@ def test_a_tar_bomb_does_not_go_off(folder, monkeypatch):
     kept = read_hand_in(learner_of(small, "tar")).files["moving_average.py"]
     assert len(kept) == limits.limit_for("moving_average.py")
     assert "unpacks to more than 8 MB" in read_hand_in(learner_of(large, "tar")).problem
+
+
+def test_a_gz_of_many_members_is_read_as_far_as_one_of_many_files(folder):
+    """Packers may begin anew at any byte and fill up with zeros; members that hold nothing are spent all the same."""
+    whole = gzip.decompress(make_tar(folder / "ann.tar.gz", {"moving_average.py": SUMS}).read_bytes())
+    parts = [whole[start : start + 100] for start in range(0, len(whole), 100)]
+    (folder / "ann.tar.gz").write_bytes(b"".join(map(gzip.compress, [b"", *parts])) + bytes(20_000))
+    (folder / "eve.tar.gz").write_bytes(gzip.compress(b"") * (limits.MAX_UNPACKED_BYTES // 1000))
+
+    assert read_hand_in(learner_of(folder / "ann.tar.gz", "tar")).files == {"moving_average.py": SUMS.encode()}
+    assert "hold more than 256 MB" in read_hand_in(learner_of(folder / "eve.tar.gz", "tar")).problem
 
 
 @pytest.mark.parametrize("make, name, kind", [(make_zip, "eve.zip", "zip"), (make_tar, "eve.tar.gz", "tar")])

@@ -6,11 +6,11 @@ follows links. Format: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar ma
 
 from __future__ import annotations
 
-import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from grader.intake.formats.zip_member import (
     BYTES_A_MEMBER,
@@ -25,6 +25,8 @@ from grader.intake.formats.zip_member import (
 from grader.intake.limits import MAX_ARCHIVE_BYTES, MAX_ENTRIES, MAX_HAND_IN_BYTES, is_read, limit_for
 
 BLOCK = 512
+PACKED_AT_ONCE = 8 << 10  # copied for each member that begins in it
+UNPACKED_AT_ONCE = 128 << 10
 MAX_RECORDS = 200  # of an extended header
 MAX_HEADER_BYTES = 64 << 10  # of an extended header; names are far shorter
 FILES = (b"0", b"\0", b"7")
@@ -50,9 +52,48 @@ def read_tar(file: BinaryIO, note: Note, spend: Spend) -> Iterator[tuple[str, by
     """
     try:
         found = _read_files(_Stream(file, spend), note)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error) as error:
         raise ArchiveError(f"{NO_TAR}: {error}.") from error
     yield from sorted(found.items(), key=lambda one: (one[0].count("/"), one[0]))
+
+
+class _Gunzip(io.RawIOBase):
+    """What a .gz unpacks to. Each of its members, which may be empty, is spent as one of an archive is.
+
+    Not with `gzip`, which goes through any number of empty members in one call.
+    """
+
+    def __init__(self, file: BinaryIO, spend: Spend) -> None:
+        self._file, self._spend = file, spend
+        self._packed = b""
+        self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self._spend(BYTES_A_MEMBER)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Unpack some bytes; none at the end. Raises EOFError, zlib.error, and what *spend* raises."""
+        while not (self._member.eof and not self._begin_member()):
+            self._packed = self._packed or self._file.read(PACKED_AT_ONCE)
+            if not self._packed:
+                raise EOFError("it ends in the middle")
+            piece = self._member.decompress(self._packed, len(buffer))
+            self._packed = self._member.unconsumed_tail or self._member.unused_data
+            if piece:
+                buffer[: len(piece)] = piece
+                return len(piece)
+        return 0
+
+    def _begin_member(self) -> bool:
+        """Go to the next member, behind zeros that fill up a block; False if there is none."""
+        while not (rest := self._packed.lstrip(b"\0")):
+            self._packed = self._file.read(PACKED_AT_ONCE)
+            if not self._packed:
+                return False
+        self._spend(BYTES_A_MEMBER)
+        self._packed, self._member = rest, zlib.decompressobj(zlib.MAX_WBITS | 16)
+        return True
 
 
 class _Stream:
@@ -63,7 +104,7 @@ class _Stream:
         file.seek(0)
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
-        self._file: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=file) if packed else file
+        self._file: BinaryIO = io.BufferedReader(_Gunzip(file, spend), UNPACKED_AT_ONCE) if packed else file
         self._left = MAX_ARCHIVE_BYTES
 
     def read(self, size: int) -> bytes:
