@@ -63,9 +63,8 @@ CHANGES_ONE_OBJECT = frozenset({"load_state_dict"})
 
 def has_no_side_effects(sources: Collection[str], own: Collection[str]) -> bool:
     """Return True if no source has side effects; *own* are the names under which they may import each other."""
-    together = (
-        ["\n".join(sources)] if len(sources) > 1 else []
-    )  # what is bound to an attribute may stand in another file
+    # what is bound to an attribute may stand in another file
+    together = ["\n".join(sources)] if len(sources) > 1 else []
     return all(_has_no_side_effects(source, frozenset(own)) for source in (*sources, *together))
 
 
