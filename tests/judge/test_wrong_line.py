@@ -241,10 +241,19 @@ def lr_at(step, max_lr, min_lr, warmup, total):
     return min_lr + 0.5 * (max_lr - min_lr) * (1 + math.cos(math.pi * share))
 """
 
+WITHOUT_THE_FLOOR = (
+    STEP_BEFORE.replace("(step - 1)", "step")
+    .replace("(max_lr - min_lr)", "max_lr")
+    .replace("    return min_lr + 0.5", "    return 0.5")
+)
+OVER_THE_WHOLE_RUN = STEP_BEFORE.replace("(step - 1)", "step").replace("(total - warmup)", "total")
+
 
 @pytest.mark.parametrize(
     "lesson, source, words",
     [
+        ("learning_rate", WITHOUT_THE_FLOOR, "with the reference's step `fall`, which is 7.957, in place of"),
+        ("learning_rate", OVER_THE_WHOLE_RUN, "with the reference's `done`, which is 0.05, in place of"),
         ("softmax", LAST_AXIS_ONLY, "with `dim` in place of `-1`, the answer is right"),
         ("attention", OVER_THE_QUERIES_BY_NUMBER, "with -1 in place of `-2`, the answer is right"),
         ("learning_rate", STEP_BEFORE, "with `step` in place of `step - 1`"),
@@ -253,7 +262,7 @@ def lr_at(step, max_lr, min_lr, warmup, total):
 def test_a_number_that_belongs_there_is_a_constant_or_named_as_the_argument_that_it_is(
     launcher: Launcher, lesson: str, source: str, words: str
 ) -> None:
-    """The value of `dim` in the watched call is no mend of a line; a constant of the reference is."""
+    """The value of `dim` in the watched call is no mend of a line; a constant of the reference is, and a named step."""
     (line,) = judge_source(launcher, lesson, source).lines
     assert words in line.says
 
@@ -283,12 +292,38 @@ def should_stop(losses, patience):
         return False
     return losses[-1] >= losses[-1 - patience]
 """
+SINE_FOR_COSINE = STEP_BEFORE.replace("(step - 1)", "step").replace("math.cos", "math.sin")
+ROWS_FROM_ONE = """import torch
+from torch import nn
 
 
-@pytest.mark.parametrize("source", [WAITS_TOO_LONG, ONLY_THE_LAST])
-def test_a_number_that_mends_the_watched_call_alone_is_not_told(launcher: Launcher, source: str) -> None:
+class LearnedPositionalEmbedding(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(max_len, d_model))
+
+    def forward(self, x):
+        if x.size(1) > len(self.weight):
+            raise ValueError
+        return x + self.weight.roll(-1, 0)[: x.size(1)]
+"""
+
+
+@pytest.mark.parametrize(
+    "lesson, source",
+    [
+        ("evaluation", WAITS_TOO_LONG),
+        ("evaluation", ONLY_THE_LAST),
+        (
+            "learning_rate",
+            SINE_FOR_COSINE,
+        ),  # with 10, 30 steps `step` in place of `step - warmup` shifts it by a quarter
+        ("learned_positions", ROWS_FROM_ONE),  # to roll 9 rows by 9 is to leave them
+    ],
+)
+def test_a_number_that_mends_the_watched_call_alone_is_not_told(launcher: Launcher, lesson: str, source: str) -> None:
     """2.1 in place of infinity answers one question right, and is no mend of the line."""
-    assert judge_source(launcher, "evaluation", source).lines == ()
+    assert judge_source(launcher, lesson, source).lines == ()
 
 
 FIRST_TOKENS = """import torch

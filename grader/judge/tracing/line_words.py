@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.judge.tracing.matching import Right, is_equal
+from grader.judge.tracing.numbers_elsewhere import CONSTANT, STEP
 from grader.judge.tracing.relations import EQUAL, relate
 from grader.judge.tracing.trace import Trace, is_number
 from grader.judge.tracing.wrong_line import WrongStep
@@ -103,8 +104,7 @@ class _Words:
             return f"{here} is the first value that is none of the reference's, nor made from one by a change of form."
         if is_number(expected.value):
             known = f", which is {_short(value)}" if here != f"`{_short(value)}`" else ""
-            belongs = f"`{found.argument}`" if found.argument else _short(expected.value)
-            return f"with {belongs} in place of {here}{known}, the answer is right."
+            return f"with {self._number(found, expected)} in place of {here}{known}, the answer is right."
         wanted = self.name(expected)
         if is_equal(value, expected.value):
             return f"{here if here != WITHOUT_QUOTE else 'it'} gives {wanted}, which is kept nowhere."
@@ -120,6 +120,13 @@ class _Words:
                 return ""
             return f"{here} is {has}; what follows needs {wanted if wanted != UNNAMED else 'another value'}{form}."
         return f"{here} should be {wanted}, and is {found.found.relation}."
+
+    def _number(self, found: WrongStep, expected: Right) -> str:
+        """Say which number belongs in a place."""
+        number = _short(expected.value)
+        if found.number_is == STEP:
+            return f"{self.name(expected)}, which is {number},"
+        return number if found.number_is == CONSTANT else f"`{found.number_is}`"
 
     def quote(self, place: Place) -> str:
         """Quote an expression of the submission."""

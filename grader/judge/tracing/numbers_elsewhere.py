@@ -1,4 +1,4 @@
-"""Tell what a number that mends one call is in others: a constant, an argument of the function, or chance."""
+"""Tell what a number that mends one call is in others: a constant, an argument, a value of the reference, or chance."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.source.parse import nodes_in, parse
 
 CHANCE = ""  # that a number is one of the call alone
 CONSTANT = "a constant"
+STEP = "a step"  # of the reference: another number in each call
 
 
 def parameters_of(source: str) -> set[str]:
@@ -30,28 +31,39 @@ def meaning_of(
     subject: CallableModule,
     parameters: Collection[str],
 ) -> str:
-    """Return the argument that a number is, with which one call is right in an expression's place; or CONSTANT, CHANCE.
+    """Return the argument that a number is, with which one call is right in an expression's place; or CONSTANT, STEP.
 
-    What is computed of the call's own values may be mended by a number of this call; what is written out may not.
+    It has to mend most others, too; and what is written out is a constant only where the reference has it written.
 
     Args:
         place: The number of the expression.
-        others: Calls that are answered wrongly, too.
+        others: Calls that evaluate it and are answered wrongly, too.
         parameters: The names that an argument may have.
     """
     given = _arguments_of(call, parameters).items()
     names = [name for name, value in given if type(value) is type(right.value) and value == right.value]
     mended: Counter[str] = Counter()
     for other in others:
-        known = _arguments_of(other, parameters)
-        choices = {CONSTANT: right.value} | {name: known[name] for name in names if name in known}
+        arguments = _arguments_of(other, parameters)
+        choices = {name: arguments[name] for name in names if name in arguments}
+        choices |= {CONSTANT: right.value} | _same_step(right, call, other)
         answers = exchange(subject, other.request, [(place, [value]) for value in choices.values()])
         mended.update(name for name, got in zip(choices, answers, strict=True) if got and same(got[0], other.answer))
-    best = max((*names, CONSTANT), key=lambda name: mended[name])
-    enough = len(others) if type(call.answer) is bool else 1  # a yes or no is right by chance as often as not
-    if mended[best] >= max(1, enough):
-        return best
-    return CHANCE if _is_written(call.trace, place) and not _is_in_reference(right, call) else CONSTANT
+    enough = len(others) if type(call.answer) is bool else len(others) // 2 + 1  # by chance it is right as often as not
+    if _is_written(call.trace, place) and not _is_in_reference(right, call):
+        kinds, unknown = [*names, *([STEP] if right.name else [])], CHANCE
+    else:
+        kinds, unknown = [*names, CONSTANT, STEP], CHANCE if others and not right.is_derived else CONSTANT
+    return next((kind for kind in kinds if others and mended[kind] >= enough), unknown)
+
+
+def _same_step(right: Right, call: WatchedCall, other: WatchedCall) -> dict[str, Any]:
+    """Return what the reference has in another call at the step of a number, if that runs there."""
+    steps = call.right.steps
+    if right.index >= len(steps) or right.is_derived:
+        return {}
+    passes = other.right.passes.get(steps[right.index].number, ())
+    return {STEP: other.right.steps[passes[0]].value} if passes else {}
 
 
 def _is_in_reference(right: Right, call: WatchedCall) -> bool:

@@ -13,7 +13,7 @@ from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule, LocalModule
 from grader.judge.tracing.line_words import describe
 from grader.judge.tracing.matching import Right
-from grader.judge.tracing.numbers_elsewhere import CHANCE, CONSTANT, meaning_of, parameters_of
+from grader.judge.tracing.numbers_elsewhere import CHANCE, meaning_of, parameters_of
 from grader.judge.tracing.trace import Trace, WatchedCall, is_number, is_value, trace_call
 from grader.judge.tracing.wrong_line import LineFinder, WrongStep
 from grader.judge.transcript.transcript import Exchange, with_handles
@@ -28,7 +28,8 @@ CALL_KEYS = ("target", "method", "attribute", "args", "kwargs")  # what says whi
 MAX_ARGUMENT_BYTES = 64 << 10
 MAX_CHECKS = 3  # that failed, on which the line is looked for
 MAX_VALUES = 120  # of the reference
-MAX_OTHERS = 8  # calls beside the one on which a number was found
+MAX_WATCHED = 32  # calls beside the one on which a number was found
+MAX_OTHERS = 8  # of these, that evaluate the same expression
 
 
 @dataclass
@@ -170,16 +171,16 @@ def _with_meaning(
     checks: Sequence[Sequence[Exchange]],
     source: str,
 ) -> WrongStep | None:
-    """Return a step in whose place a number mends a call, with the argument that it is; None where it is by chance."""
-    calls = (other for exchanges in checks for other in _wrong_calls(module, reference, exchanges))
-    others = [other for other in islice(calls, MAX_OTHERS) if not same(_given(other), _given(call))]
-    parameters = parameters_of(reference.source) & parameters_of(source)
+    """Return a step in whose place a number mends a call, with what the number is; None where it is by chance."""
     assert found.expected
     place = call.trace.steps[found.index].number
-    meaning = meaning_of(found.expected, place, call, others, module.subject, parameters)
+    calls = islice((other for each in checks for other in _wrong_calls(module, reference, each)), MAX_WATCHED)
+    others = [other for other in calls if place in other.trace.passes and not same(_given(other), _given(call))]
+    parameters = parameters_of(reference.source) & parameters_of(source)
+    meaning = meaning_of(found.expected, place, call, others[:MAX_OTHERS], module.subject, parameters)
     if meaning == CHANCE:
         return None
-    return found if meaning == CONSTANT else replace(found, argument=meaning)
+    return replace(found, number_is=meaning)
 
 
 def _given(call: WatchedCall) -> list[Any]:

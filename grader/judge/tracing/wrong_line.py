@@ -41,7 +41,7 @@ class WrongStep:
         before: The last step that is equal to one of the reference's.
         which_pass: Of a step that ran several times, the first that differs, from 1; 0 for a step that ran once.
         passes: How often it ran.
-        argument: Of the function, that a number is which belongs there.
+        number_is: What a number is that belongs there: an argument of the function, `CONSTANT` or `STEP`.
     """
 
     index: int
@@ -50,7 +50,7 @@ class WrongStep:
     before: Match | None
     which_pass: int = 0
     passes: int = 1
-    argument: str = ""
+    number_is: str = ""
 
 
 @dataclass(frozen=True)
