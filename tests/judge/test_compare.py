@@ -167,6 +167,14 @@ def test_a_small_factor_is_not_explained_by_an_axis():
         assert words in find_patterns(CUBE * factor, CUBE, sizes)[0].says
 
 
+def test_a_factor_that_is_another_one_in_another_answer_is_called_no_constant():
+    """What is scaled by its own size has another factor each time; one that is the same, or is explained, is told so."""
+    (fact,) = find_patterns(BASE * 3, BASE, SIZES, [(BASE * 3, BASE), (CUBE * 5, CUBE)])
+    assert fact.kind == "wrong-scale" and "3 times what is expected, and in another call 5 times" in fact.says
+    for factor, others in [(3, [(CUBE * 3, CUBE)]), (8**-0.5, [(CUBE * 5**-0.5, CUBE)])]:
+        assert find_patterns(BASE * factor, BASE, SIZES, others)[0].kind == "wrong-factor"
+
+
 def test_irregular_differences_are_not_explained_away():
     """Noise gives no finding at all."""
     noise = torch.randn(4, 4, generator=torch.Generator().manual_seed(2))

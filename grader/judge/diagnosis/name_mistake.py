@@ -38,6 +38,7 @@ class Diagnosis:
         right: The stages of the probes that were answered right.
         wrong: Those of the others.
         first_wrong: The first of them, the submission's answer and the reference's.
+        wrong_answers: All wrong answers of the submission, and the reference's.
         format_note: What is wrong with the form of the answers: a list in place of a tensor, say.
         raises: Beside what is named, an error is raised.
         facts: Where nothing has a name, sentences on what the answers depend on.
@@ -48,6 +49,7 @@ class Diagnosis:
     right: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     first_wrong: tuple[Probe, Any, Any] | None = None
+    wrong_answers: list[tuple[Any, Any]] = field(default_factory=list)
     format_note: str = ""
     raises: bool = False
     facts: list[Fact] = field(default_factory=list)
@@ -177,6 +179,8 @@ class Diagnostician:
             no_evidence = good and not same(seen[probe.name], expected, probe.atol)
             if probe.stage and not no_evidence:
                 (diagnosis.right if good else diagnosis.wrong).append(probe.stage)
+            if not good:
+                diagnosis.wrong_answers.append((seen[probe.name], expected))
             if not good and diagnosis.first_wrong is None:
                 diagnosis.first_wrong = (probe, *_first_difference(seen[probe.name], expected, probe.atol))
         return diagnosis

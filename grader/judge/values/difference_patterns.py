@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from grader.judge.values.compare import is_array, to_numpy
-from grader.judge.values.scale_patterns import Sizes, describe_angles, describe_number, describe_ratio, describe_sums
+from grader.judge.values.scale_patterns import (
+    Sizes,
+    describe_angles,
+    describe_number,
+    describe_other_ratio,
+    describe_ratio,
+    describe_sums,
+)
 
 MAX_SLICES = 64  # along one axis, each of which is compared with each
 _NAMES = {  # of the axes, by how many there are
@@ -43,11 +50,14 @@ def first_array_pair(actual: Any, expected: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def find_patterns(actual: Any, expected: Any, sizes: Sizes | None = None) -> list[Fact]:
+def find_patterns(
+    actual: Any, expected: Any, sizes: Sizes | None = None, others: Sequence[tuple[Any, Any]] = ()
+) -> list[Fact]:
     """Describe the patterns in how two observations of a probe differ; empty where there is none.
 
     Args:
         sizes: What each size of the inputs is, from which a constant may come.
+        others: Observations of other probes, each with what is expected, which tell whether a factor is a constant.
     """
     if isinstance(actual, float) and isinstance(expected, float):
         return _facts([("wrong-factor", describe_number(actual, expected, sizes or {}))])
@@ -61,6 +71,9 @@ def find_patterns(actual: Any, expected: Any, sizes: Sizes | None = None) -> lis
         detectors: list[tuple[str, Callable[[Any, Any], str]]] = [("inverted", _inversion)]
     else:
         scales = (("wrong-factor", describe_ratio), ("wrong-weights", describe_sums), ("wrong-factor", describe_angles))
+        pairs = [pair for other in others if (pair := first_array_pair(*other)) is not None]
+        if varying := describe_other_ratio(a, e, sizes or {}, pairs):
+            return [Fact("wrong-scale", varying)]
         detectors = [("", _nans), *((kind, partial(each, sizes=sizes or {})) for kind, each in scales)]
         detectors += [("wrong-factor", _sign)]
     shifted = [] if a.dtype.kind == "b" else [("wrong-order", _row_shift)]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 RTOL = 1e-3
+DIFFERENT = 1e-2  # by how much two factors differ that are not the same
 SIZE_RTOL = 3e-4  # how near a constant has to be to one that a size explains
 SMALL = 4  # a factor of up to so much, or a part, is there for many a reason, and equals some axis by chance
 Sizes = Mapping[int, str]  # what each size of the inputs is: "the last axis of `q`"
@@ -44,19 +45,42 @@ def describe_number(a: float, e: float, sizes: Sizes) -> str:
 
 def describe_ratio(a: Any, e: Any, sizes: Sizes) -> str:
     """Describe a factor between all values."""
+    ratio = ratio_of(a, e)
+    if not ratio:
+        return "" if ratio is None else "Every value is 0."
+    named = name_constant(ratio, sizes)
+    return f"Every value is {ratio:.4g} times what is expected{named}: a constant factor is missing or too much."
+
+
+def describe_other_ratio(a: Any, e: Any, sizes: Sizes, others: Iterable[tuple[Any, Any]]) -> str:
+    """Describe a factor between all values that no size explains, and that is another one in another answer."""
+    ratio = ratio_of(a, e)
+    if not ratio or name_constant(ratio, sizes):
+        return ""
+    found = (ratio_of(*pair) for pair in others)
+    other = next((each for each in found if each and abs(each / ratio - 1) > DIFFERENT), None)
+    if other is None:
+        return ""
+    return (
+        f"Every value is {ratio:.4g} times what is expected, and in another call {other:.4g} times: "
+        "the factor is wrong, and is no constant."
+    )
+
+
+def ratio_of(a: Any, e: Any) -> float | None:
+    """Return the one factor between all values, 0 where all are 0; None if there is none, or it is 1 or −1."""
     import numpy
 
     big = numpy.abs(e) > 1e-3
-    if big.sum() < 3 or not numpy.isfinite(a).all():
-        return ""
+    if a.shape != e.shape or big.sum() < 3 or not numpy.isfinite(a).all():
+        return None
     if not a.any():
-        return "Every value is 0."
+        return 0.0
     ratios = a[big] / e[big]
     ratio = float(numpy.median(ratios))
     if abs(ratio - 1) < 1e-3 or abs(ratio + 1) < 1e-3 or not numpy.allclose(ratios, ratio, rtol=RTOL):
-        return ""
-    named = name_constant(ratio, sizes)
-    return f"Every value is {ratio:.4g} times what is expected{named}: a constant factor is missing or too much."
+        return None
+    return ratio
 
 
 def describe_sums(a: Any, e: Any, sizes: Sizes) -> str:

@@ -128,7 +128,7 @@ def _patterns(function: str, diagnosis: Diagnosis, checks: Sequence[CheckResult]
     if diagnosis.first_wrong is None:
         return []
     probe, actual, expected = diagnosis.first_wrong
-    found = find_patterns(actual, expected, diagnosis.sizes)
+    found = find_patterns(actual, expected, diagnosis.sizes, diagnosis.wrong_answers)
     passed = {check.id.partition(".")[2] for check in checks if check.passed}
     where = "" if probe.name in passed else f", {probe.title}"
     return [Fact(fact.kind, f"`{function}`{where}: {fact.says}") for fact in found]
