@@ -33,6 +33,7 @@ INSTEAD = {
     "wrong-scale": "In `{function}` a factor of all values is wrong.",
     "wrong-weights": "`{function}` makes weights with another scale or sum.",
     "wrong-order": "The values of `{function}` are there, in another order or shape.",
+    "wrong-parts": "`{function}` returns the right parts in another order.",
     "inverted": "`{function}` answers the opposite.",
     "sees-too-much": "The answer of `{function}` depends on a part of its input that it must not see.",
     "not-repeatable": "`{function}` gives another answer when it is called again.",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.judge.values.compare import explain, kind_of, largest_error, same, show, show_apart
-from grader.judge.values.difference_patterns import find_patterns
+from grader.judge.values.difference_patterns import find_exchanged_parts, find_patterns
 from grader.worker.wire import Opaque
 
 numbers = st.floats(-10, 10, width=32)
@@ -168,11 +168,20 @@ def test_a_small_factor_is_not_explained_by_an_axis():
 
 
 def test_a_factor_that_is_another_one_in_another_answer_is_called_no_constant():
-    """What is scaled by its own size has another factor each time; one that is the same, or is explained, is told so."""
+    """What is scaled by its size has another factor each time; one that is the same, or is explained, is told so."""
     (fact,) = find_patterns(BASE * 3, BASE, SIZES, [(BASE * 3, BASE), (CUBE * 5, CUBE)])
     assert fact.kind == "wrong-scale" and "3 times what is expected, and in another call 5 times" in fact.says
     for factor, others in [(3, [(CUBE * 3, CUBE)]), (8**-0.5, [(CUBE * 5**-0.5, CUBE)])]:
         assert find_patterns(BASE * factor, BASE, SIZES, others)[0].kind == "wrong-factor"
+
+
+def test_parts_that_are_exchanged_are_told():
+    """Of a tuple with two parts exchanged the order is told; where one is wrong, or is there twice, none."""
+    parts = [BASE, BASE + 1, BASE * 2]
+    (fact,) = find_exchanged_parts([([1.0], [2.0]), ([1.0, parts], [1.0, [parts[0], parts[2], parts[1]]])])
+    assert fact.says.endswith("expected part 1, 2, ... is your part 1, 3, 2.")
+    for expected in (parts, [BASE, BASE], [BASE * 2, BASE, BASE * 3], [BASE, BASE * 2]):
+        assert find_exchanged_parts([(parts, expected)]) == []
 
 
 def test_irregular_differences_are_not_explained_away():

@@ -18,6 +18,7 @@ from grader.judge.values.scale_patterns import (
 )
 
 MAX_SLICES = 64  # along one axis, each of which is compared with each
+MAX_PARTS = 6  # of an answer, each of which is compared with each
 _NAMES = {  # of the axes, by how many there are
     1: ["entry"],
     2: ["row", "column"],
@@ -79,6 +80,31 @@ def find_patterns(
     shifted = [] if a.dtype.kind == "b" else [("wrong-order", _row_shift)]
     detectors += [("wrong-order", _axes), ("wrong-order", _order), *shifted, ("", _rows)]
     return _facts([(kind, detector(a, e)) for kind, detector in detectors])[:2]
+
+
+def find_exchanged_parts(answers: Iterable[tuple[Any, Any]]) -> list[Fact]:
+    """Tell in which order the parts of a wrong answer are, where all of the right one are there.
+
+    Args:
+        answers: Observations, each with what is expected.
+    """
+    said = filter(None, (_other_parts(*pair) for pair in answers))
+    return [Fact("wrong-parts", says) for says in itertools.islice(said, 1)]
+
+
+def _other_parts(actual: Any, expected: Any) -> str:
+    if not isinstance(actual, list | tuple) or not isinstance(expected, list | tuple) or len(actual) != len(expected):
+        return ""
+    mine = [to_numpy(part) for part in actual if is_array(part)]
+    right = [to_numpy(part) for part in expected if is_array(part)]
+    if not 2 <= len(mine) == len(right) == len(actual) <= MAX_PARTS:
+        return next(filter(None, map(_other_parts, actual, expected)), "")
+    found = [[number for number, part in enumerate(mine, 1) if _close(part, each)] for each in right]
+    order = [hits[0] for hits in found if len(hits) == 1]
+    if sorted(order) != list(range(1, len(right) + 1)) or order == sorted(order):
+        return ""
+    numbers = ", ".join(map(str, order))
+    return f"All parts of what it returns are there, in another order: expected part 1, 2, ... is your part {numbers}."
 
 
 def _facts(found: Iterable[tuple[str, str]]) -> list[Fact]:

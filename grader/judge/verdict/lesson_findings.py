@@ -9,7 +9,7 @@ from grader.judge.checks.check import Check
 from grader.judge.diagnosis.name_mistake import Diagnosis
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
-from grader.judge.values.difference_patterns import Fact, find_patterns
+from grader.judge.values.difference_patterns import Fact, find_exchanged_parts, find_patterns
 from grader.judge.verdict.facts import Facts
 from grader.judge.verdict.outcome_mistakes import (
     AS_RETURNS_SAYS,
@@ -128,7 +128,8 @@ def _patterns(function: str, diagnosis: Diagnosis, checks: Sequence[CheckResult]
     if diagnosis.first_wrong is None:
         return []
     probe, actual, expected = diagnosis.first_wrong
-    found = find_patterns(actual, expected, diagnosis.sizes, diagnosis.wrong_answers)
+    found = find_exchanged_parts(diagnosis.wrong_answers)
+    found = found or find_patterns(actual, expected, diagnosis.sizes, diagnosis.wrong_answers)
     passed = {check.id.partition(".")[2] for check in checks if check.passed}
     where = "" if probe.name in passed else f", {probe.title}"
     return [Fact(fact.kind, f"`{function}`{where}: {fact.says}") for fact in found]

@@ -27,6 +27,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "wrong-scale": "Print what all values are scaled by, for two inputs, and compare it with the formula.",
     "wrong-weights": "Look at the scale of the scores, and at the axis along which they are summed.",
     "wrong-order": "Print the shapes, and follow the order of the axes line by line.",
+    "wrong-parts": "Return them in the order of the statement.",
     "inverted": "Turn it round.",
     "sees-too-much": "Look for a sum, a mean or a reshape over an axis that has to stay apart.",
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
