@@ -10,7 +10,8 @@ import copy
 import time
 import traceback
 from contextlib import nullcontext
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from typing import Any
 
 from grader.worker.arrays import make_slice, map_leaves
@@ -75,7 +76,7 @@ class ModuleHost:
 
         `grad` asks for gradients too, `after` for the arguments afterwards, `elsewhere` for a call on the fake device;
         `still` for a call without dropout, `slices` for one in which arrays are slices, `item` for one item of what is
-        returned.
+        returned, by its place, or by the places on the way to it.
         """
         if not request.get("still"):
             return self._call(request)
@@ -91,7 +92,8 @@ class ModuleHost:
         args = self._resolve(request["args"])
         kwargs = self._resolve(request["kwargs"])
         grad, item = request.get("grad"), request.get("item")
-        call = target if item is None else lambda *args, **kwargs: target(*args, **kwargs)[item]
+        places = [item] if isinstance(item, int) else item or []
+        call = target if item is None else lambda *args, **kwargs: reduce(getitem, places, target(*args, **kwargs))
         if request.get("elsewhere"):
             return _call_on_fake_device(target, call, args, kwargs)
         if grad is None:

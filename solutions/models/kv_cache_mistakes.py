@@ -64,6 +64,11 @@ mistake("kv-self-hidden", "The mask is one too strict: a token does not see itse
         mask="visible.tril(total - new - 1)")
 mistake("kv-mask-one-more", "The mask is one too weak: every token sees the one behind it.", CORNER,
         mask="visible.tril(total - new + 1)")
+mistake("kv-self-hidden", coding="but the first token", mask="visible.tril(total - new - 1) | "
+        "(torch.arange(total - new, total).unsqueeze(1) + torch.arange(total) == 0)")
+mistake("kv-chunk-hidden", "New tokens see the cache and themselves, and not the new ones before them. One token at a "
+        "time hides it.", CORNER,
+        mask="visible.tril(total - new) & ~(visible.tril(total - new - 1) & (torch.arange(total) >= total - new))")
 mistake("kv-mask-inverted", "The mask is inverted: what may be seen is hidden.", "Hide where it is False: `~visible`.",
         hide="scores.masked_fill(visible, -torch.inf)")
 
@@ -82,6 +87,8 @@ mistake("kv-values-forgotten", "Only the keys are joined: there are fewer values
         values="v")
 mistake("kv-values-forgotten", "The values in the cache are the keys.", "Return (keys, values).", coding="keys twice",
         give="out, (k, k)")
+mistake("kv-values-forgotten", "The old values are taken from the keys of the cache.", "The cache holds (keys, "
+        "values): join `cache[1]` and v.", coding="old keys", values="torch.cat([cache[0], v], dim=-2)")
 mistake("kv-swapped", "The cache holds the values first.", "Return (keys, values).", give="out, (v, k)")
 mistake("kv-cache-ignored", "`cache` is not used: new tokens see each other alone.", BEHIND, known="False")
 mistake("kv-wrong-axis", "Keys and values are joined along another axis, that of the heads.", BEHIND,
@@ -96,6 +103,7 @@ mistake("kv-in-place-alias", "You change the cache that you are given: whoever c
         "else.", "Make new tensors with `torch.cat`.", keys="torch.cat([cache[0].mul_(1.0).add_(0.01), k], dim=-2)")
 mistake("kv-cache-detached", "The cache is cut off from autograd.", "Cache the keys and values as they are.",
         keys="torch.cat([cache[0], k.detach()], dim=-2)", values="torch.cat([cache[1], v.detach()], dim=-2)")
+mistake("kv-cache-detached", coding="in what is returned", give="out, (k.detach(), v.detach())")
 
 # --- attention
 mistake("at-no-scale", "The scores are not divided by √d_head.", "Divide them by `q.size(-1) ** 0.5`.", scale="scores")

@@ -147,6 +147,16 @@ def test_gradient(submission, reference, rand):
                            weights=rand(B, H, 3, D_HEAD), item=0)  # fmt: skip
 
 
+@pytest.mark.check(skill="gradients", points=0.5, needs="test_two", stage="in the gradient of what it caches",
+                   **ATTENTION)  # fmt: skip
+@pytest.mark.parametrize("part", [0, 1])
+def test_gradient_of_the_cache(submission, reference, rand, part):
+    """Keeps what it caches in the graph: a later token's gradient reaches the keys and values of this call."""
+    cache = pair(reference.cached_attention(*drawn(rand, 2)))[1]
+    assert_gradients_match(submission.cached_attention, reference.cached_attention, *drawn(rand, 3), cache, wrt=[1, 2],
+                           weights=rand(B, H, 5, D_HEAD), item=(1, part))  # fmt: skip
+
+
 @pytest.mark.check(skill="hygiene", points=0.5, needs="test_two", stage="with float64", **ATTENTION)
 def test_dtype_and_device(submission, reference, rand):
     """Keeps the dtype and the device of its arguments."""

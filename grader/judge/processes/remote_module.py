@@ -132,17 +132,17 @@ class RemoteFunction:
         return Observed(reply["value"], list(after_args), dict(after_kwargs), reply.get("devices", ()))
 
     def gradients(
-        self, *args: Any, wrt: Sequence[int], weights: Any, item: int | None = None, **kwargs: Any
+        self, *args: Any, wrt: Sequence[int], weights: Any, item: int | Sequence[int] | None = None, **kwargs: Any
     ) -> dict[str, Any] | None:
         """Return the gradients of sum(weights * value), by "argument <index>" and by parameter name.
 
         A gradient is None where nothing reaches; the whole is None when the value has no graph. `item` is the place of
-        the value in a list that is returned.
+        the value in a list that is returned, or the places on the way to it.
 
         Raises:
             TypeError: The value is no tensor.
         """
-        part = {} if item is None else {"item": item}
+        part = {} if item is None else {"item": item if isinstance(item, int) else list(item)}
         reply = self._ask(args, kwargs, grad={"wrt": list(wrt), "weights": weights}, **part)
         self._subject.last_value = reply["value"]
         if not reply["is_tensor"]:

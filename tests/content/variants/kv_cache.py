@@ -1,0 +1,18 @@
+"""Lines that people write in `kv_cache` in place of the reference's, with the mistake that each makes."""
+
+import torch  # noqa: F401
+
+# fmt: off
+WRONG = {
+    "cached_attention": [
+        ("kv-cache-detached", {"give": "out, tuple(each.detach() for each in (k, v))"}),
+        ("kv-cache-detached", {"give": "out, (k.data, v.data)"}),
+        ("kv-chunk-hidden", {
+            "mask": "torch.cat([visible[:, new:], torch.eye(new, dtype=torch.bool, device=q.device)], dim=1)"}),
+        ("kv-self-hidden", {
+            "mask": "(lambda i, j: (j < i) | (i == 0) & (j == 0))"
+                    "(torch.arange(total - new, total)[:, None], torch.arange(total))"}),
+        ("kv-values-forgotten", {"values": "torch.cat((cache[0], v), -2)"}),
+    ],
+}
+# fmt: on
