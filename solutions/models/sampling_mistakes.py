@@ -135,6 +135,15 @@ mistake("gn-topp-not-unsorted", "You return the probabilities in sorted order: t
 mistake("gn-topp-not-unsorted", "You bring the order back by `gather` with the order itself, which sorts once more.",
         "Use `scatter(-1, order, kept)`, or gather with `order.argsort(-1)`.", coding="gather",
         restore="nucleus.gather(-1, order)")
+mistake("gn-topp-not-unsorted", "What top_p removes is known in sorted order, and removed from the tokens in their "
+        "own: "
+        "others lose their probability.", "Bring it back first: `scatter(-1, order, ...)`.", coding="of what is "
+        "removed",
+        restore="probs.where(before < top_p, 0)")
+mistake("gn-topp-not-unsorted", "What top_p removes is brought back by `gather` with the order itself, which sorts "
+        "once "
+        "more.", "Use `scatter(-1, order, ...)`, or gather with `order.argsort(-1)`.", coding="gather what is removed",
+        restore="probs.where((before < top_p).gather(-1, order), 0)")
 mistake("gn-topp-batch-order", "All rows are cut by the first row's order and sums.", TOP_P,
         sort="probs[:, probs[0].argsort(descending=True)], probs[0].argsort(descending=True).expand_as(probs)",
         before="(ranked.cumsum(dim=-1) - ranked)[:1]")
@@ -152,6 +161,9 @@ mistake("gn-in-place", "You change the caller's logits (`logits /= temperature`)
 mistake("gn-in-place", "You write −∞ into the caller's logits.", "Make new ones: `masked_fill`, without the `_` at its "
         "end.",
         coding="−∞", cut="scaled = logits.masked_fill_(scaled < least, -torch.inf) / temperature")
+mistake("gn-in-place", "You write −∞ into the caller's logits where no temperature makes new ones.",
+        coding="−∞ at temperature 1", scale="logits / temperature if temperature != 1.0 else logits",
+        cut="scaled.masked_fill_(scaled < least, -torch.inf)")
 probs.common("gn", "float32", "first_only", "batch_of_one")
 
 # --- just as right

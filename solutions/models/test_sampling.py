@@ -123,7 +123,8 @@ def test_large_logits(submission, reference, rand, offset):
 def test_logits_unchanged(submission, rand):
     """Leaves the logits alone, whatever is asked."""
     logits = rows(rand)
-    assert_unchanged(submission.next_token_probs.observe(logits, temperature=0.5, top_k=3, top_p=0.5), logits)
+    for options in ({"temperature": 0.5, "top_k": 3, "top_p": 0.5}, {"top_k": 3}, {"top_p": 0.5}):
+        assert_unchanged(submission.next_token_probs.observe(logits, **options), logits)
 
 
 @pytest.mark.check(skill="hygiene", points=0.5, needs="test_shape", stage="with float64", **PROBS)
