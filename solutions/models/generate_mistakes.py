@@ -48,6 +48,9 @@ mistake("gn-crops-start", "You keep the first max_len tokens: once there are mor
         "repeats itself.", WINDOW, window="ids[:, :max_len]")
 mistake("gn-crop-short", "You give the model one token less than it could read.", WINDOW,
         window="ids[:, -max(1, max_len - 1):]")
+mistake("gn-crop-short", "Where the text is longer than max_len you give the model one token less than it could read.",
+        WINDOW, coding="of longer texts", window="ids if ids.size(1) <= max_len else ids[:, -max(1, max_len - 1):]")
+mistake("gn-crop-long", "You give the model one token more than max_len.", WINDOW, window="ids[:, -max_len - 1:]")
 mistake("gn-last-token-only", "You give the model the last token alone: without a cache it knows nothing of the "
         "others.",
         WINDOW, window="ids[:, -1:]")

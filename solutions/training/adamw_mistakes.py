@@ -65,6 +65,13 @@ mistake("aw-no-eps", "eps is not used: a number whose gradient was always 0 beco
         size="torch.sqrt(v_hat)")
 mistake("aw-no-root", "You divide by v̂ and not by its root: large gradients make small steps.",
         "Take the root: √v̂ + eps.", size="v_hat + eps")
+mistake("aw-old-mean", "The step is made of the mean that came in: it knows nothing of this gradient.",
+        "Correct the new m.", first="before, m = m, beta1 * m + (1 - beta1) * grad", correct1="before / (1 - beta1**t)")
+mistake("aw-other-v", "v never falls: that is AMSGrad.", "Let it forget: β2 · v + (1 − β2) · grad².",
+        second="torch.maximum(v, beta2 * v + (1 - beta2) * grad.square())")
+mistake("aw-other-v", "v is a mean of (grad − m)²: that is AdaBelief.", "Square the gradient itself.", coding="around "
+        "m",
+        second="beta2 * v + (1 - beta2) * (grad - m).square()")
 mistake("aw-sign", "The step goes uphill: it is added.", "Subtract lr · m̂ / (√v̂ + eps).",
         move="decayed + lr * m_hat / size")
 mistake("aw-no-momentum", "You step along the gradient itself, divided by √v̂: that is RMSProp.",
@@ -80,6 +87,9 @@ mistake("aw-coupled", "The decay is added to the gradient: it passes through bot
         "Leave the gradient alone; subtract lr · λ · param from the parameter.",
         take_grad="grad + weight_decay * param",
         decay="param")
+mistake("aw-coupled", "The decay is added to m̂: it is divided by each number's √v̂.", coding="in the "
+        "step", decay="param",
+        move="param - lr * (m_hat + weight_decay * param) / size")
 mistake("aw-decay-without-lr", "The decay is not multiplied by lr: at a rate of 1e-3 it is 1,000 times too strong.",
         "Subtract lr · λ · param.", decay="param - weight_decay * param")
 mistake("aw-no-decay", "`weight_decay` is not used: this is plain Adam.", "Subtract lr · λ · param.", decay="param")

@@ -1,0 +1,12 @@
+"""Lines that people write in `generate` in place of the reference's, with the mistake that each makes."""
+
+# fmt: off
+WRONG = {
+    "generate": [
+        ("gn-crop-short", {"window": "ids[:, ids.size(1) - max_len + 1:] if 1 < max_len < ids.size(1) else ids[:, "
+        "-max_len:]"}),
+        ("gn-crop-long", {"window": "ids[:, -(max_len + 1):]"}),
+        ("gn-crop-long", {"window": "ids[:, max(0, ids.size(1) - max_len - 1):]"}),
+    ],
+}
+# fmt: on
