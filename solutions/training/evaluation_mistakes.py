@@ -99,6 +99,7 @@ mistake("ev-generator-twice", "The batches are gone through twice: of a generato
         number="0")
 mistake("ev-perplexity-returned", "It is the perplexity, e to the loss.", "Return the mean itself.",
         mean="math.exp(total / count)")
+mistake("ev-perplexity-returned", coding="in float32", mean="float(torch.tensor(total / count).exp())")
 mistake("ev-sum", "It is the sum over all tokens: it grows with the text.", "Divide by the number of tokens.",
         mean="total")
 mistake("ev-bits", "It is the loss in bits.", "Take the natural logarithm, and divide by nothing.",
@@ -157,6 +158,11 @@ mistake("es-mean", "The mean of the last losses is compared with the best: one n
 mistake("es-not-in-a-row", "All evaluations that brought nothing are counted, also those before a new best.",
         "Begin to count anew at each new best.",
         version="sum(loss >= min(losses[:i]) for i, loss in enumerate(losses) if i) >= patience")
+mistake("es-for-good", "Once so many evaluations in a row brought nothing it says True for ever, also after a new "
+        "best.",
+        "Look at the last `patience` losses alone.", version="any(len(losses[:end]) > patience and "
+        "min(losses[:end][-patience:])"
+        " >= min(losses[:end][:-patience]) for end in range(len(losses) + 1))")
 mistake("es-inverted", "It says True while the loss gets better.", "True means: stop.", verdict="recent < best")
 mistake("es-short-crashes", "Few losses end in an error: there is nothing before the last `patience`.",
         "Return False as long as there are no more than `patience` losses.", short="False")

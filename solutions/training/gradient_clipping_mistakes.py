@@ -64,6 +64,9 @@ mistake("cl-absolute", "The norm is the sum of absolute values.", JOINT,
 mistake("cl-mean-square", "The norm is the root of the mean square: it does not grow with the number of parameters.",
         "Take the sum of the squares, and not their mean.",
         norm="torch.sqrt(total / sum(grad.numel() for grad in kept))")
+mistake("cl-mean-square", "The mean square of each gradient is added: a large one counts no more than a small one.",
+        "Take the sum of the squares, and not their mean.", coding="of each",
+        squares="[grad.square().mean() for grad in kept]")
 mistake("cl-first-only", "The norm is that of the first gradient alone.", JOINT, total="squares[0]")
 mistake("cl-last-only", "The norm is that of the last gradient alone.", JOINT, total="squares[-1]")
 mistake("cl-nan-hidden", "NaN is taken for 0: a broken step goes unnoticed.", "Take out `nan_to_num`: the norm must be "
@@ -80,9 +83,16 @@ mistake("cl-inverted", "The factor is norm / max_norm: long gradients stay, and 
         "It is max_norm / norm.", factor="norm / max_norm")
 mistake("cl-inverted", "The comparison is the wrong way round: short gradients are scaled up, long ones are left.",
         "Scale where norm > max_norm.", coding="comparison", limit="torch.clamp(factor, min=1.0)")
+mistake("cl-inverted", "The factor is norm / max_norm: what is too long becomes longer.", "It is max_norm / norm.",
+        coding="of what is too long", factor="norm / max_norm", limit="torch.where(norm > max_norm, factor, 1.0)")
 mistake("cl-never", "Nothing is ever scaled.", "Multiply with max_norm / norm where norm > max_norm.", limit="1.0")
 mistake("cl-to-one", "The gradients are brought to norm 1, whatever max_norm is.", "The factor is max_norm / norm.",
         factor="1.0 / norm")
+mistake("cl-to-one", "What is too long is brought to norm 1, whatever max_norm is.", coding="of what is too long",
+        factor="1.0 / norm", limit="torch.where(norm > max_norm, factor, 1.0)")
+mistake("cl-squared-factor", "The factor is max_norm / norm²: the root is missing in it.", "Divide by the norm, as it "
+        "is "
+        "returned.", coding="root", factor="max_norm / total", limit="torch.where(norm > max_norm, factor, 1.0)")
 mistake("cl-squared-factor", "The factor is the square of what it should be.", "Multiply with max_norm / norm once.",
         limit="torch.clamp(factor, max=1.0) ** 2")
 

@@ -50,18 +50,31 @@ mistake("lr-warmup-in-cosine", "The cosine counts from step 0: when the warm-up 
         "Begin it where the warm-up ends: (step − warmup) / (total − warmup).", done="step / total")
 mistake("lr-jump", "The cosine is as long as the whole run: it begins at the right place and never comes to its end.",
         "Divide by total − warmup.", done="(step - warmup) / total")
+PAST = {"over": "step > total"}  # so the cosine is asked at its end, too: no mistake, and it changes what others give
+mistake("lr-jump", coding="and past its end", done="(step - warmup) / total", **PAST)
 mistake("lr-jump", "The cosine is as long as the whole run: it ends at warmup + total, and not at total.",
         "`total` counts the warm-up, too: divide by total − warmup.", coding="goes on", done="(step - warmup) / total",
         over="step >= total + warmup")
 mistake("lr-full-period", "It is a whole cosine: down to min_lr at the middle, and up again.",
         "Take half a period: cos(π · s).", share="0.5 * (1 + math.cos(2 * math.pi * done))")
+mistake("lr-full-period", coding="and past its end", share="0.5 * (1 + math.cos(2 * math.pi * done))", **PAST)
 mistake("lr-quarter", "It is a quarter of a cosine: steep at the end.", "Take half a period: ½ (1 + cos(π · s)).",
         share="math.cos(0.5 * math.pi * done)")
 mistake("lr-linear", "The fall is a straight line.", "It is half a cosine: ½ (1 + cos(π · s)).", share="1 - done")
 mistake("lr-no-half", "The ½ is missing: the fall begins at nearly twice max_lr.", "Write ½ (1 + cos(π · s)).",
         share="1 + math.cos(math.pi * done)")
-mistake("lr-sine", "It rises in place of falling: 1 − cos.", "Write ½ (1 + cos(π · s)).",
+mistake("lr-sine", "It rises in place of falling, as 1 − cos does, or rates that are exchanged.", "Write ½ (1 + cos(π "
+        "· s)).",
         share="0.5 * (1 - math.cos(math.pi * done))")
+mistake("lr-sine", coding="and past its end", share="0.5 * (1 - math.cos(math.pi * done))", **PAST)
+mistake("lr-sine", "The fall is half a sine: it begins at the middle of the two rates, and rises at first.",
+        "Take the cosine: cos(π · s).", coding="sin", share="0.5 * (1 + math.sin(math.pi * done))")
+mistake("lr-sine", "The fall is half a sine: it begins at the middle of the two rates, and rises at first.",
+        "Take the cosine: cos(π · s).", coding="sin, and past its end", share="0.5 * (1 + math.sin(math.pi * "
+        "done))", **PAST)
+mistake("lr-exponential", "The fall is exponential: each step takes the same share.", "It is half a cosine: ½ (1 + "
+        "cos(π · "
+        "s)).", fall="max_lr * (max(min_lr, 1e-12) / max_lr) ** done")
 mistake("lr-degrees", "π is missing: the cosine of s is never below 0.54.", "Take cos(π · s).",
         share="0.5 * (1 + math.cos(done))")
 
@@ -71,6 +84,7 @@ mistake("lr-no-floor", "It falls to 0: `min_lr` is not used.", "Scale between th
         fall="share * max_lr", rest="0.0")
 mistake("lr-no-floor", "It falls towards 0, and jumps to min_lr at the end.", "Scale between the two: min_lr + share · "
         "(max_lr − min_lr).", coding="jumps", fall="share * max_lr")
+mistake("lr-no-floor", coding="jumps past its end", fall="share * max_lr", **PAST)
 mistake("lr-floor-as-max", "It falls towards 0 and is cut off at min_lr: `max(min_lr, …)`.",
         "Scale between the two: min_lr + share · (max_lr − min_lr).", fall="max(min_lr, share * max_lr)")
 mistake("lr-floor-added", "min_lr is added on top: the fall begins at max_lr + min_lr.",

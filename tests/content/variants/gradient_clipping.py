@@ -1,0 +1,12 @@
+"""Lines that people write in `gradient_clipping` in place of the reference's, with the mistake that each makes."""
+
+# fmt: off
+WRONG = {
+    "clip_gradients": [
+        ("cl-inverted", {"factor": "norm / max_norm", "limit": "factor if norm > max_norm else 1.0"}),
+        ("cl-to-one", {"factor": "1 / norm", "limit": "factor if norm > max_norm else 1.0"}),
+        ("cl-squared-factor", {"factor": "max_norm / norm**2", "limit": "factor if norm > max_norm else 1.0"}),
+        ("cl-mean-square", {"squares": "[(grad**2).mean() for grad in kept]"}),
+    ],
+}
+# fmt: on
