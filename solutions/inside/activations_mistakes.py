@@ -48,6 +48,10 @@ mistake("ge-no-half", "The ½ of the tanh form is missing: all is twice too larg
         share=f"1 + bent if approximate == 'tanh' else {HALF}")
 mistake("ge-no-one", "The 1 is missing: x · ½ · erf(…) is the same on both sides of 0.", "Write ½ · (1 + …).",
         share="0.5 * bent")
+mistake("ge-no-one", "The 1 of the exact form is missing: x · ½ · erf(…) is the same on both sides of 0.",
+        coding="exact form", share=f"0.5 * bent if approximate == 'none' else {HALF}")
+mistake("ge-no-one", "The 1 of the tanh form is missing: x · ½ · tanh(…) is the same on both sides of 0.",
+        coding="tanh form", share=f"0.5 * bent if approximate == 'tanh' else {HALF}")
 mistake("ge-phi-not-times-x", "You give Φ(x) and do not multiply it with x.", "Multiply with x.", times="share")
 mistake("ge-minus", "You write 1 − erf: what is large is stopped, and what is negative let through.",
         "It is 1 + erf.", share="0.5 * (1 - bent)")
@@ -55,6 +59,8 @@ mistake("ge-constant", "The constant of the tanh form is 0.44715 and not 0.04471
         cubic="x + 0.44715 * x**3")
 mistake("ge-constant", "The factor of the tanh form is √(2π) and not √(2/π).", "It is √(2/π) = 0.7979.",
         coding="root of 2π", tanh="torch.tanh(math.sqrt(2 * math.pi) * cubic)")
+mistake("ge-constant", "The factor of the tanh form is √(π/2) and not √(2/π).", "It is √(2/π) = 0.7979.",
+        coding="root of π/2", tanh="torch.tanh(math.sqrt(math.pi / 2) * cubic)")
 mistake("ge-constant", "The factor of the tanh form is 2/π, without its root.", "It is √(2/π) = 0.7979.",
         coding="no root", tanh="torch.tanh(2 / math.pi * cubic)")
 mistake("ge-constant", "In the tanh form x is squared, where it is to be cubed.", "Write 0.044715 · x³.",
@@ -91,6 +97,9 @@ mistake("sg-weights-transposed", "The weights are taken to be (in, out): they ar
         "Multiply with `w.T`, or use `F.linear`.", gate="x @ w_gate", up="x @ w_up", down="hidden @ w_down")
 mistake("sg-bent-behind", "The product is bent, and not the gate.", "Bend the gate before you multiply.",
         open="gate", hidden="F.silu(gate * up)")
+mistake("sg-bent-behind", "The result is bent once more, behind w_down.", "Return what w_down gives.", coding="at the "
+        "end",
+        down="F.silu(hidden @ w_down.T)")
 mistake("sg-softmaxed", "The gate is a softmax over the features.", "Use SiLU: z · σ(z).", open="gate.softmax(-1)")
 swiglu.common("sg", "detached", "float32")
 mistake("sg-in-place", "You change the caller's tensor.", "Make a new one.", down="x.copy_(hidden @ w_down.T)")

@@ -65,9 +65,12 @@ mistake("ff-no-activation", "There is nothing between the two linear maps: toget
         "Bend the hidden layer: `gelu(self.w1(x))`.", bend="hidden")
 mistake("ff-after-second", "The activation stands after the second map, and not between the two.",
         "Put it between them: `self.w2(gelu(self.w1(x)))`.", bend="hidden", narrow="F.gelu(self.w2(hidden))")
+mistake("ff-before-first", "The activation stands before the first map, and not between the two.",
+        "Put it between them: `self.w2(gelu(self.w1(x)))`.", take_x="F.gelu(x)", bend="hidden")
 mistake("ff-both", "There is an activation after the second map, too: the result can hardly be negative.",
         "Return what `w2` gives.", narrow="F.gelu(self.w2(hidden))")
 for name, wrong in (("ReLU", "hidden.relu()"), ("SiLU (z·σ(z))", "F.silu(hidden)"), ("tanh", "hidden.tanh()"),
+                    ("z·½(1 + erf z), with z in place of z/√2", "hidden * (1 + torch.erf(hidden)) / 2"),
                     ("the sigmoid", "hidden.sigmoid()"), ("z·σ(1.702z)", "hidden * torch.sigmoid(1.702 * hidden)")):
     mistake("ff-relu" if name == "ReLU" else "ff-other-activation", f"The activation is {name}, and not GELU.",
             "Use `nn.functional.gelu`.", coding="" if name == "ReLU" else name, bend=wrong)
@@ -88,6 +91,8 @@ mistake("ff-per-position", "There is a list of layers, one for each place: the n
         "One `w1` and one `w2` serve all places.", only=NAMES, version=PerPlace)
 mistake("ff-other-names", "The layers have other names.", "Call them `w1` and `w2`, right in your module.", only=NAMES,
         version=OtherNames)
+mistake("ff-bias-twice", "The bias of w2 is added once more: `self.w2` adds it already.", "Return `self.w2(...)`.",
+        narrow="self.w2(hidden) + self.w2.bias")
 mistake("ff-wide-out", "The result stays at the width d_ff: w2 is not used.", "Return `self.w2(...)`.", narrow="hidden")
 mistake("ff-w1-twice", "The weight of w1, turned round, is used in the place of w2.", "Use `self.w2`.",
         narrow="hidden @ self.w1.weight + self.w2.bias")

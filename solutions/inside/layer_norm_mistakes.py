@@ -77,6 +77,9 @@ mistake("ln-unit-length", "You scale each token to length 1: its entries are too
         var="centred.square().sum(dim=-1, keepdim=True)")
 
 # --- weight and bias
+mistake("ln-multiplied", "You multiply with the deviation, where it is to divide: tokens that vary come out larger "
+        "still.",
+        "Divide by √(var + eps), or multiply with `rsqrt`.", divide="centred * scale")
 mistake("ln-affine-order", "You add the bias before you multiply with the weight: γ(x̂ + β).",
         "Multiply first: γ·x̂ + β.", affine="weight * (y + bias)")
 mistake("ln-one-plus-gamma", "You multiply with 1 + weight: that is another convention, with weights that begin at 0.",
@@ -128,6 +131,11 @@ for number in ("1e-6", "1e-8", "1e-3"):
             "Use the argument `eps`; its default is 1e-5.", coding=number, size=f"torch.sqrt(square + {number})")
 mistake("ln-other-eps", "Your eps is 1e-5 whatever is asked for.", "Use the argument `eps`.", coding="1e-5",
         size="torch.sqrt(square + 1e-5)")
+mistake("ln-multiplied", "You multiply with the root of the mean square, where it is to divide: large tokens come out "
+        "larger.",
+        "Divide by it, or multiply with `rsqrt`.", shrink="x * size")
+mistake("ln-absolute", "You divide by the mean of the absolute values, not by the root of the mean square.",
+        "Square, take the mean, take the root.", square="x.abs().mean(dim=-1, keepdim=True).square()")
 mistake("ln-no-sqrt", "You divide by the mean square and not by its root.", "Take the square root.",
         size="square + eps")
 mistake("ln-unit-length", "You scale each token to length 1 (sum for mean): its entries are too small by √D.",

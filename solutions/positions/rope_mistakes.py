@@ -129,6 +129,11 @@ mistake("ro-no-sine", "The features are multiplied by a cosine and nothing else:
         alone=True, first="left * cos", second="right * cos")
 mistake("ro-added", "Sines and cosines are added, as the sinusoidal table is. Scores then depend on more than the "
         "distance.", "Multiply: turn each pair by its angle.", first="left + sin", second="right + cos")
+mistake("ro-added", "Sines and cosines are added to the features, both to each. Scores then depend on more than the "
+        "distance.", "Multiply: turn each pair by its angle.", coding="both", first="left + cos + sin",
+        second="right + cos + sin")
+mistake("ro-half-turned", "Only the first half of the features is turned, as partial rotary positions do.",
+        "Turn all pairs.", give="torch.cat((pairs.flatten(-2)[..., :d_head // 2], x[..., d_head // 2:]), dim=-1)")
 mistake("ro-in-place", "You write into the caller's x.", "Make a new tensor: stack the two, or begin with "
         "`torch.empty_like(x)`.", give="x.copy_(pairs.flatten(-2))")
 mistake("ro-in-place", "You write into the caller's x, and the second line reads what the first wrote there.",

@@ -1,0 +1,16 @@
+"""Lines that people write in `activations` in place of the reference's, with the mistake that each makes."""
+
+import math  # noqa: F401
+
+# fmt: off
+WRONG = {
+    "gelu": [
+        ("ge-constant", {"tanh": "torch.tanh((math.pi / 2) ** 0.5 * cubic)"}),
+        ("ge-no-one", {"share": "bent / 2 if approximate != 'tanh' else (1 + bent) / 2"}),
+        ("ge-no-one", {"share": "bent / 2 if approximate == 'tanh' else (1 + bent) / 2"}),
+    ],
+    "swiglu": [
+        ("sg-bent-behind", {"result": "value * torch.sigmoid(value)"}),
+    ],
+}
+# fmt: on
