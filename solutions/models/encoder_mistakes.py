@@ -47,7 +47,7 @@ def ask_gradients(made, ids, lengths, weights):
 
 TEXTS = torch.tensor([[1, 4, 1, 0, 8, 3], [7, 0, 9, 2, 5, 6], [2, 2, 0, 5, 1, 9], [10, 3, 6, 7, 4, 8]])
 LENGTHS = torch.tensor([3, 5, 1, 2])
-SQUARE = torch.tensor([[1, 4, 2], [7, 3, 9], [2, 2, 5]])
+SQUARE = torch.tensor([[1, 4, 2], [7, 0, 9], [2, 2, 5]])
 padded = of_model(*SIZES, by=ask_padded)
 encoder.ask("for padded texts", TEXTS, LENGTHS, by=padded, state=numbers)
 encoder.ask("for padded texts and two layers", TEXTS, LENGTHS, by=of_model(*DEEP, by=ask_padded), state=deep_numbers)
@@ -94,6 +94,10 @@ alone("gp-positions-every-layer", place="x", through="block(x + self.pos.weight[
 alone("gp-embedding-scaled", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
 alone("gp-norm-embeddings", place="self.norm(x + self.pos.weight[:length])", last="x")
 
+alone("emb-padding-zeroed", "Id 0 is taken for padding: its row never gets a gradient.", "Take out `padding_idx`: no "
+        "id is "
+      "special, the lengths alone say what is padding.", tok="nn.Embedding(vocab_size, d_model, padding_idx=0)")
+
 # --- who sees whom
 mistake("en-causal", "The future is hidden: that is a GPT. Here every token sees its whole text.",
         "Pass the padding mask alone.", free="torch.ones(length, length).tril().bool()",
@@ -101,6 +105,9 @@ mistake("en-causal", "The future is hidden: that is a GPT. Here every token sees
 alone("en-causal", "Without lengths the future is hidden: no lengths means no padding, and every token sees all "
       "others.", "Let no lengths mean no mask.", coding="without lengths",
       free="torch.ones(length, length).tril().bool()")
+alone("en-causal", "Where there are lengths the future is hidden as well: here every token sees its whole text.",
+      "Pass the padding mask alone.", coding="with lengths",
+      mask="padding_mask(lengths, length) & torch.ones(length, length).tril().bool()")
 HIDE = "Pass `padding_mask(lengths, T)` on to every block, and in there to attention."
 mistake("en-padding-ignored", "No padding is hidden: every token reads that of its text.", HIDE,
         mask="None")

@@ -85,8 +85,13 @@ mistake("gp-positions-missing", "No positions are added: the model hardly knows 
         place="x")
 alone("gp-positions-every-layer", "The positions are added again in front of every block.",
         "Add them once, below the first block.", place="x", through="block(x + self.pos.weight[:length], mask)")
+alone("emb-padding-zeroed", "Id 0 is taken for padding: its row gets a gradient from the head alone.",
+      "Take out `padding_idx`: here id 0 is an id like any other.",
+      tok="nn.Embedding(vocab_size, d_model, padding_idx=0)")
 alone("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
         "`self.pos.weight[:T]`.", place="x + self.pos.weight[torch.arange(1, length + 1) % longest]")
+alone("lp-backwards", "The positions are counted from the end: token 0 gets row T − 1.", ADD,
+        place="x + self.pos.weight[:length].flip(0)")
 alone("lp-by-batch", "The places are counted along the batch: text b gets row b, in all its tokens.", ADD,
         place="x + self.pos.weight[torch.arange(len(ids)) % longest].unsqueeze(1)")
 alone("lp-full-table", "The whole table of positions is added: that is an error for every text but the longest.", ADD,
@@ -164,8 +169,8 @@ alone("gp-logits-scaled", "The logits are divided by √D, as T5 does with a tie
 alone("gp-head-bias", "The head has a bias; nothing is loaded into it, for the statement has none.", "Make it with "
         "`bias=False`.", only=NAMES, head="nn.Linear(d_model, vocab_size)")
 TIE = "Write `self.head.weight = self.tok.weight`: one parameter under two names."
-mistake("gp-tying-copied", "The head has a table of its own: equal to the tokens' at first, and moved apart from it by "
-        "training.", TIE, tie="self.head.weight = nn.Parameter(self.tok.weight.detach().clone())")
+mistake("gp-tying-copied", "The head has a table of its own, which training moves apart from that of the "
+        "tokens.", TIE, tie="self.head.weight = nn.Parameter(self.tok.weight.detach().clone())")
 alone("gp-tying-copied", "tok.weight and head.weight are two parameters on the same numbers: each has a gradient of "
       "its own, and an optimizer moves the numbers twice.", TIE, coding="shared numbers",
       tie="self.head.weight = nn.Parameter(self.tok.weight)")

@@ -1,0 +1,13 @@
+"""Lines that people write in `gpt` in place of the reference's, with the mistake that each makes."""
+
+from torch.nn import functional as F  # noqa: F401, N812
+
+# fmt: off
+WRONG = {
+    "GPT": [
+        ("lp-backwards", {"place": "x + self.pos(torch.arange(length - 1, -1, -1))"}),
+        ("emb-padding-zeroed", {"look": "F.embedding(ids, self.tok.weight, padding_idx=0)"}),
+        ("gp-tying-copied", {"tie": "pass"}),
+    ],
+}
+# fmt: on
