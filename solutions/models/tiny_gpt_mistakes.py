@@ -84,7 +84,7 @@ TURN = "Turn queries and keys, head by head, in front of the scores, and nothing
 mistake("tg-no-positions", "Nothing is turned: the order of the tokens is known from the mask alone.", TURN,
         turn_q="q", turn_k="k")
 mistake("tg-values-turned", "The values are turned too, and what a token gathers depends on where it stands.",
-        TURN, turn_k="apply_rope(k, places)\nv = apply_rope(v, places)")
+        TURN, turn_k="k = apply_rope(k, places)\nv = apply_rope(v, places)")
 mistake("tg-queries-only", "Only the queries are turned: scores depend on the places, and not on the distance.", TURN,
         alone=True, turn_k="k")
 mistake("tg-keys-only", "Only the keys are turned: scores depend on the places, and not on the distance.", TURN,
@@ -99,18 +99,23 @@ mistake("tg-input-turned", "The stream is turned in front of the projections, an
 model.include("../positions/rope", alone=True, only=(
     "ro-half-split", "ro-direction", "ro-exponent-doubled", "ro-rate-inverted", "ro-one-angle", "ro-no-sine",
     "ro-added", "ro-reversed"))
+mistake("ro-other-base", "The base is 1000, and not 10000: the slower a pair, the further it is off.", "Take base = "
+        "10000.",
+        alone=True, rates="1000.0**-exponents")
 
 # --- the model and its block, as in their own lessons
 model.include("gpt", alone=True, only=(
     "gp-not-causal", "cm-transposed", "cm-no-self", "cm-one-future", "gp-first-block-causal",
     "bl-shared-layers (the first)", "gp-blocks-reversed", "bl-plain-list", "gp-no-final-norm", "gp-norm-after-head",
     "gp-softmax-out", "gp-last-only", "gp-no-head", "gp-logits-scaled", "gp-embedding-scaled", "emb-detached (head)",
+    "emb-padding-zeroed",
     "gp-buffer-saved", "gp-device", "bl-other-placement"))
 HERE = {"With norm_first=True: ": "In the block, "}
 PRE = " (pre-LN only)"
+model.include("../core/block", words=HERE, only=("at-no-scale",))
 model.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-residual-attn{PRE}", f"bl-no-residual-ffn{PRE}", f"bl-no-attention{PRE}", f"bl-parallel{PRE}",
-    "bl-wrong-activation (ReLU)", "bl-no-activation", "at-no-scale", "hd-split-view", "hd-split-no-transpose",
+    "bl-wrong-activation (ReLU)", "bl-no-activation", "hd-split-view", "hd-split-no-transpose",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias"))
 mistake("tg-head-untied", "The output has a table of its own; the statement has one table.",
         "Multiply with the table of the tokens: `norm(x) @ self.tok.weight.T`.", alone=True, only=("the names",),
