@@ -262,8 +262,9 @@ wrong("tb-last-place-only", "Only the last place of each window is in the loss: 
       "Take the mean over all places of all windows.", score="F.cross_entropy(logits[:, -1], targets[:, -1])")
 wrong("tb-no-zero-grad", "Gradients pile up: nobody clears those of earlier steps.", "Call `optimizer.zero_grad()` in "
       "each step.", clear="pass")
-wrong("tb-cleared-too-late", "The gradient is cleared between backward and step: there is nothing left to step along.",
-      "Clear, backward, step: in this order.", clear="pass", pull="loss.backward(); optimizer.zero_grad()")
+wrong("tb-cleared-too-late", "At the step there is no gradient to go along: `backward` is missing, or the gradient is "
+      "cleared behind it.", "Clear, backward, step: in this order.", clear="pass", pull="loss.backward(); "
+        "optimizer.zero_grad()")
 wrong("tb-no-step", "No parameter moves.", "Call `optimizer.step()` after `backward`.", move="pass")
 wrong("tb-eval-mode", "The model is trained in eval mode: dropout is off.", "Call `model.train()` first.",
       enter="model.eval()")
