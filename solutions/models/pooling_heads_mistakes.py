@@ -141,6 +141,11 @@ mistake("po-cls-for-last", "With \"last\" the first vector is taken.", "Call `la
         coding="in the class", by_last="h[:, 0]", alone=True)
 mistake("po-last-for-cls", "With \"cls\" the last token is taken.", "\"cls\" is the first place: `h[:, 0]`.",
         by_cls="last_token_pool(h, mask)")
+mistake("po-last-for-cls", "With \"cls\" the last place is read, whatever it holds.", coding="the last place",
+        by_cls="h[:, -1]")
+mistake("po-max-of-sizes", "The maximum is that of the absolute values: signs are lost.", "Take the largest value "
+        "itself.",
+        by_max="h.abs().masked_fill(padding, 0.0).max(dim=1).values")
 for pool, changes in (("mean", {"is_mean": "True"}), ("cls", {"is_mean": "False", "is_cls": "True"}),
                       ("last", {"is_mean": "False", "is_cls": "False", "is_last": "True"})):
     mistake("po-pool-ignored", f"`pool` is ignored: it is always \"{pool}\".", "Ask `self.pool` in forward.",

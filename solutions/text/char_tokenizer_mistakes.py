@@ -121,6 +121,8 @@ mistake("tok-by-appearance", "The ids are in the order in which characters first
         alphabet="list(dict.fromkeys(text))")
 mistake("tok-sorted-backwards", "The ids are in falling order.", "Sort without `reverse=True`.",
         alphabet="sorted(set(text), reverse=True)")
+mistake("tok-sorted-by-letter", "Capitals are sorted among small letters, as `key=str.lower` does.", SORT,
+        alphabet="sorted(sorted(set(text)), key=str.lower)")
 mistake("tok-repeats-kept", "A character that occurs twice is numbered twice: the text is sorted, and repeats are "
         "kept.",
         "Take each character once, and then sort: `sorted(set(text))`.", alphabet="sorted(text)")
@@ -158,6 +160,10 @@ mistake("tok-off-by-one", "`vocab_size` is the largest id: one too few, since id
         coding="vocab_size", size="len(alphabet) - 1")
 mistake("tok-off-by-one", "`vocab_size` is one too many.", "It is `len(alphabet)`.", coding="one too many",
         size="len(alphabet) + 1")
+for reserved in ("<unk>", "<pad>"):
+    mistake("tok-reserved", "An id is kept for what is unknown, or for padding: here the alphabet is the characters of "
+            "the text alone.", "Leave it out: an unknown character raises KeyError.", coding=reserved,
+            alphabet=f"['{reserved}', *sorted(set(text))]")
 mistake("tok-size-of-text", "`vocab_size` is the length of the text.", "Count each character once: `len(alphabet)`.",
         size="len(text)")
 

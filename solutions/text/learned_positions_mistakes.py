@@ -76,6 +76,11 @@ mistake("lp-from-one", "You take the rows 1 … T: row 0 is never used, and a te
         "Begin at row 0: `self.weight[:x.size(1)]`.", rows="self.weight[1:length + 1]")
 mistake("lp-from-one", "You take the rows 1 … T by their numbers.", "Begin at row 0: `torch.arange(x.size(1))`.",
         coding="by number", rows="self.weight[torch.arange(1, length + 1)]")
+mistake("lp-from-one", "You take the rows 1 … T, and row 0 for the last of max_len tokens.", "Begin at row 0.",
+        coding="round", rows="self.weight.roll(-1, 0)[:length]")
+mistake("lp-by-batch", coding="round", rows="self.weight[torch.arange(len(x)) % len(self.weight)].unsqueeze(1)")
+mistake("lp-mean-row", "All tokens get the mean of the rows: the places cannot be told apart.",
+        "Take the rows 0 … T − 1: `self.weight[:x.size(1)]`.", rows="self.weight[:length].mean(0)")
 mistake("lp-backwards", "The rows are taken from the last to the first: token 0 gets row T − 1.",
         "Take them in their order.", rows="self.weight[:length].flip(0)")
 mistake("lp-from-the-end", "You take the last T rows of the table: which row a place has depends on how long the table "

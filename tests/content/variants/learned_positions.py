@@ -1,0 +1,11 @@
+"""Lines that people write in `learned_positions` in place of the reference's, with the mistake that each makes."""
+
+# fmt: off
+WRONG = {
+    "LearnedPositionalEmbedding": [
+        ("lp-from-one", {"rows": "self.weight[(torch.arange(length) + 1) % len(self.weight)]"}),
+        ("lp-by-batch", {"rows": "self.weight[torch.arange(x.shape[0]) % self.weight.shape[0]][:, None, :]"}),
+        ("lp-mean-row", {"add": "x + rows.mean(dim=0)"}),
+    ],
+}
+# fmt: on

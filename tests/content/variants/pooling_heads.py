@@ -1,0 +1,10 @@
+"""Lines that people write in `pooling_heads` in place of the reference's, with the mistake that each makes."""
+
+# fmt: off
+WRONG = {
+    "SequenceClassifier": [
+        ("po-last-for-cls", {"by_cls": "h[:, h.size(1) - 1]"}),
+        ("po-max-of-sizes", {"by_max": "(h * mask.unsqueeze(-1)).abs().amax(dim=1)"}),
+    ],
+}
+# fmt: on
