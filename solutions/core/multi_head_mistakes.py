@@ -146,9 +146,8 @@ right("channels first", version="x.transpose(2, 3).reshape(x.shape[0], -1, x.sha
 #
 # Not here, because nothing in this function can show them: at-one-rank-only (x has three axes always),
 # at-fully-masked-row (every query has a key), at-mask-query-axis (on a general mask it is at-mask-transposed),
-# hd-split-folded (right values in another form). And
-# hd-merge-averaged, -along-sequence, -one-head and -not-joined: w_o fits none of what they give, so all of them raise
-# the same error; the learner sees that error, and the mistake set of merge_heads names them.
+# hd-split-folded (right values in another form); nor hd-merge-averaged, -along-sequence, -one-head and -not-joined: w_o
+# fits none of what they give, and all raise the same error, which the learner sees; the set of merge_heads names them.
 
 
 def weights(d_model, scales=(1.5, 1.5, 1.0, 1.0), **options):
@@ -252,6 +251,8 @@ for coding, made in (
     mistake("hd-projection-shared", f"You use {coding}: each of queries, keys and values has a projection of its own.",
             "Queries come from w_q, keys from w_k, values from w_v: look for a name that was copied.", coding=coding,
             alone="w_q" not in coding and coding != "w_k for the queries", **taking(made))
+alone("hd-projection-shared", "The keys are made from the queries: all three are projections of x itself.", "Write `x @ "
+      "w_k.T`.", coding="in a chain", project="x @ w_q.T, x @ w_q.T @ w_k.T, x @ w_v.T")
 for coding, made in (("w_k and w_v", "qvk"), ("w_q and w_v", "vkq"), ("all three, in a ring", "kvq"),
                      ("all three, in the other ring", "vqk")):
     alone("hd-projections-exchanged", f"The weights are exchanged: {coding}.", "Queries come from w_q, keys from w_k, "

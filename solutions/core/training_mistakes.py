@@ -270,8 +270,7 @@ mistake("tr-ascent", "Your loss has the wrong sign, so every step climbs.", "Tak
         "already the negative log-probability.", pull="loss = -loss\nloss.backward()")
 alone("tr-ascent", "The loss is right, but its gradient has the wrong sign, so every step makes the loss larger.",
       "Call `backward` on the loss itself, not on its negative.", coding="only the gradient", pull="(-loss).backward()")
-# "tr-clip-order" cannot occur in these functions: nothing is to be clipped, and clipping before `backward` or after
-# `step` changes no number. What can go wrong is clipping in the right place.
+# Not here is "tr-clip-order": what clips before `backward` or after `step` changes no number.
 AS_IT_IS = "Take out `clip_grad_norm_` (or `clip_grad_value_`): it was not asked for."
 LESS = "large gradients move the parameters too little."
 for coding, says, clip, number in (
@@ -346,6 +345,9 @@ mistake("tr-softmax-before-ce", "`cross_entropy` gets probabilities instead of r
         "even a perfect answer costs ln(1 + (V − 1)/e).", LOG_FIRST, forward="model(inputs).softmax(-1)")
 alone("tr-softmax-before-ce", "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 "
       "and 0.", coding="nll_loss", score="F.nll_loss(flat.softmax(-1), answers)")
+mistake("tr-softmax-axis", "Your softmax runs over the positions: it has to run over the V scores of each.",
+        "Use dim=-1, the classes.", score="picked(logits.log_softmax(1).flatten(0, 1), answers)")
+mistake("tr-softmax-axis", coding="of the batch", score="picked(flat.log_softmax(0), answers)")
 alone("tr-no-log-softmax", "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other scores "
       "down, so the loss falls without end.", LOG_FIRST, score="F.nll_loss(flat, answers)")
 MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
@@ -402,10 +404,10 @@ train_step.alone("tr-eval-mode", "`model.train()` comes after the forward pass: 
                  "still runs with its dropout off.", coding="train() too late", **LATE)
 train.alone("tr-eval-mode", "`model.train()` comes after the forward pass: for the first batch the model is still in "
             "the mode it arrived in.", coding="train() too late", begin="pass", **LATE)
-alone("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
+mistake("tr-eval-mode", "You call `model.eval()` for training: dropout is off while the model learns, and stays off.",
       "Call `model.train()` in its place; `eval()` is for measuring.", coding="eval() called", enter="model.eval()")
-mistake("tr-no-train-after-eval", "The model is left in eval mode: `model.eval()` follows the step.", "Go back with "
-        "`model.train()` after every evaluation.", move="optimizer.step()\nmodel.eval()")
+mistake("tr-no-train-after-eval", "The model is left in eval mode: no `model.train()` follows `model.eval()`.", "Go "
+        "back with `model.train()` after every evaluation.", move="optimizer.step()\nmodel.eval()")
 train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `model.eval()` in the loop: then dropout is "
             "off.", coding="in the loop", enter="pass", move="optimizer.step()\nmodel.eval()")
 

@@ -33,6 +33,7 @@ WRONG = {
                      " for w in (w_q, w_k, w_v))"}),
         ("hd-projection-per-head-shared", {
             "project": "tuple((x @ w[: x.size(-1) // num_heads].T).repeat(1, 1, num_heads) for w in (w_q, w_k, w_v))"}),
+        ("hd-projection-shared", {"project": "F.linear(x, w_q), F.linear(F.linear(x, w_q), w_k), F.linear(x, w_v)"}),
         ("at-cosine", {"score": "unit(q) @ unit(k).transpose(-2, -1)"}),
         ("at-cosine", {"score": "unit(q) @ unit(k).transpose(-2, -1)", "scale": "scores"}),
         ("at-sigmoid", {"weigh": "torch.sigmoid(scores) / torch.sigmoid(scores).sum(-1, keepdim=True)"}),

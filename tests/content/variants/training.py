@@ -36,6 +36,8 @@ WRONG = {
             "score": "F.cross_entropy(flat, answers) + 1e-4 * sum(p.pow(2).sum() for p in model.parameters())"}),
         ("tr-l2-in-loss", {
             "score": "F.cross_entropy(flat, answers) + 0.005 * sum(p.norm() ** 2 for p in model.parameters())"}),
+        ("tr-softmax-axis", {"score": "-logits.log_softmax(dim=1).gather(2, targets[..., None]).mean()"}),
+        ("tr-softmax-axis", {"score": "F.nll_loss(torch.log_softmax(flat, dim=0), answers)"}),
     ],
     "train": [
         ("tr-view", {"answers": "targets.view(-1)"}),
