@@ -251,8 +251,8 @@ for coding, made in (
     mistake("hd-projection-shared", f"You use {coding}: each of queries, keys and values has a projection of its own.",
             "Queries come from w_q, keys from w_k, values from w_v: look for a name that was copied.", coding=coding,
             alone="w_q" not in coding and coding != "w_k for the queries", **taking(made))
-alone("hd-projection-shared", "The keys are made from the queries: all three are projections of x itself.", "Write `x @ "
-      "w_k.T`.", coding="in a chain", project="x @ w_q.T, x @ w_q.T @ w_k.T, x @ w_v.T")
+alone("hd-projection-shared", "The keys are made from the queries: all three are projections of x itself.", "Write `x "
+      "@ w_k.T`.", coding="in a chain", project="x @ w_q.T, x @ w_q.T @ w_k.T, x @ w_v.T")
 for coding, made in (("w_k and w_v", "qvk"), ("w_q and w_v", "vkq"), ("all three, in a ring", "kvq"),
                      ("all three, in the other ring", "vqk")):
     alone("hd-projections-exchanged", f"The weights are exchanged: {coding}.", "Queries come from w_q, keys from w_k, "
