@@ -326,6 +326,60 @@ def test_a_number_that_mends_the_watched_call_alone_is_not_told(launcher: Launch
     assert judge_source(launcher, lesson, source).lines == ()
 
 
+OWN_SOFTMAX_UNSCALED = """import torch
+
+
+def weigh(scores):
+    e = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return e / e.sum(-1, keepdim=True)
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.mT
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return weigh(scores) @ v
+"""
+
+
+def test_what_is_made_in_its_own_way_of_what_is_right_is_not_blamed(launcher: Launcher) -> None:
+    """The largest is subtracted in a softmax: scaled scores mend the answer there, too, and are missing before."""
+    (line,) = judge_source(launcher, "attention", OWN_SOFTMAX_UNSCALED).lines
+    assert line.line == 10 and "where something is missing: `q @ k.mT`" in line.says
+
+
+TURNED_INSIDE = """import torch
+
+
+def blend(scores, v, mask):
+    if mask is not None:
+        scores = torch.where(mask, float("-inf"), scores)
+    return torch.softmax(scores, -1) @ v
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    return blend(scores, v, mask)
+"""
+ADDED = """import torch
+
+
+def apply_rope(x, positions, base=10000.0):
+    d = x.size(-1)
+    angles = positions[:, None] * base ** (-torch.arange(0, d, 2, dtype=x.dtype) / d)
+    angles = angles.repeat_interleave(2, dim=-1)
+    return x + angles.cos() + angles.sin()
+"""
+
+
+@pytest.mark.parametrize("lesson, source, line", [("attention", TURNED_INSIDE, 12), ("rope", ADDED, 7)])
+def test_right_values_that_are_turned_round_or_repeated_are_not_blamed(
+    launcher: Launcher, lesson: str, source: str, line: int
+) -> None:
+    """A mask that is handed on is right though its opposite mends the answer; so is each angle for both of a pair."""
+    assert line not in [each.line for each in judge_source(launcher, lesson, source).lines]
+
+
 FIRST_TOKENS = """import torch
 
 

@@ -52,6 +52,10 @@ def _forms(a: Any, b: Any) -> Iterator[Test]:
         for order in list(itertools.permutations(range(a.ndim)))[1:]:
             if tuple(b.shape[axis] for axis in order) == a.shape:
                 yield _name_order(order), partial(_is_permuted, a, b, order)
+    longer = [axis for axis in range(a.ndim) if a.ndim == b.ndim and a.shape[axis] > b.shape[axis] > 0]
+    if len(longer) == 1 and a.size % b.size == 0:
+        times = a.size // b.size
+        yield f"it with every entry along axis {longer[0]} {times} times", lambda: _is_repeated(a, b, longer[0], times)
     if a.ndim == b.ndim - 1:
         for axis in range(b.ndim):
             for place in range(b.shape[axis]):
@@ -67,6 +71,14 @@ def _name_order(order: tuple[int, ...]) -> str:
 
 def _is_permuted(a: Any, b: Any, order: tuple[int, ...]) -> bool:
     return is_close(a, b.transpose(order))
+
+
+def _is_repeated(a: Any, b: Any, axis: int, times: int) -> bool:
+    """Return True if an array has each slice of another several times in a row, or the whole of it side by side."""
+    import numpy
+
+    made = (numpy.repeat(b, times, axis), numpy.concatenate([b] * times, axis))
+    return any(each.shape == a.shape and is_close(a, each) for each in made)
 
 
 def _is_slice(a: Any, b: Any, axis: int, place: int) -> bool:

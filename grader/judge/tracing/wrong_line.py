@@ -173,8 +173,9 @@ class LineFinder:
     def _find_later(self, first: Trial, mending: Iterator[Trial]) -> Trial | None:
         """Return where the reference's next step should be, after one that is right."""
         last = len(self.trace.steps) - 1
-        if self._kind(first) == "Name":  # a function of its own is given something wrong
-            return first
+        if self._kind(first) == "Name":  # a function of its own is given something wrong, or turns it round inside
+            both = (self.trace.steps[first.index].value, first.right.value)
+            return None if all(map(is_array, both)) and relate(*both) == OPPOSITE else first
         if same(first.right.value, self.expected, 0.0) and self.trace.steps[last].place.names == (RETURN,):
             return replace(first, index=last)
         if unused := self._computed_in_vain(first):
@@ -182,7 +183,7 @@ class LineFinder:
         rest = [trial for trial in mending if self._kind(trial) != "Name" and trial.index > first.index]
         alike = [trial for trial in rest if trial.right is first.right]
         if wrong := next((trial for trial in alike if not self._is_right(trial)), None):
-            return wrong
+            return wrong if self._is_related(wrong) else self._last_right_of(first, alike)
         if alike:
             return alike[-1]
         if not first.right.is_conditional:
@@ -190,6 +191,17 @@ class LineFinder:
             return None if is_equal(self.trace.steps[first.index].value, first.right.value) else first
         using = self._first_using_what_is_new(first, rest)
         return using or replace(first, index=self._call_of(first.index) or first.index)
+
+    def _is_related(self, trial: Trial) -> bool:
+        """Return True for a step that is what belongs there but for a factor, a shift or its form.
+
+        Any other is made in its own way of what was right before, as a softmax of one's own subtracts the largest.
+        """
+        value, right = self.trace.steps[trial.index].value, trial.right.value
+        return not (is_array(value) and is_array(right)) or bool(relate(value, right))
+
+    def _last_right_of(self, first: Trial, alike: Sequence[Trial]) -> Trial:
+        return [first, *(trial for trial in alike if self._is_right(trial))][-1]
 
     def _first_using_what_is_new(self, first: Trial, rest: Sequence[Trial]) -> Trial | None:
         """Return the first of these that uses an argument that the missing step uses and none before it."""
