@@ -55,11 +55,11 @@ class AttentionOnly(nn.Module):
         How they start is yours; the checks load their own,
             before training as well.
 
-    forward(ids): ids (B, T) int64 with 1 <= T <= max_len, to the tuple
-        (logits, weights): logits (B, T, V), no softmax; weights
-        (L, B, H, T, T), the attention weights after the softmax, layer by
-        layer: weights[l, b, h, i, j] is what query i gives to key j. ids
-        is not changed. Longer texts are not judged.
+    forward(ids): ids (B, T) int64 with 1 <= T <= max_len, on the device of
+        the parameters, to the tuple (logits, weights): logits (B, T, V), no
+        softmax; weights (L, B, H, T, T), the attention weights after the
+        softmax, layer by layer: weights[l, b, h, i, j] is what query i
+        gives to key j. ids is not changed. Longer texts are not judged.
 
     Allowed: any pieces of torch that give the weights of each head.
 
