@@ -105,7 +105,7 @@ mistake("en-causal", "The future is hidden: that is a GPT. Here every token sees
 alone("en-causal", "Without lengths the future is hidden: no lengths means no padding, and every token sees all "
       "others.", "Let no lengths mean no mask.", coding="without lengths",
       free="torch.ones(length, length).tril().bool()")
-alone("en-causal", "Where there are lengths the future is hidden as well: here every token sees its whole text.",
+mistake("en-causal", "Where there are lengths the future is hidden as well: here every token sees its whole text.",
       "Pass the padding mask alone.", coding="with lengths",
       mask="padding_mask(lengths, length) & torch.ones(length, length).tril().bool()")
 HIDE = "Pass `padding_mask(lengths, T)` on to every block, and in there to attention."
@@ -131,7 +131,8 @@ for shape, give in (("(B, S)", "real"), ("(B, 1, S)", "real[:, None]")):
 alone("pm-float", "The mask holds the numbers 0 and 1, not False and True: `~` does not work on them.",
       "Pass a bool tensor: a comparison is one.", give="real[:, None, None, :].float()")
 HIDDEN = {"give": "real[:, None, :, None]", "hide": "scores.masked_fill(~mask, -1e9)"}
-encoder.include("../inside/padding_mask", alone=True, without=("pm-inverted", "pm-causal-here"))
+encoder.include("../inside/padding_mask", only=("pm-off-by-one",))
+encoder.include("../inside/padding_mask", alone=True, without=("pm-inverted", "pm-causal-here", "pm-off-by-one"))
 alone("pm-query-axis", coding="a large negative number", **HIDDEN)
 mistake("pm-inverted", "The mask is inverted: padding is seen, and the tokens are hidden.",
         "Turn it around: True = may attend.", give="~real[:, None, None, :]")

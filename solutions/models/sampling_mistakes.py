@@ -123,6 +123,9 @@ mistake("gn-topp-each", "You compare each single probability with p, and not the
         nucleus="ranked.where(ranked >= top_p, 0)")
 mistake("gn-topp-each", "You keep what has more than 1 − p by itself: p is compared with single probabilities.",
         coding="1 − p", nucleus="ranked.where(ranked > 1 - top_p, 0)")
+mistake("gn-topp-each", "You keep what has more than 1 − p by itself, and the likeliest: p is compared with single "
+        "probabilities.", coding="1 − p, and the likeliest",
+        nucleus="ranked.where((ranked > 1 - top_p) | (ranked == ranked[:, :1]), 0)")
 mistake("gn-topp-each", "You keep what has at least p times the largest probability: that is min-p, another method.",
         coding="min-p", nucleus="ranked.where(ranked >= top_p * ranked[:, :1], 0)")
 mistake("gn-topp-unsorted", "You add the probabilities up in the order of the vocabulary, not the likeliest first.",

@@ -75,6 +75,8 @@ batch("bat-target-two-ahead", "The targets lie two places ahead, and the last on
       coding="past the end", targets="data[places + 2]")
 batch("bat-target-two-ahead", "The targets lie two places ahead, and the last window is cut off.", BY_ONE,
       coding="slices", targets="torch.stack([data[s + 2 : s + 2 + block_size] for s in starts])")
+batch("bat-next-alone", "The targets are the one id behind each window: every place of it has a next id.", BY_ONE,
+      targets="data[starts + block_size].unsqueeze(1)")
 batch("bat-target-previous", "The targets are the ids *before* the inputs.", BY_ONE, targets="data[places - 1]")
 batch("bat-targets-exchanged", "Inputs and targets are exchanged: the model is to guess what came before.",
       "Return `inputs, targets`.", give="targets, inputs")

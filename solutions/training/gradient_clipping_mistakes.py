@@ -106,6 +106,8 @@ mistake("cl-none-dropped", "None is left out: the gradients behind it belong to 
         "Keep None where it stands.", scale="[grad * factor for grad in kept]")
 mistake("cl-none-to-zero", "None becomes a gradient of 0: the parameter would decay, and its means move.",
         "Keep None where it stands.", scale="[torch.zeros(()) if grad is None else grad * factor for grad in grads]")
+mistake("cl-none-to-zero", "Where gradients are clipped None becomes a gradient of 0.", coding="where clipped",
+        scale=each("grad * factor").replace("None if", "(torch.zeros(()) if norm > max_norm else None) if"))
 mistake("cl-returns-clipped-norm", "The norm that you return is that after clipping: one cannot see how long the "
         "step was "
         "to be.", "Return the norm from before.", give="clipped, norm * factor")

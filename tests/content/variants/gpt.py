@@ -7,6 +7,7 @@ WRONG = {
     "GPT": [
         ("lp-backwards", {"place": "x + self.pos(torch.arange(length - 1, -1, -1))"}),
         ("emb-padding-zeroed", {"look": "F.embedding(ids, self.tok.weight, padding_idx=0)"}),
+        ("lp-cut-off", {"take_ids": "ids.flip(1)[:, :len(self.pos.weight)].flip(1)"}),
         ("gp-tying-copied", {"tie": "pass"}),
     ],
 }

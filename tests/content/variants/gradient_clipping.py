@@ -4,6 +4,8 @@
 WRONG = {
     "clip_gradients": [
         ("cl-inverted", {"factor": "norm / max_norm", "limit": "factor if norm > max_norm else 1.0"}),
+        ("cl-none-to-zero", {
+            "scale": "[g * factor if g is not None else torch.zeros(()) if norm > max_norm else None for g in grads]"}),
         ("cl-to-one", {"factor": "1 / norm", "limit": "factor if norm > max_norm else 1.0"}),
         ("cl-squared-factor", {"factor": "max_norm / norm**2", "limit": "factor if norm > max_norm else 1.0"}),
         ("cl-mean-square", {"squares": "[(grad**2).mean() for grad in kept]"}),

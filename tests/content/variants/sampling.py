@@ -1,11 +1,14 @@
 """Lines that people write in `sampling` in place of the reference's, with the mistake that each makes."""
 
+import torch  # noqa: F401
+
 # fmt: off
 WRONG = {
     "next_token_probs": [
         ("gn-topp-not-unsorted", {"restore": "probs.masked_fill(ranked.cumsum(-1) - ranked >= top_p, 0.0)"}),
         ("gn-topp-not-unsorted", {
             "restore": "probs.masked_fill(torch.gather(ranked.cumsum(-1) - ranked >= top_p, 1, order), 0.0)"}),
+        ("gn-topp-each", {"nucleus": "ranked * ((ranked >= 1 - top_p) | (torch.arange(ranked.size(1)) == 0))"}),
         ("gn-in-place", {"scale": "logits if temperature == 1.0 else logits / temperature",
                          "cut": "scaled[scaled < least] = -torch.inf"}),
     ],
