@@ -345,9 +345,9 @@ mistake("tr-softmax-before-ce", "`cross_entropy` gets probabilities instead of r
         "even a perfect answer costs ln(1 + (V − 1)/e).", LOG_FIRST, forward="model(inputs).softmax(-1)")
 alone("tr-softmax-before-ce", "`nll_loss` gets probabilities, but it wants their logarithms: the loss lies between −1 "
       "and 0.", coding="nll_loss", score="F.nll_loss(flat.softmax(-1), answers)")
-mistake("tr-softmax-axis", "Your softmax runs over the positions: it has to run over the V scores of each.",
-        "Use dim=-1, the classes.", score="picked(logits.log_softmax(1).flatten(0, 1), answers)")
-mistake("tr-softmax-axis", coding="of the batch", score="picked(flat.log_softmax(0), answers)")
+alone("tr-softmax-axis", "Your softmax runs over the positions: it has to run over the V scores of each.",
+      "Use dim=-1, the classes.", score="picked(logits.log_softmax(1).flatten(0, 1), answers)")
+alone("tr-softmax-axis", coding="of the batch", score="picked(flat.log_softmax(0), answers)")
 alone("tr-no-log-softmax", "`nll_loss` gets raw logits, but it wants log-probabilities: nothing holds the other scores "
       "down, so the loss falls without end.", LOG_FIRST, score="F.nll_loss(flat, answers)")
 MEAN = "Take the mean over all B·T positions, once: it is what `cross_entropy` does by itself."
