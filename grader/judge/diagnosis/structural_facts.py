@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from grader.judge.diagnosis.ask_again import ask_again
 from grader.judge.diagnosis.changed_call import ChangedCall, identity_like, other, other_at_end
 from grader.judge.diagnosis.mistake_outputs import MistakeOutputs, Observations, agree
 from grader.judge.errors import LearnerError
 from grader.judge.processes.remote_module import CallableModule
+from grader.judge.transcript.transcript import Exchange
 from grader.judge.values.compare import is_array, same, to_numpy
 from grader.judge.values.difference_patterns import Fact, find_patterns
 from grader.judge.values.scale_patterns import Sizes
@@ -23,6 +25,7 @@ CHOICES = (0, 1, 2, 3)  # other values of a number that is no size
 MOVED, STILL = 1e-3, 1e-5  # by how much an answer changes that depends on an input, and one that does not
 IDENTITY = "With the identity"
 MAX_NAMED = 4  # inputs in one sentence
+SHARED = "shared-state"
 MAX_LARGER = 64  # times the right answer: two dozen more answers that are larger take seconds to read
 
 
@@ -30,6 +33,7 @@ def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observati
     """Return true sentences on what influences a submission's answers; empty if it cannot be called any more."""
     found = list(_missing_gradients(outputs, seen))
     try:
+        found = _shared_state(outputs, subject, seen) + found
         for fact in _facts_of_calls(outputs, subject):
             found += [fact] if fact and fact not in found else []
             if len(found) >= MAX_FACTS:
@@ -194,6 +198,33 @@ def _weights(call: ChangedCall) -> list[Fact]:
         patterns = find_patterns(found, right, call.sizes)
         return [Fact(each.kind, f"{shown}: {each.says}") for each in patterns[:1]]
     return []
+
+
+def _shared_state(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[Fact]:
+    """Tell if each object of a class is right where no other is made after it, and one that has company is not."""
+    reference, read = outputs.subject_with(()), outputs.mistake_set.read
+    for probe in outputs.probes:
+        each = _by_object(outputs.transcripts[probe].submission)
+        if len(each) > 1 and not agree(seen[probe.name], outputs.reference(probe), probe):
+            alike = (same(ask_again(subject, p, read), ask_again(reference, p, read), probe.atol) for p in each)
+            if all(alike):
+                return [Fact(SHARED, "An object that is right by itself is wrong once another one has been made.")]
+    return []
+
+
+def _by_object(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
+    """Return what is asked of each object of the class; nothing where something else is asked, too."""
+    parts: dict[int, list[Exchange]] = {}
+    for exchange in exchanges:
+        made = exchange.answer.get("handle") if isinstance(exchange.answer, dict) else None
+        handle = exchange.content.get("handle", getattr(exchange.content.get("target"), "number", None))
+        if exchange.operation == "build" and made is not None:
+            parts[made] = [exchange]
+        elif handle in parts:
+            parts[handle].append(exchange)
+        else:
+            return []
+    return list(parts.values())
 
 
 def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> Iterator[Fact]:

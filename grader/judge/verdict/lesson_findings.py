@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from grader.judge.checks.check import Check
 from grader.judge.diagnosis.name_mistake import Diagnosis
+from grader.judge.diagnosis.structural_facts import SHARED
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.judge.values.difference_patterns import Fact, find_exchanged_parts, find_patterns
@@ -109,7 +110,8 @@ def _add_diagnosis(finding: Finding, facts: Facts, function: str, diagnosis: Dia
         says = f"`{function}`: {diagnosis.format_note}"
         finding.named.append(Named("wrong-format", function, says, AS_RETURNS_SAYS))
     elif not diagnosis.named or diagnosis.raises:
-        general = name_by_errors(facts, function, bad)
+        is_shared = any(fact.kind == SHARED for fact in diagnosis.facts)
+        general = [] if is_shared else name_by_errors(facts, function, bad)
         finding.named += name_by_form(function, bad) + general
         told = bool(general) or all(check.form for check in bad)
         found = [Fact(fact.kind, f"`{function}`: {fact.says}") for fact in diagnosis.facts]

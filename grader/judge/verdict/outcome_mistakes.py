@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.judge.checks.run_checks import NO_TIME_LEFT
 from grader.judge.diagnosis.error_hints import UNKNOWN, hint_for
+from grader.judge.diagnosis.structural_facts import SHARED
 from grader.judge.errors import LearnerError
 from grader.judge.values.difference_patterns import Fact
 from grader.judge.verdict.facts import Facts
@@ -31,6 +32,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "inverted": "Turn it round.",
     "sees-too-much": "Look for a sum, a mean or a reshape over an axis that has to stay apart.",
     "not-repeatable": "Keep nothing between calls, and draw nothing at random.",
+    SHARED: "Keep on `self` what belongs to an object, set in `__init__`: nothing on the class, and nothing global.",
 }
 _TRACEBACK_LINE = re.compile(r"^  \S.*\.py:\d+( in |$)")  # as `describe_error` writes it
 
@@ -96,8 +98,8 @@ def name_by_facts(facts: Facts, function: str, found: Sequence[Fact], patterns: 
     """
     if default := _other_default(facts, function):
         return [Named("wrong-default", function, default, "Write the defaults as in the exercise.")]
-    gradients = [fact for fact in found if fact.kind.endswith("-gradient")]
-    fact = next((fact for fact in (*gradients, *patterns, *found) if fact.kind), None)
+    first = [fact for fact in found if fact.kind == SHARED or fact.kind.endswith("-gradient")]
+    fact = next((fact for fact in (*first, *patterns, *found) if fact.kind), None)
     return [Named(fact.kind, function, fact.says, ADVICE[fact.kind])] if fact else []
 
 
