@@ -108,8 +108,18 @@ def require_pair(found):
 
 def compare_models(submission, reference, rand, batch, tokens, sizes=SIZES, part=None):
     """Both models give the same logits (0) and weights (1) for random ids."""
-    state, ids = numbers(rand, sizes), rand.integers(0, sizes[0], batch, tokens)
-    mine, theirs = (require_pair(built(subject, state, sizes)(ids)) for subject in (submission, reference))
+    compare_pair(pair(submission, reference, rand, sizes), rand.integers(0, sizes[0], batch, tokens), part)
+
+
+def pair(submission, reference, rand, sizes):
+    """The learner's model and the reference's, holding the same numbers."""
+    state = numbers(rand, sizes)
+    return [built(subject, state, sizes) for subject in (submission, reference)]
+
+
+def compare_pair(models, ids, part=None):
+    """Both models give the same logits (0) and weights (1) for these ids."""
+    mine, theirs = (require_pair(model(ids)) for model in models)
     for place, what in enumerate(("logits", "weights")):
         if part in (None, place):
             assert_matches(mine[place], theirs[place], hint=f"These are the {what}.")
@@ -188,10 +198,13 @@ def test_model_sizes(submission, reference, rand):
 @pytest.mark.check(skill="generality", points=1, needs="test_model_shapes", function="AttentionOnly",
                    stage="where one size is large")  # fmt: skip
 def test_model_no_largest(submission, reference, rand):
-    """Has no longest text, largest batch or vocabulary."""
+    """Has no longest text, largest batch or vocabulary, and leaves other models as they are."""
     tokens, large = rand.sizes(1, low=50)[0], rand.large()
-    for batch, length, vocab in ((1, tokens, 5), (large, 2, 5), (2, 2, large)):
-        compare_models(submission, reference, rand, batch, length, (vocab, tokens, 4, 2, 1))
+    sizes = (5, tokens, 4, 2, 1), (5, tokens, 4, 1, 1), (large, tokens, 4, 4, 1)
+    pairs = [pair(submission, reference, rand, each) for each in sizes]  # all of them before the first is asked
+    shapes = (1, tokens), (large, 2), (2, 2)
+    for models, (vocab, *_), shape in zip(pairs, sizes, shapes, strict=True):
+        compare_pair(models, rand.integers(0, vocab, *shape))
 
 
 @pytest.mark.check(skill="gradients", points=1, needs="test_two_layers", function="AttentionOnly",

@@ -194,8 +194,10 @@ def test_future_hidden(submission, reference, rand):
 @pytest.mark.check(skill="masking", points=1, needs="test_pre_several_tokens", stage="with a mask for each sequence")
 @pytest.mark.parametrize("shape", [(2, 1, 1, 5), (2, H, 5, 5)], ids=["padding", "head"])
 def test_mask_of_each(submission, reference, rand, shape):
-    """Takes a mask for each sequence, and for each head."""
-    assert_same_block(pair(submission, reference, rand), rand(2, 5, D), rand.mask(*shape))
+    """Takes a mask for each sequence, and for each head; also beside another block."""
+    blocks = pair(submission, reference, rand)
+    built(submission, numbers(reference, rand, (D, 2, F)), (D, 2, F), norm_first=False)
+    assert_same_block(blocks, rand(2, 5, D), rand.mask(*shape))
 
 
 @pytest.mark.check(skill="masking", points=1, needs="test_pre_mask", stage="where allowed scores are exactly 0")

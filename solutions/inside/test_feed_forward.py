@@ -104,8 +104,11 @@ def test_no_largest(submission, reference, rand, axis):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")
 def test_square(submission, reference, rand):
-    """Is right where d_ff = D = T too, and a wrong axis goes unnoticed."""
-    compare(submission, reference, rand, (6, 6, 6), 6)
+    """Is right where d_ff = D = T too, and a wrong axis goes unnoticed; also beside another network."""
+    state, x = numbers(rand, 6, 6), rand(6, 6, 6)
+    mine, theirs = (subject.FeedForward(6, 6, state=state) for subject in (submission, reference))
+    submission.FeedForward(6, 6, state=numbers(rand, 6, 6))
+    assert_matches(mine(x), theirs(x))
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="in company and alone")

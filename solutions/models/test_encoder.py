@@ -263,11 +263,12 @@ def test_other_sizes(submission, reference, rand):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where one size is large")
 def test_no_largest(submission, reference, rand):
-    """Has no longest text, largest vocabulary or number of blocks."""
-    tokens, large = rand.large(200), rand.large(200)
-    compare_padded(submission, reference, rand, torch.tensor([tokens]), tokens, (5, 200, 4, 2, 1, 3))
-    sizes = (large, 4, 4, 2, rand.sizes(1, low=4)[0], large)
-    compare_padded(submission, reference, rand, torch.tensor([3, 3]), 3, sizes)
+    """Has no longest text, largest vocabulary or number of blocks, and leaves other models as they are."""
+    tokens, large, hint = rand.large(200), rand.large(200), "These are the real places."
+    sizes = (5, 200, 4, 2, 1, 3), (large, 4, 4, 1, rand.sizes(1, low=4)[0], large)
+    first, second = (pair(submission, reference, rand, each) for each in sizes)  # both before the first is asked
+    compare_models(first, rand, torch.tensor([tokens]), tokens, sizes[0], hint)
+    compare_models(second, rand, torch.tensor([3, 3]), 3, sizes[1], hint)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")

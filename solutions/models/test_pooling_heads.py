@@ -249,9 +249,10 @@ def test_text_example(submission, reference):
 
 @pytest.mark.check(**TEXT, skill="values", points=1, needs="test_text_shape", stage="when `pool` is not given")
 def test_text_default(submission, reference, rand):
-    """Takes the mean when `pool` is not given."""
+    """Takes the mean when `pool` is not given, also beside a model that takes the maximum."""
     state, given = weights(rand), batch(rand)
     mine, theirs = (subject.SequenceClassifier(*SIZES, state=state).eval() for subject in (submission, reference))
+    pooled(submission, weights(rand), "max")
     assert_matches(mine(*given), theirs(*given))
 
 
@@ -382,9 +383,10 @@ def test_token_no_largest(submission, reference, rand, axis):
 
 @pytest.mark.check(**TOKEN, skill="gradients", points=2, needs="test_token_values", stage="in its gradients")
 def test_token_gradient(submission, reference, rand):
-    """Lets the right gradient through to h and the head."""
+    """Lets the right gradient through to h and the head, also beside another model."""
     state, h = weights(rand), rand(2, 4, 5)
-    sides = (tagger(subject, state) for subject in (submission, reference))
+    sides = [tagger(subject, state) for subject in (submission, reference)]
+    tagger(submission, weights(rand))
     assert_gradients_match(*sides, h, wrt=[0], weights=rand(2, 4, 3))
 
 

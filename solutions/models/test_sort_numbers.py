@@ -207,8 +207,12 @@ def test_ids_unchanged(submission, rand):
 
 @pytest.mark.check(skill="hygiene", points=0.5, function="Sorter", needs=SHAPED)
 def test_repeatable(submission, rand):
-    """Gives the same logits twice in eval mode."""
-    assert_repeatable(submission.Sorter(11, 7).eval(), ids_of(rand))
+    """Gives the same logits twice in eval mode, also when another model was made between."""
+    model, ids = submission.Sorter(11, 7).eval(), ids_of(rand)
+    assert_repeatable(model, ids)
+    before = model(ids)
+    submission.Sorter(11, 7, positions=False)
+    assert_matches(model(ids), before, hint="Another model was made between the two calls.")
 
 
 # --- the loop, on models of the judge ---------------------------------------------------------------------------------

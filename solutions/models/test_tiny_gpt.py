@@ -288,8 +288,11 @@ def test_other_sizes(submission, reference, rand):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="where all sizes are equal")
 def test_square(submission, reference, rand):
-    """Is right where V = D = d_ff = T too, and a wrong axis goes unnoticed."""
-    compare(submission, reference, rand, 8, 8, (8, 8, 2, 1, 8))
+    """Is right where V = D = d_ff = T too, and a wrong axis goes unnoticed; also beside another model."""
+    mine, theirs = pair(submission, reference, rand, (8, 8, 2, 1, 8))
+    pair(submission, reference, rand, (8, 8, 1, 1, 8))
+    ids = rand.integers(0, 8, 8, 8)
+    assert_matches(mine(ids), theirs(ids))
 
 
 @pytest.mark.check(skill="gradients", points=2, needs="test_several_tokens", stage="in its gradients")

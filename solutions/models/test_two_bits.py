@@ -307,8 +307,12 @@ def test_ids_unchanged(submission, rand):
 
 @pytest.mark.check(skill="hygiene", points=0.5, function="TwoBits", needs="test_lengths[7]")
 def test_repeatable(submission, rand):
-    """Gives the same logits twice in eval mode."""
-    assert_repeatable(submission.TwoBits(11, 9).eval(), ids_of(rand))
+    """Gives the same logits twice in eval mode, also when another model was made between."""
+    model, ids = submission.TwoBits(11, 9).eval(), ids_of(rand)
+    assert_repeatable(model, ids)
+    before = model(ids)
+    submission.TwoBits(13, 5)
+    assert_matches(model(ids), before, hint="Another model was made between the two calls.")
 
 
 # --- the loop, on models of the judge ---------------------------------------------------------------------------------

@@ -135,10 +135,13 @@ def test_unknown_character(submission, s):
 
 @pytest.mark.check(skill="hygiene", points=1, needs="test_one_id_each", stage="asked again")
 def test_unchanged_by_use(submission, reference):
-    """Is not changed by what it encodes and decodes."""
+    """Is not changed by what it encodes and decodes, nor by a tokenizer of another text."""
     mine, theirs = submission.CharTokenizer(TEXT), reference.CharTokenizer(TEXT)
+    submission.CharTokenizer("q" + TEXT[:20])
     for tokenizer in (mine, theirs):
         tokenizer.method("encode")("zebra"[2:4])
         tokenizer.method("decode")([3, 1])
-    assert_matches(mine.method("encode")("Question"), theirs.method("encode")("Question"))
+    ids = theirs.method("encode")("Question")
+    assert_matches(mine.method("encode")("Question"), ids)
+    assert_matches(mine.method("decode")(ids), "Question")
     assert_matches(mine.attribute("vocab_size"), theirs.attribute("vocab_size"))

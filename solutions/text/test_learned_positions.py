@@ -22,12 +22,14 @@ def built(subject, rand, max_len=LONGEST, d_model=D):
     return subject.LearnedPositionalEmbedding(max_len, d_model, state={"weight": rand(max_len, d_model)})
 
 
-def compare(submission, reference, rand, shape, max_len=LONGEST):
-    """Both give the same for tokens of this shape."""
+def compare(submission, reference, rand, shape, max_len=LONGEST, beside=False):
+    """Both give the same for tokens of this shape, also `beside` a shorter table that was made later."""
     state, x = {"weight": rand(max_len, shape[-1])}, rand(*shape)
     mine, theirs = (
         subject.LearnedPositionalEmbedding(max_len, shape[-1], state=state) for subject in (submission, reference)
     )
+    if beside:
+        built(submission, rand, 4)
     actual = mine(x)
     assert_shape(actual, shape)
     assert_matches(actual, theirs(x))
@@ -69,8 +71,8 @@ def test_batch(submission, reference, rand):
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="for the longest text")
 def test_longest(submission, reference, rand):
-    """Takes a text of max_len tokens."""
-    compare(submission, reference, rand, (2, LONGEST, D))
+    """Takes a text of max_len tokens, whatever the max_len of other tables is."""
+    compare(submission, reference, rand, (2, LONGEST, D), beside=True)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_shape", stage="for one token")
