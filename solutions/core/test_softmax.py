@@ -60,14 +60,15 @@ def test_any_rank(submission, reference, rand):
     """Works for one axis and for four."""
     one, four = rand(6), rand(2, 3, 4, 5)
     assert_matches(submission.softmax(one, dim=0), reference.softmax(one, dim=0))
-    assert_matches(submission.softmax(four, dim=2), reference.softmax(four, dim=2))
+    for dim in (2, -3):
+        assert_matches(submission.softmax(four, dim=dim), reference.softmax(four, dim=dim))
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_last_axis", stage="on a long axis, or with many axes")
 def test_no_largest(submission, reference, rand):
     """Has no longest axis and no highest number of axes."""
     rows, columns, many = rand(2, rand.large()), rand(rand.large(), 3), rand(*[2] * int(rand.integers(5, 9, 1)))
-    for x, dim in ((rows, -1), (columns, 0), (columns, 1), (many, 2), (many, -2)):
+    for x, dim in ((rows, -1), (columns, 0), (columns, 1), (many, 2), (many, -4)):
         assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
 
 
