@@ -68,8 +68,9 @@ def test_later_steps(submission, reference, rand, t):
 
 @pytest.mark.check(skill="values", points=2, needs="test_three_tensors", stage="with other betas")
 def test_betas(submission, reference, rand):
-    """Uses the betas that are given, each for its own mean."""
-    compare(submission, reference, state(rand, *SHAPE), 3, lr=0.1, betas=(0.7, 0.95))
+    """Uses the betas that are given, each for its own mean; a β1 of 0 keeps nothing of the gradients before."""
+    for beta1 in (0.7, 0.0):
+        compare(submission, reference, state(rand, *SHAPE), 3, lr=0.1, betas=(beta1, 0.95))
 
 
 @pytest.mark.check(skill="stability", points=2, needs="test_three_tensors", stage="with a large eps")
