@@ -3,8 +3,8 @@ tries = "to return classes of its own that pretend to be float, str and list"
 entry = "rebinding torch, numpy, pytest, builtins, __eq__, __torch_function__, tensor subclasses"
 lesson = "softmax"
 state = "graded"
-score = 1.0
-mistake = "exception"
+score = 1.1
+mistake = "no-influence"
 """
 
 class Text(str):
