@@ -568,3 +568,17 @@ def test_only_checks_that_failed_are_recorded_for_it(launcher: Launcher, monkeyp
     failed = {check.id.split(".")[1] for check in result.checks if check.outcome in ("failed", "raised")}
     assert failed and len(failed) < len(result.checks) / 2
     assert sorted(recorded) == sorted(failed)
+
+
+def test_an_attribute_that_is_computed_is_looked_at_too(launcher: Launcher) -> None:
+    """A property where the reference has a plain attribute, which is read in no step, has its score and its name."""
+    source = (ANSWERS / "char_tokenizer/right_plain.py").read_text()
+    assert "self.vocab_size = " in source
+    computed = "\n".join(line for line in source.splitlines() if "self.vocab_size = " not in line)
+    result = judge_source(
+        launcher,
+        "char_tokenizer",
+        f"{computed}\n\n    @property\n    def vocab_size(self):\n        return len(self.stoi) + 1\n",
+    )
+
+    assert result.score and [mistake.id for mistake in result.mistakes] == ["tok-off-by-one"]

@@ -74,7 +74,8 @@ def _is_in_reference(right: Right, call: WatchedCall) -> bool:
 
 def _arguments_of(call: WatchedCall, parameters: Collection[str]) -> dict[str, Any]:
     """Return the arguments of a call that are numbers, by name, as the reference got them."""
-    steps, function = call.right.steps, call.right.steps[-1].place.function
+    steps = call.right.steps
+    function = steps[-1].place.function if steps else None  # a plain attribute is read in no step
     given = [step for step in steps if step.given and step.place.kind == "Name" and is_number(step.value)]
     own = [step for step in given if step.place.function == function and step.place.name in parameters]
     return {step.place.name: step.value for step in own}
