@@ -249,7 +249,7 @@ IN_A_VERDICT = {
     "no dim": (SOFTMAX.format("e.transpose(dim)"), "return e.transpose(dim)", "x.transpose(-2, -1)"),
     "None": (SOFTMAX.format("e / print(x.shape).sum()"), "print(x.shape).sum()", "Add the `return`"),
     "syntax": (SOFTMAX.format("e / (e.sum()"), "return e / (e.sum()", "close it"),
-    "a package": ("from einops import reduce\n" + SOFTMAX.format("e"), "from einops import", "Only torch, numpy and"),
+    "a package": ("from einops import reduce\n" + SOFTMAX.format("e"), "from einops import", "Only torch, numpy, the"),
     "a compiler": (SOFTMAX.format("e / e.sum()").replace("def", "@torch.compile\ndef"), "@torch.compile", "Take out"),
     "an import in torch": (SOFTMAX.format("torch.func.grad(torch.sum)(e)"), "torch.func.grad", "torch.autograd.grad"),
 }  # fmt: skip

@@ -66,8 +66,8 @@ HINTS = tuple(Hint(*row) for row in (
      "Compute from the arguments alone."),
     (r"No module named '(torch|numpy|math)\b|cannot import name", "There is no such name in that module.",
      "Check the spelling of the import."),
-    (r"No module named", "Only torch, numpy and the standard library are there, and your earlier lessons.",
-     "Write it with torch: `rearrange` is `reshape` and `transpose`, say."),
+    (r"No module named", "Only torch, numpy, the standard library and your own lessons are there.",
+     "Write it with torch: `rearrange` is `reshape` and `transpose`; a lesson of yours has to lie beside this file."),
     # --- names
     (r"name '(torch|nn|F|math|np|numpy)' is not defined", "That module was never imported.",
      "Import it at the top of the file."),
