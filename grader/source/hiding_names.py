@@ -29,6 +29,8 @@ HIDING_NAMES = frozenset({
     "__self__", "__loader__", "__spec__", "__build_class__", "load_module", "exec_module", "start_new_thread",
     "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code", "breakpointhook",
     "__breakpointhook__", "__annotations__", "__prepare__", "__package__", "__path__", "__del__",
+    "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
+    "__reduce_ex__",
     "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
@@ -76,6 +78,8 @@ HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
 LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
+LISTS = frozenset({"dir", "vars"})
+WRAPPING = frozenset({"wraps", "update_wrapper"})  # copies what is in a module's dictionary
 ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on

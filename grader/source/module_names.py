@@ -9,14 +9,17 @@ from functools import lru_cache
 
 from grader.source.at_import import head_of, parts_run_at_import, plain_annotations
 from grader.source.hiding_names import (
+    ALL_NAMES,
     HIDING_CALLS,
     LIBRARIES,
+    LISTS,
     LONG_NAME,
     LOOKUPS,
     MAKING_TEXT,
     MAX_NAMES,
     NAMED_IN_TEXT,
     NAMES_BY_TEXT,
+    WRAPPING,
     harmless_nodes,
     hiding_place,
     hiding_word,
@@ -75,6 +78,11 @@ class ModuleNames:
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(attributes_given(nodes))
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
+        self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        self.own_objects = (
+            {"self", "cls", "super"} - stored - {node.name for node in nodes if isinstance(node, Definition)}
+        )
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
@@ -247,12 +255,8 @@ class ModuleNames:
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
                 star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
                 return next((found for path in paths if (found := hiding_place(path))), star)
-            case ast.Call(func=ast.Name(id="dir" | "vars" as lists), args=[thing]) if self._is_not_own(thing, node):
-                return lists
-            case ast.Attribute(attr="__dict__", value=thing) if self._path(thing) and id(node) not in self.named:
-                return "__dict__"
-            case ast.Call() if self._looks_up_unread_name(node):
-                return last_name(node)
+            case ast.Call() | ast.Attribute() | ast.Name() if found := self._lookup_of_unread_names(node):
+                return found
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
             case ast.Call() | ast.Attribute() | ast.Name(ctx=ast.Load()) if place := self._place(node):
@@ -274,18 +278,30 @@ class ModuleNames:
         texts = [part for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str | bytes)]
         return len(parts) > 1 and bool(texts) and names <= MAKING_TEXT
 
-    def _looks_up_unread_name(self, call: ast.Call) -> bool:
-        """Return True for `getattr(torch, n)`: no reader of the source knows which name that will be."""
-        if last_name(call) not in LOOKUPS or not call.args or any(map(text_of, call.args[:2])):
-            return False
-        thing = call.args[0]
-        if isinstance(call.func, ast.Attribute) and len(call.args) == 1:  # x.__getattribute__(n)
-            thing = call.func.value
-        return self._is_not_own(thing, call)
+    def _lookup_of_unread_names(self, node: ast.AST) -> str:
+        """Return what looks up a name, or all, that no reader of the source knows: `getattr(torch, n)`; or ""."""
+        name, found = last_name(node), False
+        match node:
+            case ast.Call(args=[]):
+                found = bool(self.stars) and name in ALL_NAMES  # a library's functions are among one's own
+            case ast.Call(args=[thing, *_] as given) if name in LOOKUPS and not any(map(text_of, given[:2])):
+                if isinstance(node.func, ast.Attribute) and len(given) == 1:  # x.__getattribute__(n)
+                    thing = node.func.value
+                found = self._is_not_own(thing, node)
+            case ast.Call(args=[thing, *_] as given) if name in LISTS | WRAPPING:
+                found = self._is_not_own(thing, node) if name in LISTS else any(map(self._path, given))
+            case ast.Attribute(attr="__dict__", value=thing):
+                found = bool(self._path(thing)) and id(node) not in self.named
+            case ast.Name() | ast.Attribute():
+                found = name in LOOKUPS and id(node) not in self.called  # in other hands it looks up what it is told
+        return name if found else ""
 
     def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
         """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
-        return last_name(thing) not in ("self", "cls", "super") and id(lookup) not in self.named
+        name = thing.func if isinstance(thing, ast.Call) else thing  # super().f
+        is_own = isinstance(name, ast.Name) and name.id in self.own_objects
+        is_own = is_own and isinstance(thing, ast.Call) == (last_name(name) == "super")
+        return not is_own and id(lookup) not in self.named
 
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""

@@ -19,6 +19,7 @@ from functools import cache, cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
+from grader.source.hiding_names import HIDING_NAMES
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import names_bound_by, root_name
 from grader.worker.main_guard import without_main_guard
@@ -232,7 +233,8 @@ def is_bound(node: ast.Attribute) -> bool:
 def _is_far_reaching(name: str) -> bool:
     """Return True if the name may be of what holds more than functions of tensors, or of a change to the process."""
     changes = name.startswith(STATE_CHANGING_PREFIXES) and name not in CHANGES_ONE_OBJECT
-    return changes or name.startswith("_") or (name in _holders_inside() and name not in SAFE_SUBMODULES)
+    leads_on = name.startswith("_") or name in HIDING_NAMES
+    return changes or leads_on or (name in _holders_inside() and name not in SAFE_SUBMODULES)
 
 
 @cache

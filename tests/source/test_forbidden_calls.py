@@ -156,6 +156,16 @@ HIDDEN = {
     "what runs when an object ends": "class K:\n    def __del__(self):\n        pass\nK()\n",
     "the same, of any object": "import weakref\ndef softmax(x, dim=-1):\n    weakref.finalize(x, print)\n",
     "when garbage is collected": "import gc\ngc.callbacks.append(print)\n",
+    "a lookup under another name": "import torch\ng = getattr\nf = g(torch, 'x'.upper())\n",
+    "a lookup in other hands": "import torch\nf = next(map(getattr, [torch], [input()]))\n",
+    "a lookup of any object": "import torch\ng = object.__getattribute__\nf = g(torch, input())\n",
+    "a library that is called self": "import torch\nfor self in [torch]:\n    f = getattr(self, input())\n",
+    "the same, by a function": "import torch\ndef self(x):\n    return x\nf = getattr(self(torch), input())\n",
+    "a pattern of any name": "class A:\n    __match_args__ = (input(),)\nA()\n",
+    "all of a library, copied": "import functools, torch\n@functools.wraps(torch.nn.utils)\ndef f():\n    pass\n",
+    "all of a library among one's own": "from torch import *\nf = [v for k, v in globals().items() if k[0] == 's']\n",
+    "a descriptor": "import torch\nf = type(torch).x.__get__(torch)\n",
+    "what a function in C knows": "import numpy as np\nf = np.random.ranf.func_globals\n",
     "objects by the collector": "import gc\nfound = gc.get_objects()\n",
 }
 INNOCENT = {
@@ -215,6 +225,11 @@ INNOCENT = {
     "the names of its own objects": "class A:\n    def f(self):\n        return dir(self), vars(self), self.__dict__\n"
     "def softmax(x, dim=-1):\n    return A().f()\n",
     "one name out of a library": "import torch\ndef softmax(x, dim=-1):\n    return vars(torch)['exp'](x)\n",
+    "what a decorator of one's own wraps": "import functools\ndef timed(f):\n    @functools.wraps(f)\n"
+    "    def g(*a):\n        return f(*a)\n    return g\n@timed\ndef softmax(x, dim=-1):\n    return x\n",
+    "a name of its super class": "class A(B):\n    def f(self, n):\n"
+    "        return getattr(super(), n), getattr(self, n)\n"
+    "def softmax(x, dim=-1):\n    return A().f('x')\n",
     "an attribute that may be missing": "def softmax(x, dim=-1):\n    return getattr(x, 'grad', None)\n",
     "what is kept as long as it is used": "import weakref\nSEEN = weakref.WeakKeyDictionary()\n"
     "def softmax(x, dim=-1):\n    return x\n",
