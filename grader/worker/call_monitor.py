@@ -13,12 +13,13 @@ import threading
 import warnings
 from _lsprof import Profiler
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+CO_OPTIMIZED = 1  # of a code object: a function's; `inspect` has it, and takes 11 ms to import
 AUTOGRAD = "autograd"
 LAYOUT_KEYS = ("MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU", "QuantizedCPU")
 
@@ -52,9 +53,9 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[None]:
     """Return a context in which calling one of *forbids* raises ForbiddenCall and is appended to *seen*."""
 
-    def refuse(name: str, frame: FrameType) -> None:
+    def refuse(name: str) -> None:
         entry = matches(name, forbids)
-        if entry is not None and not _is_imported(frame):
+        if entry is not None:
             seen.append(entry)
             raise ForbiddenCall(entry)
 
@@ -62,14 +63,12 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[N
 
 
 @contextmanager
-def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
-    installed = _packages_folder()
-
+def _profile(refuse: Callable[[str], None]) -> Iterator[None]:
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
-            refuse(called.__name__, frame)
-        elif event == "call" and frame.f_code.co_filename.startswith(installed):
-            refuse(_name_of(frame.f_code), frame)
+            refuse(called.__name__)
+        elif event == "call" and _is_watched(frame.f_code):
+            refuse(_name_of(frame.f_code))
 
     before = sys.getprofile()
     sys.setprofile(profile)
@@ -84,7 +83,7 @@ def _profile(refuse: Callable[[str, FrameType], None]) -> Iterator[None]:
 
 
 def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[Any]:
-    """Return a context in which torch may keep no tensor for a backward pass, where autograd is forbidden.
+    """Return a context in which torch records no graph, and may keep no tensor for one, where autograd is forbidden.
 
     The nodes of a graph can be called one by one, without a function that has a name.
     """
@@ -96,26 +95,21 @@ def refuse_graph(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextMa
         seen.append(AUTOGRAD)
         raise ForbiddenCall(AUTOGRAD)
 
-    return torch.autograd.graph.saved_tensors_hooks(refuse, refuse)
+    stack = ExitStack()
+    stack.enter_context(torch.autograd.graph.saved_tensors_hooks(refuse, refuse))
+    stack.enter_context(torch.inference_mode())
+    return stack
+
+
+def _is_watched(code: CodeType) -> bool:
+    """Return True for a library's function. The body of a module or class, which an import runs, is given nothing."""
+    return bool(code.co_flags & CO_OPTIMIZED) and code.co_filename.startswith(_packages_folder())
 
 
 @lru_cache(maxsize=4096)
 def _name_of(code: CodeType) -> str:
     """Return a function's name and its module's, `lr_scheduler` of torch.optim, which may be what is forbidden."""
     return f"{code.co_qualname} 0 {Path(code.co_filename).stem}"  # the number keeps the words of both apart
-
-
-def _is_imported(frame: FrameType | None) -> bool:
-    """Return True within the import of a library's module: that of `torch.func.grad` has classes named attention.
-
-    What a learner has such a module call, in place of a function of Python's, is the learner's.
-    """
-    while frame is not None and frame.f_code.co_filename.startswith(_library_folders()):
-        code, spec = frame.f_code, frame.f_globals.get("__spec__")
-        if code.co_name == "<module>" and code.co_filename.startswith(_packages_folder()):
-            return bool(getattr(spec, "_initializing", False))
-        frame = frame.f_back
-    return False
 
 
 class CallRecord:
@@ -139,7 +133,7 @@ class CallRecord:
         names = [
             code if isinstance(code, str) else _name_of(code)
             for code in called
-            if isinstance(code, str) or code.co_filename.startswith(_packages_folder())
+            if isinstance(code, str) or _is_watched(code)
         ]
         return matches("\n0\n".join(names), forbids) is not None  # the number keeps the words of two names apart
 
@@ -200,7 +194,7 @@ class CallBlocker:
 
 def prepare() -> None:
     """Do once, in a process that is forked afterwards, what each process would do again."""
-    _library_folders()
+    _packages_folder()
     if "torch" in sys.modules:
         _operator_names()
         _let_torch_warn()
@@ -222,12 +216,6 @@ def _let_torch_warn() -> None:
 def _packages_folder() -> str:
     """Return the folder that holds numpy and torch; asked for before a learner's code could change the answer."""
     return str(Path(str(sys.modules["numpy"].__file__)).parents[1])
-
-
-@cache
-def _library_folders() -> tuple[str, ...]:
-    """Return what the file names of Python's own code and of installed packages begin with."""
-    return _packages_folder(), str(Path(str(sys.modules["os"].__file__)).parent), "<frozen "
 
 
 def _operators_named(entry: str) -> Iterator[str]:

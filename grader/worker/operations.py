@@ -27,6 +27,7 @@ MAX_FRAMES = 8
 MAX_LINE_CHARS = 500
 MAX_PUBLIC_NAMES = 200
 MAX_EXCHANGE_SECONDS = 1.0
+LEARNERS = ("call", "build", "mode", "state")  # what runs code of the learner's
 MAY_HOLD_HANDLE = (Handle, list, tuple, dict)
 
 Request = dict[str, Any]
@@ -58,7 +59,7 @@ class ModuleHost:
         operation = str(request["operation"])
         forbidden: list[str] = []
         try:
-            is_watched = operation == "call" and self.forbids
+            is_watched = operation in LEARNERS and self.forbids
             watching = (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext()
             with refuse_graph(self.forbids, forbidden), watching:
                 reply: Reply = getattr(self, f"do_{operation}")(request)

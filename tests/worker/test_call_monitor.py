@@ -224,15 +224,37 @@ def nodes_of_a_graph(x):
     return node(torch.ones_like(x))
 
 
+def kept_by_others(x):
+    """Give what is kept for a backward pass to hooks of one's own, which come before any that refuse it."""
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        return nodes_of_a_graph(x)
+
+
 @pytest.mark.parametrize("ahead", [False, True])
 def test_where_autograd_is_forbidden_no_graph_is_recorded(ahead):
-    """A graph's nodes have no name to be refused by; what keeps no tensor, and what needs no gradient, may run."""
-    for function, refused in ((nodes_of_a_graph, True), (lambda x: x * x, False), (lambda x: x.exp().sum(), False)):
+    """A graph's nodes have no name to be refused by; there are none. What needs no gradient runs."""
+    for function in (nodes_of_a_graph, kept_by_others, lambda x: x * x, lambda x: torch.no_grad()(torch.exp)(x)):
         host = ModuleHost({"f": function}, ("autograd",))
         request = {"operation": "call", "target": "f", "args": [X.detach()], "kwargs": {}}
         reply = ask_ahead(host, X.detach()) if ahead else host.perform(request)
 
-        assert reply.get("error", {}).get("text") == ("autograd" if refused else None)
+        assert ("error" in reply) == (function in (nodes_of_a_graph, kept_by_others))
+
+
+class Rebuilt(torch.nn.Module):
+    """Has the forbidden function run where it is made, as one that is traced there does."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = rate_of_a_scheduler(X.detach().clone())
+
+
+def test_what_a_class_makes_is_watched():
+    """A model that calls what is forbidden in its `__init__` is refused, as one that does so when it is called."""
+    host = ModuleHost({"Rebuilt": Rebuilt}, ("lr_scheduler",))
+    reply = host.perform({"operation": "build", "name": "Rebuilt", "args": [], "kwargs": {}})
+
+    assert reply["error"]["text"] == "lr_scheduler"
 
 
 LAYOUTS: dict[str, Any] = {"mkldnn": torch.Tensor.to_mkldnn, "sparse": torch.Tensor.to_sparse}
