@@ -72,7 +72,9 @@ def command_line(*words: str) -> str:
 
 def _is_harmless(char: str) -> bool:
     is_noncharacter = ord(char) & 0xFFFE == 0xFFFE or "\ufdd0" <= char <= "\ufdef"  # XML and HTML refuse some of these
-    return unicodedata.category(char) not in ("Cc", "Cs") and char not in _REVERSERS and not is_noncharacter
+    is_tag = "\U000e0000" <= char <= "\U000e007f"  # a letter that nothing shows
+    is_control = unicodedata.category(char) in ("Cc", "Cs") or char in _REVERSERS
+    return not (is_control or is_noncharacter or is_tag)
 
 
 def bar(share: float, cells: int, signs: Signs) -> str:

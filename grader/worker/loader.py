@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.abc
 import importlib.machinery
+import io
 import linecache
 import random
 import sys
@@ -54,7 +55,8 @@ def _unload_earlier() -> None:
 
 
 def _compile(path: str, source: str) -> CodeType:
-    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)  # for tracebacks and inspect
+    lines = io.StringIO(source, newline="").readlines()  # as Python counts; `splitlines` knows other ends
+    linecache.cache[path] = (len(source), None, lines, path)  # for tracebacks and inspect
     try:
         return compile(_disarmed(path, source), path, "exec", dont_inherit=True)
     except (MemoryError, RecursionError):  # the parser's limits, reached long before memory runs out

@@ -10,8 +10,8 @@ from contextlib import closing
 
 from support.learn_command import TINY, learn, start_workspace
 
-HOSTILE = "\x1b]0;title\x07\x1b[2J\u202e\x9b31m\x08"
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+HOSTILE = "\x1b]0;title\x07\x1b[2J\u202e\x9b31m\x08\U000e0041"
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
 def test_an_error_names_what_is_asked_for_without_its_controls(tmp_path):

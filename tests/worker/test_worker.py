@@ -427,6 +427,16 @@ def test_a_guard_leaves_the_lines_of_a_source_as_they_are(launcher):
     assert 6 in error["frames"][-1]
 
 
+@pytest.mark.parametrize("end", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_an_error_shows_its_line_whatever_a_text_holds(launcher, end):
+    """Only Python's own ends of lines count: others may stand in a text, and the line of an error was not shown."""
+    worker = loaded(launcher, f"TEXT = 'a{end}b'\n\ndef f():\n    return 1 / 0\n")
+    error = worker.request("call", target="f", args=[], kwargs={})["error"]
+    worker.close()
+
+    assert error["frames"][-1][1:] == [4, "f", "return 1 / 0"]
+
+
 def test_objects_stay_with_their_maker(launcher):
     """A class is built, loaded with weights, called and differentiated by handle, as the reference is."""
     source = (
