@@ -16,8 +16,8 @@ def clip_gradients(grads, max_norm):
         every gradient  ←  gradient · max_norm / norm   if norm > max_norm
                            gradient                     else
 
-    so that the joint norm is at most max_norm afterwards. (A tiny number
-    added to the denominator, as torch adds 1e-6, will do as well.)
+    so that the joint norm is at most max_norm afterwards. (A number
+    added to the denominator, no larger than torch's 1e-6, will do as well.)
 
     Arguments
         grads: a list of floating-point tensors of one dtype, of any shapes,
