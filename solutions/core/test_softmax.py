@@ -55,11 +55,12 @@ def test_any_axis(submission, reference, rand, dim):
     assert_matches(submission.softmax(x, dim=dim), reference.softmax(x, dim=dim))
 
 
-@pytest.mark.check(skill="generality", points=2, needs="test_last_axis", stage="with one axis and with four")
+@pytest.mark.check(skill="generality", points=2, needs="test_last_axis", stage="with one axis, one row, or four axes")
 def test_any_rank(submission, reference, rand):
-    """Works for one axis and for four."""
-    one, four = rand(6), rand(2, 3, 4, 5)
+    """Works for one axis and for four, and for a table of one row."""
+    one, four, row = rand(6), rand(2, 3, 4, 5), rand(1, 6)
     assert_matches(submission.softmax(one, dim=0), reference.softmax(one, dim=0))
+    assert_matches(submission.softmax(row), reference.softmax(row))
     for dim in (2, -3):
         assert_matches(submission.softmax(four, dim=dim), reference.softmax(four, dim=dim))
 

@@ -62,8 +62,8 @@ def test_gelu_far(submission, reference, approximate):
 @pytest.mark.check(skill="generality", points=1, function="gelu", needs="test_gelu_shape", stage="with {axes} axes")
 @pytest.mark.parametrize("axes", [0, 1, 4])
 def test_gelu_any_shape(submission, reference, rand, axes):
-    """Takes any shape: a single number, and many axes."""
-    x = rand(*(rand.sizes(axes) if axes else ()))
+    """Takes any shape: a single number, and many axes, the first of them a batch of one."""
+    x = rand(*([1, *rand.sizes(3)] if axes == 4 else rand.sizes(axes)))
     assert_matches(submission.gelu(x), reference.gelu(x), FINE)
 
 
@@ -121,8 +121,9 @@ def test_swiglu_values(submission, reference, rand):
                    stage="with {axes} leading axes")  # fmt: skip
 @pytest.mark.parametrize("axes", [0, 1, 3])
 def test_swiglu_leading_axes(submission, reference, rand, axes):
-    """Takes any number of leading axes, in sizes that nobody knows by heart."""
+    """Takes any number of leading axes, in sizes that nobody knows by heart; where there are three, a batch of one."""
     width, hidden, *leading = rand.sizes(axes + 2)
+    leading[:1] = [1] if axes == 3 else leading[:1]
     given = rand(*leading, width), *weights_of(rand, width, hidden)
     assert_matches(submission.swiglu(*given), reference.swiglu(*given))
 

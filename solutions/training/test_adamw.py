@@ -106,8 +106,9 @@ def test_no_gradient(submission, reference, rand):
 @pytest.mark.check(skill="generality", points=1, needs="test_three_tensors", stage="with {axes} axes")
 @pytest.mark.parametrize("axes", [0, 1, 3])
 def test_any_shape(submission, reference, rand, axes):
-    """Takes parameters of any shape, also a single number."""
-    compare(submission, reference, state(rand, *(rand.sizes(axes) if axes else ())), 3, lr=0.1)
+    """Takes parameters of any shape, also a single number, and one whose first axis has the size 1."""
+    shape = [1, *rand.sizes(2)] if axes == 3 else rand.sizes(axes)
+    compare(submission, reference, state(rand, *shape), 3, lr=0.1)
 
 
 @pytest.mark.check(skill="generality", points=1, needs="test_three_tensors", stage="late, or on a large parameter")
