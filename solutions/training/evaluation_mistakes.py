@@ -102,6 +102,8 @@ mistake("ev-perplexity-returned", "It is the perplexity, e to the loss.", "Retur
 mistake("ev-perplexity-returned", coding="in float32", mean="float(torch.tensor(total / count).exp())")
 mistake("ev-sum", "It is the sum over all tokens: it grows with the text.", "Divide by the number of tokens.",
         mean="total")
+mistake("ev-sum", coding="picked", mean="total",
+        score="-flat.log_softmax(-1).gather(-1, answers.clamp(min=0)[:, None])[:, 0][answers != -100].sum()")
 mistake("ev-bits", "It is the loss in bits.", "Take the natural logarithm, and divide by nothing.",
         mean="total / count / math.log(2)")
 mistake("ev-shifted", "The targets are shifted once more: they are one place later already.",
@@ -134,14 +136,21 @@ mistake, right = stop.mistake, stop.alternative
 BEST = "Compare the best of the last `patience` losses with the best of all before them."
 mistake("es-any-rise", "It stops as soon as the loss rises once, whatever the patience.", BEST,
         version="len(losses) > 1 and losses[-1] >= losses[-2]")
+mistake("es-any-rise", "One loss that is not below the one before it is enough to stop, wherever it stands.", BEST,
+        coding="ever", version="len(losses) > patience and any(b >= a for a, b in zip(losses, losses[1:]))")
 mistake("es-last-not-best", "The last losses are compared with the one just before them, and not with the best: "
         "after a rise everything looks like progress.", BEST, best="losses[-patience - 1]")
 mistake("es-rises-in-a-row", "It waits for losses that rise one after the other: a fall back to a bad value counts as "
         "progress.", BEST, verdict="all(b >= a for a, b in zip(losses[-patience - 1:], losses[-patience:]))")
+mistake("es-rises-in-a-row", coding="strictly",
+        verdict="all(b > a for a, b in zip(losses[-patience - 1:], losses[-patience:]))")
 mistake("es-off-by-one", "It stops one evaluation too late.", "The last `patience` losses must bring nothing, not "
         "`patience` + 1.", take_patience="patience + 1")
 mistake("es-off-by-one", "It stops one evaluation too early.", coding="early", short="len(losses) < 2",
         best="min(losses[:len(losses) - max(patience - 1, 1)])", recent="min(losses[-max(patience - 1, 1):])")
+mistake("es-off-by-one", "It stops one evaluation too early: the best itself is counted among the `patience` that "
+        "brought nothing.", "Count from the best: `len(losses) - 1 - best >= patience`.", coding="the best counted",
+        version="bool(losses) and len(losses) - losses.index(min(losses)) >= patience")
 mistake("es-tie-is-progress", "A loss equal to the best counts as progress.", "Ask for strictly below: stop where "
         "recent >= best.", verdict="recent > best")
 mistake("es-best-of-all", "The best is looked for among all losses, the last ones too: nothing is ever below it.",

@@ -3,9 +3,14 @@
 # fmt: off
 WRONG = {
     "evaluate": [
+        ("ev-sum", {"score": "-flat.log_softmax(-1)[answers != -100, answers[answers != -100]].sum()",
+                    "mean": "float(total)"}),
         ("ev-perplexity-returned", {"mean": "torch.exp(torch.tensor(total / count)).item()"}),
     ],
     "should_stop": [
+        ("es-off-by-one", {"version": "losses != [] and len(losses) >= losses.index(min(losses)) + patience"}),
+        ("es-any-rise", {"verdict": "any(losses[i] >= losses[i - 1] for i in range(1, len(losses)))"}),
+        ("es-rises-in-a-row", {"verdict": "all(losses[-i] > losses[-i - 1] for i in range(1, patience + 1))"}),
         ("es-for-good", {"version": "any(min(losses[i:i + patience]) >= min(losses[:i]) for i in range(1, len(losses) "
         "- "
                                     "patience + 1))"}),
