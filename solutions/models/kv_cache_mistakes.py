@@ -104,8 +104,12 @@ mistake("kv-in-place-alias", "You change the cache that you are given: whoever c
 mistake("kv-cache-detached", "The cache is cut off from autograd.", "Cache the keys and values as they are.",
         keys="torch.cat([cache[0], k.detach()], dim=-2)", values="torch.cat([cache[1], v.detach()], dim=-2)")
 mistake("kv-cache-detached", coding="in what is returned", give="out, (k.detach(), v.detach())")
+mistake("kv-not-a-pair", "Three values are returned: keys and values stand behind the outputs, and not in a pair.",
+        "Return two: `out, (k, v)`.", alone=True, give="out, k, v")
 
 # --- attention
+mistake("at-scale-dk", "The scores are divided by d_head, and not by its root.", "Divide by `q.size(-1) ** 0.5`.",
+        scale="scores / q.size(-1)")
 mistake("at-no-scale", "The scores are not divided by √d_head.", "Divide them by `q.size(-1) ** 0.5`.", scale="scores")
 mistake("at-scale-length", "The scores are divided by the root of the number of keys.", "Divide by √d_head.",
         scale="scores / total ** 0.5")

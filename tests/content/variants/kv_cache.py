@@ -12,6 +12,8 @@ WRONG = {
         ("kv-self-hidden", {
             "mask": "(lambda i, j: (j < i) | (i == 0) & (j == 0))"
                     "(torch.arange(total - new, total)[:, None], torch.arange(total))"}),
+        ("kv-not-a-pair", {"give": "(out, *(k, v))"}),
+        ("at-scale-dk", {"score": "(q / q.shape[-1] ** 0.5) @ k.mT"}),
         ("kv-values-forgotten", {"values": "torch.cat((cache[0], v), -2)"}),
     ],
 }
