@@ -200,7 +200,7 @@ EXCHANGED = {"pre_talk": "self.ffn(y)", "pre_think": "self.attn(y, mask)",
              "post_talk": "self.ffn(x)", "post_think": "self.attn(h, mask)"}
 SWAPPED = norm1_on("self.norm2({})") | norm2_on("self.norm1({})")
 in_orders("bl-ffn-first", "The network comes first and attention second.", "Exchange the two steps.", **EXCHANGED)
-alone("bl-ffn-first", "The network comes first, with its norm.", coding="each its norm", **EXCHANGED, **SWAPPED)
+in_orders("bl-ffn-first", "The network comes first, with its norm.", "", coding="each its norm", **EXCHANGED, **SWAPPED)
 
 # --- which norm
 for number, where, use in ((1, "attention", norm1_on), (2, "the network", norm2_on)):
