@@ -181,7 +181,7 @@ encoder.include("../core/block", words=HERE, alone=True, only=(
     "at-mask-as-zero-score", "at-mask-added-bool",
     f"bl-no-attention{PRE}", "bl-residual-from-norm (Both sums take)", f"bl-parallel{PRE}", "bl-no-activation",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
-    "at-softmax-queries", "hd-merge-no-transpose", "bl-no-output-projection (never made)"))
+    "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "bl-no-output-projection (never made)"))
 
 # --- just as right
 right("torch's attention", blend="F.scaled_dot_product_attention(q, k, v, attn_mask=mask)")

@@ -111,7 +111,8 @@ alone("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, cod
 mistake("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
         coding="assert", too_long="length > longest and (_ for _ in ()).throw(AssertionError())")
 alone("lp-cut-off", "A text that is too long is silently cut off at its beginning.", TOO_LONG, coding="the end kept",
-      take_ids="ids[:, -self.pos.weight.size(0):]")
+      too_long="False",
+      length="ids = ids[:, -self.pos.weight.size(0):]\nlength, longest = ids.size(1), self.pos.weight.size(0)")
 alone("lp-clamped", "Tokens that have no place silently get the last row again and again.", TOO_LONG,
         too_long="False", place="x + self.pos.weight[torch.arange(length).clamp(max=longest - 1)]")
 alone("lp-cut-off", "A text that is too long is silently cut off.", TOO_LONG, too_long="False",

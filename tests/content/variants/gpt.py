@@ -6,8 +6,10 @@ from torch.nn import functional as F  # noqa: F401, N812
 WRONG = {
     "GPT": [
         ("lp-backwards", {"place": "x + self.pos(torch.arange(length - 1, -1, -1))"}),
+        ("at-scale-d-model", {"scale": "scores / self.wq.weight.size(0) ** 0.5"}),
         ("emb-padding-zeroed", {"look": "F.embedding(ids, self.tok.weight, padding_idx=0)"}),
-        ("lp-cut-off", {"take_ids": "ids.flip(1)[:, :len(self.pos.weight)].flip(1)"}),
+        ("lp-cut-off", {
+            "length": "ids = ids.flip(1)[:, :len(self.pos.weight)].flip(1)\nlength, longest = ids.size(1), 99"}),
         ("gp-tying-copied", {"tie": "pass"}),
     ],
 }
