@@ -53,6 +53,9 @@ mistake("ge-no-one", "The 1 of the exact form is missing: x · ½ · erf(…) is
 mistake("ge-no-one", "The 1 of the tanh form is missing: x · ½ · tanh(…) is the same on both sides of 0.",
         coding="tanh form", share=f"0.5 * bent if approximate == 'tanh' else {HALF}")
 mistake("ge-phi-not-times-x", "You give Φ(x) and do not multiply it with x.", "Multiply with x.", times="share")
+for form, name in (("none", "exact"), ("tanh", "tanh")):
+    mistake("ge-phi-not-times-x", f"In the {name} form you do not multiply with x.", "Multiply with x.", coding=name,
+            times=f"share if approximate == '{form}' else x * share")
 mistake("ge-minus", "You write 1 − erf: what is large is stopped, and what is negative let through.",
         "It is 1 + erf.", share="0.5 * (1 - bent)")
 mistake("ge-constant", "The constant of the tanh form is 0.44715 and not 0.044715.", "It is 0.044715.",

@@ -6,6 +6,7 @@ import math  # noqa: F401
 WRONG = {
     "gelu": [
         ("ge-constant", {"tanh": "torch.tanh((math.pi / 2) ** 0.5 * cubic)"}),
+        ("ge-phi-not-times-x", {"times": "share * (x if approximate == 'tanh' else 1)"}),
         ("ge-no-one", {"share": "bent / 2 if approximate != 'tanh' else (1 + bent) / 2"}),
         ("ge-no-one", {"share": "bent / 2 if approximate == 'tanh' else (1 + bent) / 2"}),
     ],
