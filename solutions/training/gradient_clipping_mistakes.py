@@ -11,6 +11,8 @@ HUGE = 1e6  # beyond it only a norm's order of magnitude is compared
 
 def read(value):
     """The list and the norm, which may be a float or a tensor. Of a NaN nobody asks what it does to the others."""
+    if isinstance(value, list) and not (len(value) == 2 and isinstance(value[0], list)):
+        return "a list alone"
     if not isinstance(value, tuple) or len(value) != 2:
         return value
     clipped, norm = value
@@ -106,6 +108,8 @@ mistake("cl-none-dropped", "None is left out: the gradients behind it belong to 
         "Keep None where it stands.", scale="[grad * factor for grad in kept]")
 mistake("cl-none-to-zero", "None becomes a gradient of 0: the parameter would decay, and its means move.",
         "Keep None where it stands.", scale="[torch.zeros(()) if grad is None else grad * factor for grad in grads]")
+mistake("cl-none-to-zero", coding="of size 1",
+        scale="[torch.zeros(1) if grad is None else grad * factor for grad in grads]")
 mistake("cl-none-to-zero", "Where gradients are clipped None becomes a gradient of 0.", coding="where clipped",
         scale=each("grad * factor").replace("None if", "(torch.zeros(()) if norm > max_norm else None) if"))
 mistake("cl-returns-clipped-norm", "The norm that you return is that after clipping: one cannot see how long the "

@@ -3,6 +3,8 @@
 # fmt: off
 WRONG = {
     "clip_gradients": [
+        ("cl-no-norm", {"limit": "min(1.0, max_norm / (norm.item() + 1e-6))", "give": "list(clipped)"}),
+        ("cl-none-to-zero", {"scale": "[g * factor if g is not None else norm.new_zeros(1) for g in grads]"}),
         ("cl-inverted", {"factor": "norm / max_norm", "limit": "factor if norm > max_norm else 1.0"}),
         ("cl-none-to-zero", {
             "scale": "[g * factor if g is not None else torch.zeros(()) if norm > max_norm else None for g in grads]"}),
