@@ -49,6 +49,7 @@ split.mistake("bat-share-ignored", "The cut is at nine tenths, whatever `share` 
               cut="round(0.9 * data.size(0))")
 split.mistake("bat-share-of-held-out", "`share` is taken for the part that is held out; it is the part for training.",
               "Cut at share · N.", cut="round((1 - share) * data.size(0))")
+split.mistake("bat-share-of-held-out", coding="int", cut="int((1 - share) * data.size(0))")
 split.mistake("bat-split-overlaps", "The last id for training is held out, too.", "Begin the second part where the "
               "first one ends: `data[:n], data[n:]`.", parts="data[:cut], data[cut - 1:]")
 split.mistake("bat-split-loses", "One id between the two parts is in neither.", "Begin the second part where the first "
@@ -105,6 +106,8 @@ batch("bat-starts-sorted", "The windows are put into the order of their places."
 batch("bat-window-too-long", "The windows have T + 1 ids.", "Cut T: `data[s : s + T]`.",
       steps="torch.arange(block_size + 1)", inputs="data[places.clamp(max=len(data) - 1)]",
       targets="data[(places + 1).clamp(max=len(data) - 1)]")
+batch("bat-window-too-long", "The inputs have T + 1 ids: the last of them is the last target.", coding="inputs",
+      inputs="data[torch.cat([places, places[:, -1:] + 1], dim=1)]")
 batch("bat-window-too-short", "The windows have T − 1 ids: T ids were cut, and inputs and targets made of them.",
       "Cut T + 1 ids, and make `window[:-1]` and `window[1:]` of them.", inputs="data[places][:, :-1]",
       targets="data[places][:, 1:]")

@@ -4,7 +4,11 @@ import torch  # noqa: F401
 
 # fmt: off
 WRONG = {
+    "split": [
+        ("bat-share-of-held-out", {"cut": "int(len(data) - len(data) * share)"}),
+    ],
     "get_batch": [
+        ("bat-window-too-long", {"inputs": "torch.stack([data[s : s + block_size + 1] for s in starts])"}),
         ("bat-next-alone", {"targets": "torch.stack([data[s + block_size : s + block_size + 1] for s in starts])"}),
     ],
 }
