@@ -134,6 +134,9 @@ for coding, back in (("", "alphabet"), ("dict", "dict(enumerate(alphabet))")):  
             coding=f"text only {coding}".strip(), alphabet="sorted(set(text.lower()))", back=back)
     mistake("tok-stripped", "White space at the ends of the text is stripped: a character that stands only there is "
             "unknown.", "Take out `.strip()`.", coding=coding, alphabet="sorted(set(text.strip()))", back=back)
+    mistake("tok-no-line-end", "Line ends are left out of the alphabet.", "A line end is a character like any other: "
+            "take out `.replace('\\n', '')` or `splitlines()`.", coding=coding, back=back,
+            alphabet="sorted(set(text) - {'\\n'})")
     mistake("tok-no-space", "Spaces are left out of the alphabet.", "A space is a character like any other.",
             coding=coding, alphabet='sorted(set(text) - {" "})', back=back)
 mistake("tok-stripped", "`encode` strips the string: white space at its ends is lost.", "Take out `.strip()`.",

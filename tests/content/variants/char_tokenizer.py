@@ -3,6 +3,7 @@
 # fmt: off
 WRONG = {
     "CharTokenizer": [
+        ("tok-no-line-end", {"alphabet": "sorted(set(''.join(text.splitlines())))"}),
         ("tok-sorted-by-letter", {"alphabet": "sorted(set(text), key=lambda char: (char.lower(), char))"}),
         ("tok-reserved", {"alphabet": "['<pad>'] + sorted(set(text))"}),
     ],
