@@ -31,6 +31,8 @@ WRONG = {
                                 "post_sum1": "x + 0.5 * heard", "post_sum2": "h + 0.5 * thought"}),
         ("bl-scaled-residual", {"pre_sum1": "(x + heard) / 2**0.5", "pre_sum2": "(h + thought) / 2**0.5",
                                 "post_sum1": "(x + heard) / 2**0.5", "post_sum2": "(h + thought) / 2**0.5"}),
+        ("bl-ffn-first", {"pre_talk": "self.ffn(self.norm2(x))", "pre_norm2": "self.norm1(h)",
+                          "pre_think": "self.attn(y, mask)"}),
         ("bl-tied", {"narrow": "hidden @ self.w1.weight + self.w2.bias"}),
         ("hd-mask-of-first-head", {"take_mask": "mask if mask is None or mask.dim() < 4 else mask[:, :1]"}),
     ],
