@@ -104,6 +104,16 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert "is not None" in error.suggests
 
 
+def test_of_two_mistakes_the_one_that_is_not_made_there_is_told():
+    """A sum is forgotten in one order alone, in a network with ReLU: in the other order all but that is as told."""
+    diagnostician = shared("block", "TransformerBlock")
+    build = diagnostician.mistake_set.build({"pre_sum2": "thought", "bend": "hidden.relu()"})
+
+    told = [found.says for found in diagnostician.diagnose(diagnostician.outputs.subject_for(build)).named]
+
+    assert [says.partition(" (")[2] for says in told] == ["With `norm_first=False` that is right.)", ""], told
+
+
 def test_what_raises_an_error_everywhere_is_compared_with_no_pair(monkeypatch):
     """No value speaks for any mistake then: what hundreds of pairs answer is not computed."""
     diagnostician = shared("attention", "scaled_dot_product_attention")

@@ -20,7 +20,7 @@ from grader.judge.diagnosis.mistake_outputs import (
     observe,
 )
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
-from grader.judge.diagnosis.nearest_mistake import find_nearest
+from grader.judge.diagnosis.nearest_mistake import find_absent, find_nearest
 from grader.judge.diagnosis.output_format import reformat
 from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
 from grader.judge.processes.remote_module import CallableModule
@@ -100,10 +100,11 @@ class Diagnostician:
             diagnosis.sizes = sizes_in(self.outputs, diagnosis.first_wrong[0])
         return diagnosis
 
-    def _name(self, mistakes: Sequence[Mistake], but: str = "") -> list[Named]:
-        last = mistakes[-1:]
+    def _name(self, mistakes: Sequence[Mistake], but: str = "", of: Sequence[Mistake] = ()) -> list[Named]:
+        """Name mistakes, and say of some, or of all behind the last one, what is said besides."""
+        told = [each for each in mistakes if each in of] or mistakes[-1:]
         return [
-            Named(each.id, self.mistake_set.function, f"{each.says}{but if each in last else ''}", each.suggests)
+            Named(each.id, self.mistake_set.function, f"{each.says}{but if each in told else ''}", each.suggests)
             for each in mistakes
         ]
 
@@ -112,13 +113,15 @@ class Diagnostician:
         nearest, seen = find_nearest(matcher), matcher.seen
         if not nearest:
             return []
-        misfits = [(probe, seen[probe.name], self.outputs.reference(probe)) for probe in nearest[0].misfits]
-        diagnosis.raises = any(is_error(found, expected) for _, found, expected in misfits)
+        misfits = [(seen[probe.name], self.outputs.reference(probe)) for probe in nearest[0].misfits]
+        diagnosis.raises = any(is_error(found, expected) for found, expected in misfits)
         there = "it can raise an error" if diagnosis.raises else "it does something else besides"
-        if all(agree(found, expected, probe) for probe, found, expected in misfits):
-            there = "it is right"
+        mistakes = _common([each.mistakes for each in nearest])
+        absent = [each for each in find_absent(matcher, nearest[0]) if each in mistakes]
+        if absent:
+            there = "it is right" if len(absent) == len(mistakes) else "that is right"
         where = nearest[0].where
-        return self._name(_common([each.mistakes for each in nearest]), f" ({where[0].upper()}{where[1:]} {there}.)")
+        return self._name(mistakes, f" ({where[0].upper()}{where[1:]} {there}.)", absent[-1:])
 
     def explain(self, matcher: MistakeMatcher, *, asides: bool = True) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.

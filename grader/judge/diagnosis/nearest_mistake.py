@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.judge.diagnosis.mistake_outputs import MistakeMatcher
+from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, agree
 from grader.judge.diagnosis.mistake_set import Mistake, Probe
 
 MAX_TOGETHER = 2  # mistakes at once: of three some fit almost anything
@@ -20,11 +20,13 @@ class Nearest:
     """Mistakes that together answer as a submission does, but for some probes.
 
     Attributes:
+        number: The set of them.
         where: The circumstance in which they do not.
         misfits: Those probes.
     """
 
     mistakes: tuple[Mistake, ...]
+    number: int
     where: str
     misfits: Sequence[Probe]
 
@@ -40,11 +42,37 @@ def find_nearest(matcher: MistakeMatcher) -> list[Nearest]:
         for mistakes in outputs.sets(size):
             where, misfits = matcher.misfits(mistakes)
             if where and _is_evident(matcher, mistakes, evidence[where]):
-                found.append(Nearest(outputs.members(mistakes), where, misfits))
+                found.append(Nearest(outputs.members(mistakes), mistakes, where, misfits))
         if found:
             fewest = min(len(each.misfits) for each in found)
             return [each for each in found if len(each.misfits) == fewest]
     return []
+
+
+def find_absent(matcher: MistakeMatcher, nearest: Nearest) -> tuple[Mistake, ...]:
+    """Return those of the mistakes that are not made in the circumstance, if without them all is explained there.
+
+    A check may ask in the circumstance and outside of it: each of its answers is explained by either.
+    """
+    outputs, whole = matcher.outputs, nearest.number
+    singles = [1 << bit for bit in range(whole.bit_length()) if whole >> bit & 1]
+    for left in (0, *(singles if len(singles) > 1 else ())):
+        numbers = (outputs.probes.index(probe) for probe in nearest.misfits)
+        if all(_is_either(matcher, number, whole, left) for number in numbers):
+            return outputs.members(whole & ~left)
+    return ()
+
+
+def _is_either(matcher: MistakeMatcher, number: int, whole: int, left: int) -> bool:
+    probe, reached = matcher.outputs.probes[number], matcher.outputs.reached[number]
+    seen = matcher.seen[probe.name]
+    answers = [matcher.outputs.answer(number, each & reached) for each in (left, whole)]
+    lists = (seen, *answers)
+    if agree(seen, answers[0], probe):
+        return True
+    if not all(isinstance(each, list) for each in lists) or len({*map(len, lists)}) > 1:
+        return False
+    return all(any(agree(found, answer, probe) for answer in pair) for found, *pair in zip(*lists, strict=True))
 
 
 def _is_evident(matcher: MistakeMatcher, mistakes: int, wrong: Sequence[int]) -> bool:
