@@ -23,12 +23,12 @@ from grader.course.load_course import load
 from grader.judge.errors import LearnerError
 from grader.judge.values import redacted_explanation
 from grader.judge.verdict.outcome_mistakes import ADVICE
-from grader.model import CheckResult, Course, LessonResult, Limits, Submission
+from grader.model import CheckResult, Course, LessonResult, Limits, Named, Submission
 from grader.record import Record
 from grader.reports.formats.to_gradescope import to_gradescope
 from grader.reports.formats.to_markdown import feedback_markdown
 from grader.reports.pages.feedback_page import feedback_page
-from grader.reports.redact_record import INSTEAD, redact
+from grader.reports.redact_record import INSTEAD, _says, redact
 from grader.worker.wire import ITEM_SIZES
 
 # Inputs and answers that are found again wherever they turn up: 4153 may be an amount, a size, a line or a name.
@@ -394,6 +394,23 @@ def test_concealing_twice_changes_nothing(course, tiny_launcher):
     once = redacted(record_of(judge_source(tiny_launcher, "moving_average", source, of=course)))
 
     assert redacted(once) == once
+
+
+@pytest.mark.parametrize(
+    ("id", "says", "shown"),
+    [
+        ("no-influence", "`b` and `c` have no influence: with other values", "`b` (and more) has no influence."),
+        ("no-influence", "`w2.bias` has no influence: with other values", "`w2.bias` has no influence."),
+        ("no-gradient", "No gradient reaches `q`, though the right answer", "No gradient reaches `q`."),
+        ("no-gradient", "No gradient reaches `q`, `k`, though", "No gradient reaches `q` (and more)."),
+    ],
+)
+def test_an_input_is_named_by_the_courses_name_and_which_more_there_are_is_not_told(id, says, shown):
+    """Two of them are the first one and more; a record that is redacted again says the same."""
+    once = _says(Named(id, "f", f"`f`: {says}", ""), ())
+
+    assert once == f"`f`: {shown}"
+    assert _says(Named(id, "f", once, ""), ()) == once
 
 
 def test_every_mistake_that_the_engine_names_is_known_here():
