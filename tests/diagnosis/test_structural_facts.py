@@ -96,7 +96,7 @@ def test_a_look_at_later_tokens_is_said_with_the_mask():
     said = facts_about("multi_head", "multi_head_attention", future_seen)
 
     assert any("only the last row of `x` is changed" in fact.says and "with `mask`" in fact.says for fact in said), said
-    assert any(fact.says.startswith("No gradient reaches `w_q`, `w_k`") for fact in said), said
+    assert any("`w_q`, `w_k`" in fact.says and fact.kind == "no-influence" for fact in said), said
 
 
 def test_an_argument_that_is_not_used_is_said():
@@ -104,6 +104,22 @@ def test_an_argument_that_is_not_used_is_said():
     assert facts_about("softmax", "softmax", lambda x, dim=-1: x.softmax(-1)) == [
         ("no-influence", "`dim` has no influence: with other values your answer is the same.")
     ]
+
+
+def test_a_parameter_that_is_not_used_is_said_once():
+    """That no gradient reaches a bias which has no influence goes without saying."""
+    build = shared("feed_forward", "FeedForward").mistake_set.build({"narrow": "hidden @ self.w2.weight.T"})
+
+    assert facts_about("feed_forward", "FeedForward", build) == [
+        ("no-influence", "`w2.bias` has no influence: with other values your answer is the same.")
+    ]
+
+
+def test_a_step_that_counts_only_later_is_not_said_to_have_no_influence():
+    """While the rate rises it is the largest one: on later steps all depends on the step."""
+    build = shared("learning_rate", "lr_at").mistake_set.build({"rise": "max_lr"})
+
+    assert "no-influence" not in {fact.kind for fact in facts_about("learning_rate", "lr_at", build)}
 
 
 @each_function

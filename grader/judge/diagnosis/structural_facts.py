@@ -31,15 +31,18 @@ MAX_LARGER = 64  # times the right answer: two dozen more answers that are large
 
 def find_facts(outputs: MistakeOutputs, subject: CallableModule, seen: Observations) -> list[Fact]:
     """Return true sentences on what influences a submission's answers; empty if it cannot be called any more."""
-    found = list(_missing_gradients(outputs, seen))
+    found, lost = _missing_gradients(outputs, seen)
+    unused: list[str] = []
     try:
         found = _shared_state(outputs, subject, seen) + found
-        for fact in _facts_of_calls(outputs, subject):
+        for fact in _facts_of_calls(outputs, subject, unused):
             found += [fact] if fact and fact not in found else []
             if len(found) >= MAX_FACTS:
                 break
     except LearnerError:
         pass
+    if lost and set(lost) <= set(unused):  # no gradient reaches what is not used: said once
+        found = [fact for fact in found if fact.kind != "no-gradient"]
     return found[:MAX_FACTS]
 
 
@@ -48,7 +51,8 @@ def sizes_in(outputs: MistakeOutputs, probe: Any) -> Sizes:
     return ChangedCall(outputs, outputs.subject_with(()), outputs.transcripts[probe].submission).sizes
 
 
-def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterator[Fact]:
+def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule, unused: list[str]) -> Iterator[Fact]:
+    """Yield what some calls show. `unused` takes the names of what has no influence."""
     said: set[Fact] = set()
     moves: dict[str, bool] = {}  # by input, whether the answer changed with it in any call
     for call, special in _some_calls(outputs, subject):
@@ -61,7 +65,8 @@ def _facts_of_calls(outputs: MistakeOutputs, subject: CallableModule) -> Iterato
                 yield Fact(fact.kind, f"{fact.says} ({where})") if where else fact
         for name, moved in _influences(call, {name for name, moved in moves.items() if moved}):
             moves[name] = moves.get(name, False) or moved
-    names = [f"`{name}`" for name, moved in moves.items() if not moved]
+    unused += [name for name, moved in moves.items() if not moved]
+    names = [f"`{name}`" for name in unused]
     if len(names) > MAX_NAMED:
         names[MAX_NAMED:] = [f"{len(names) - MAX_NAMED} more"]
     if names:
@@ -130,7 +135,7 @@ def _influences(call: ChangedCall, known: Collection[str]) -> Iterator[tuple[str
 
 
 def _choices(value: int) -> list[Any]:
-    return [not value] if isinstance(value, bool) else [each for each in CHOICES if each != value]
+    return [not value] if isinstance(value, bool) else [each for each in (*CHOICES, 2 * value + 1) if each != value]
 
 
 def _leaks(call: ChangedCall) -> Iterator[str]:
@@ -227,22 +232,27 @@ def _by_object(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
     return list(parts.values())
 
 
-def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> Iterator[Fact]:
-    """Name inputs and parameters that no gradient reaches, or say that only gradients are wrong."""
+def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> tuple[list[Fact], list[str]]:
+    """Name inputs and parameters that no gradient reaches, or say that only gradients are wrong.
+
+    Returns:
+        The fact, if there is one, and what it names.
+    """
     for probe in outputs.probes:
         for found, expected in _gradients(seen[probe.name], outputs.reference(probe)):
             if found is None:
-                yield Fact("no-gradient", "No gradient reaches any input: your answer is cut off from autograd.")
-                return
+                return [Fact("no-gradient", "No gradient reaches any input: your answer is cut off from autograd.")], []
             lost = [key for key, value in expected.items() if is_array(value) and _is_nothing(found.get(key), value)]
             if lost and len(lost) <= MAX_NAMED:
-                names = ", ".join(f"`{_input_name(key, outputs.mistake_set.parameters)}`" for key in lost)
-                yield Fact("no-gradient", f"No gradient reaches {names}, though the right answer depends on it.")
-                return
+                names = [_input_name(key, outputs.mistake_set.parameters) for key in lost]
+                listed = ", ".join(f"`{name}`" for name in names)
+                says = f"No gradient reaches {listed}, though the right answer depends on it."
+                return [Fact("no-gradient", says)], names
     numbers = range(len(outputs.probes))
     wrong = [n for n in numbers if not agree(seen[outputs.probes[n].name], outputs.answer(n, 0), outputs.probes[n])]
     if wrong and all("in its gradients" in outputs.special[number] for number in wrong):
-        yield Fact("wrong-gradient", "The values are right, and the gradient is not.")
+        return [Fact("wrong-gradient", "The values are right, and the gradient is not.")], []
+    return [], []
 
 
 def _gradients(seen: Any, expected: Any) -> Iterator[tuple[Any, Mapping[str, Any]]]:
