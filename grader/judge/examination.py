@@ -293,6 +293,7 @@ class Judge:
         checks = self._fixed_checks(lesson)
         ends = {result.id: (result.function, result.outcome) for result in results}
         told = [check for check in checks.checks if not check.is_run]
+        passed = {each.function for each in results} - {each.function for each in results if not each.passed}
         found: list[WrongLine | None] = []
         with suppress(LearnerError, WorkerError, SyntaxError, RecursionError):
             if (subject := loaded.load_watched()) is None:
@@ -303,7 +304,7 @@ class Judge:
                 failed = [check for check in told if ends[f"{lesson.name}.{check.name}"] in bad]
                 asked = [checks.transcript(check).submission for check in failed]
                 reference = self._watched_reference(lesson)
-                found.append(find_wrong_line(function, module, reference, asked, submission.source))
+                found.append(find_wrong_line(function, module, reference, asked, submission.source, passed))
         loaded.drop_output()
         return [line for line in found if line is not None]
 

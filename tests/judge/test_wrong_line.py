@@ -458,6 +458,29 @@ def sample_token(probs, u):
 """
 
 
+GELU_FOR_SILU = """import math
+import torch
+
+
+def gelu(x, approximate="none"):
+    if approximate == "tanh":
+        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x.pow(3))))
+    return x * 0.5 * (1 + torch.erf(x / 2**0.5))
+
+
+def swiglu(x, w_gate, w_up, w_down):
+    g = gelu(x @ w_gate.T)
+    return (g * (x @ w_up.T)) @ w_down.T
+"""
+
+
+def test_no_line_of_a_function_that_passed_is_blamed_where_another_one_calls_it(launcher: Launcher) -> None:
+    """The call is: GELU is right, and here it is not what is asked for."""
+    (line,) = judge_source(launcher, "activations", GELU_FOR_SILU).lines
+
+    assert (line.function, line.line) == ("swiglu", 12)
+
+
 def test_what_is_right_in_another_order_is_not_blamed(launcher: Launcher) -> None:
     """Cut after the softmax, the rest has to sum to 1 again: the softmax is no line where right ends."""
     result = judge_source(launcher, "sampling", CUT_AFTER_SOFTMAX)

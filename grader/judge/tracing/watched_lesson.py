@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -131,13 +131,19 @@ def watch_calls(
 
 
 def find_wrong_line(
-    function: str, module: WatchedModule, reference: WatchedReference, asked: Sequence[Sequence[Exchange]], source: str
+    function: str,
+    module: WatchedModule,
+    reference: WatchedReference,
+    asked: Sequence[Sequence[Exchange]],
+    source: str,
+    passed: Collection[str] = (),
 ) -> WrongLine | None:
     """Return the line where right ends, on a call that is answered wrongly; None where that is not certain.
 
     Args:
         asked: What the checks ask that failed, recorded on the reference.
         source: That of the submission.
+        passed: Functions of the lesson that passed all checks: where one is called is told, and no line of it.
     """
     checks = sorted(asked, key=_has_single)
     for exchanges in checks[:MAX_CHECKS]:
@@ -148,6 +154,8 @@ def find_wrong_line(
             if found and found.expected and is_number(found.expected.value):
                 found = _with_meaning(found, call, module, reference, checks, source)
                 finder.is_uncertain = True
+            if found and call.trace.steps[found.index].place.function in passed:
+                found, finder.is_uncertain = finder.outside(found), True
             if found or finder.is_uncertain:
                 return describe(function, found, call.trace, source, right) if found else None
             break

@@ -104,6 +104,11 @@ class LineFinder:
                 return None
         return WrongStep(index, expected, found, self._last_right(index), which, len(passes))
 
+    def outside(self, found: WrongStep) -> WrongStep | None:
+        """Return the call of the function of its own in which a step is; None if that is the one that was asked."""
+        index = self._call_of(found.index)
+        return None if index is None else WrongStep(index, None, None, None)
+
     def _first_doubtful(self, index: int) -> int | None:
         """Return the first step not known to be right of which one was made, else that one; None if that is unknown."""
         if self._is_of_a_layer(index):
