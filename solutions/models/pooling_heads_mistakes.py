@@ -103,6 +103,7 @@ mistake("po-off-by-one", "The place behind the last token is read: n tokens stan
 mistake("po-off-by-one", coding="an error where nothing is padded", last="mask.sum(dim=1)")
 mistake("po-last-but-one", "The token before the last one is read.", "The last of n tokens stands at n − 1.",
         last="(mask.sum(dim=1) - 2).clamp(min=0)")
+mistake("po-last-but-one", coding="never below place 0", last="(mask.sum(dim=1) - 2).clamp(min=0)")
 mistake("po-last-of-longest", "Every text is read where the longest one ends.", "Count each text by itself: "
         "`mask.sum(dim=1)`.", last="mask.sum(dim=1).max() - 1")
 mistake("po-first-row-for-all", "Every text is read where the first one ends.", "Use row b of the mask for text b.",
@@ -123,10 +124,10 @@ right("the tokens end where the next is none", version="h[mask & ~F.pad(mask, (0
 # --- SequenceClassifier
 mistake, right = text.mistake, text.alternative
 for known in (mean, last):
-    text.include(known, alone=True, without=("po-detached", "po-in-place", "po-axis", "po-all-pairs",
+    text.include(known, alone=True, without=("po-sum", "po-detached", "po-in-place", "po-axis", "po-all-pairs",
                                              "po-empty-row (replaced)", "po-plain-mean", "po-no-keepdim",
                                              "po-first-row-for-all"))
-text.include(mean, only=("po-plain-mean",))
+text.include(mean, only=("po-plain-mean", "po-sum"))
 text.include(mean, alone=True, only=("po-no-keepdim", "po-first-row-for-all"))
 mistake("po-max-of-padding", "The maximum runs over the padding as well.", "Fill padding with −∞ first: "
         "`h.masked_fill(~mask.unsqueeze(-1), -inf)`.", hide="h")
@@ -212,6 +213,9 @@ mistake("po-softmax-in-head", "You return probabilities, and not "
         "logits.", LOGITS, token_logits="self.head(h).softmax(-1)")
 mistake("po-softmax-in-head", "You return logarithms of probabilities, and not logits.", LOGITS, coding="logarithms",
         token_logits="self.head(h).log_softmax(-1)")
+mistake("po-tanh", "There is a tanh behind the head.", LOGITS, token_logits="torch.tanh(self.head(h))")
+mistake("po-tanh", "There is a tanh in front of the head.", "Score `h` as it is.", coding="in front",
+        token_logits="self.head(torch.tanh(h))")
 mistake("po-best-class", "The number of the best class is returned, and not the scores.", "Return the logits, (B, T, "
         "C).",
         token_logits="self.head(h).argmax(-1)")

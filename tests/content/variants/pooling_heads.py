@@ -2,6 +2,9 @@
 
 # fmt: off
 WRONG = {
+    "TokenClassifier": [
+        ("po-tanh", {"result": "value.tanh()"}),
+    ],
     "SequenceClassifier": [
         ("po-last-for-cls", {"by_cls": "h[:, h.size(1) - 1]"}),
         ("po-max-of-sizes", {"by_max": "(h * mask.unsqueeze(-1)).abs().amax(dim=1)"}),
