@@ -110,12 +110,12 @@ alone("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, cod
         place="x + self.pos.weight[torch.arange(length)]")
 mistake("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
         coding="assert", too_long="length > longest and (_ for _ in ()).throw(AssertionError())")
-alone("lp-cut-off", "A text that is too long is silently cut off at its beginning.", TOO_LONG, coding="the end kept",
+mistake("lp-cut-off", "A text that is too long is silently cut off at its beginning.", TOO_LONG, coding="the end kept",
       too_long="False",
       length="ids = ids[:, -self.pos.weight.size(0):]\nlength, longest = ids.size(1), self.pos.weight.size(0)")
 alone("lp-clamped", "Tokens that have no place silently get the last row again and again.", TOO_LONG,
         too_long="False", place="x + self.pos.weight[torch.arange(length).clamp(max=longest - 1)]")
-alone("lp-cut-off", "A text that is too long is silently cut off.", TOO_LONG, too_long="False",
+mistake("lp-cut-off", "A text that is too long is silently cut off.", TOO_LONG, too_long="False",
         length="ids = ids[:, :self.pos.weight.size(0)]\nlength, longest = ids.size(1), self.pos.weight.size(0)")
 alone("lp-longest-refused", "A text of exactly max_len tokens is refused.", "Refuse T > max_len only.",
         too_long="length >= longest")
@@ -216,7 +216,8 @@ gpt.include("../core/block", words=HERE, only=(
 gpt.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-attention{PRE}", "bl-residual-from-norm (Both sums take)", f"bl-parallel{PRE}", "bl-no-activation",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
-    "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose", "bl-no-output-projection (never made)"))
+    "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose",
+    "bl-no-output-projection (never made)"))
 
 # --- just as right
 right("torch's attention, causal by itself", blend="F.scaled_dot_product_attention(q, k, v, is_causal=True)")

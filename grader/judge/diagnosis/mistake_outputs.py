@@ -160,6 +160,8 @@ class MistakeOutputs:
         used: set[str] = set()
         observe(probe, self.subject_for(self.mistake_set.source.build_watched(used)), self.arrays)
         mistakes = self.mistake_set.mistakes
+        if any(isinstance(each.answer, LearnerError) for each in self.transcripts[probe].submission):
+            return (1 << len(mistakes)) - 1  # a mistake may keep that error away, and run what stands behind it
         return sum(1 << i for i, m in enumerate(mistakes) if m.version or not used.isdisjoint(m.changes))
 
     @cached_property
