@@ -59,7 +59,8 @@ class ModuleHost:
         operation = str(request["operation"])
         forbidden: list[str] = []
         try:
-            is_watched = operation in LEARNERS and self.forbids
+            # what is asked ahead can trace nothing: what it calls is called when it is asked
+            is_watched = self.forbids and (operation == "call" or (operation in LEARNERS and not self.record))
             watching = (self.record or watch(self.forbids, forbidden)) if is_watched else nullcontext()
             with refuse_graph(self.forbids, forbidden), watching:
                 reply: Reply = getattr(self, f"do_{operation}")(request)
