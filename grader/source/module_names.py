@@ -284,10 +284,11 @@ class ModuleNames:
         match node:
             case ast.Call(args=[]):
                 found = bool(self.stars) and name in ALL_NAMES  # a library's functions are among one's own
-            case ast.Call(args=[thing, *_] as given) if name in LOOKUPS and not any(map(text_of, given[:2])):
+            case ast.Call(args=[thing, *_] as given) if name in LOOKUPS:
                 if isinstance(node.func, ast.Attribute) and len(given) == 1:  # x.__getattribute__(n)
                     thing = node.func.value
-                found = self._is_not_own(thing, node)
+                is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
+                found = is_unread or any(map(self._is_assembled, given[:2]))
             case ast.Call(args=[thing, *_] as given) if name in LISTS | WRAPPING:
                 found = self._is_not_own(thing, node) if name in LISTS else any(map(self._path, given))
             case ast.Attribute(attr="__dict__", value=thing):

@@ -80,6 +80,9 @@ HIDDEN = {
     "the interpreter in other hands": "import sys\nfound = vars(sys)\n",
     "the interpreter through another module": "import threading\nfound = threading._sys\nfound = threading.sys\n",
     "a name put together": "f = getattr(object, '__sub' + 'classes__')\n",
+    "a name put together, of its own object": "class K:\n    def f(self):\n"
+    "        return getattr(self, '__cla' + 'ss__')\nK().f()\n",
+    "the same, of a text": "f = getattr('x', '__cla' + 'ss__')\n",
     "a name put together before": "N = ''.join(['__sub', 'classes__'])\nf = getattr(object, N)\n",
     "a key put together": "import torch\nf = vars(torch)['soft' + 'max']\n",
     "a decorator": "import torch\n@torch._dynamo.disable\ndef h():\n    pass\n",
