@@ -31,7 +31,7 @@ def find_users(
     notes = []
     if odd:
         notes.append(f"Another user than in the name stands in the text beside {_join(odd)}.")
-    if not titles and (possible := set.intersection(*map(_possible_titles, beginnings))):
+    if not titles and beginnings and (possible := set.intersection(*map(_possible_titles, beginnings))):
         titles = {max(possible, key=len)}
         notes.append(f"Taken for the assignment's title, with which all names begin: {shorten(*titles)}.")
     users = {one: {one.removeprefix(f"{title}_") for title in titles} - {one, ""} for one in beginnings}

@@ -154,6 +154,13 @@ def test_users_of_blackboard_may_have_a_dash_below(folder, beginnings, texts, us
     assert len(said) == len(notes) and all(map(str.__contains__, said, notes)), said
 
 
+def test_a_download_without_a_name_of_blackboard_is_told(folder):
+    """Where no name is one of Blackboard's there is no title to look for, and it is said how such names look."""
+    write(folder, {"notes.txt": ""})
+    with pytest.raises(SubmissionError, match="none of the 1 names here is as Blackboard names them"):
+        discover(folder, names=NamePattern.parse("blackboard"), attempts="all")
+
+
 @pytest.mark.parametrize("text, expected", [
     ("2026-11-20-10-00-00", "2026-11-20T10:00"), ("20261120T100000", "2026-11-20T10:00"), ("2026.11.20", "2026-11-20"),
     ("2026_11_20 at 10:00", None), ("Nov 20, 2026 1000 AM", "2026-11-20T10:00"),
