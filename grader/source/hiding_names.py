@@ -30,8 +30,7 @@ HIDING_NAMES = frozenset({
     "_start_new_thread", "start_joinable_thread", "_start_joinable_thread", "on_generate_code", "breakpointhook",
     "__breakpointhook__", "__annotations__", "__prepare__", "__package__", "__path__", "__del__",
     "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
-    "__reduce_ex__",
-    "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
+    "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
@@ -135,7 +134,7 @@ def hiding_place(path: str, places: Collection[str] = HIDING_PLACES) -> str:
     return ""
 
 
-@lru_cache(maxsize=4096)  # the same few dozen names stand in every answer
+@lru_cache(maxsize=512)  # the same few dozen names stand in every answer; one may be as long as a source
 def used_place(path: str) -> str:
     """Return as much of a dotted name that code uses as names a hiding place, or all if nobody knows, or ""."""
     own = _path_of_its_own(path)

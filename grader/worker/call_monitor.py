@@ -50,8 +50,9 @@ def _words(name: str) -> str:
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[None]:
-    """Return a context in which calling one of *forbids* raises ForbiddenCall and is appended to *seen*."""
+@contextmanager
+def watch(forbids: tuple[str, ...], seen: list[str]) -> Iterator[None]:
+    """Within this context, raise ForbiddenCall where one of *forbids* is called, and append it to *seen*."""
 
     def refuse(name: str) -> None:
         entry = matches(name, forbids)
@@ -59,11 +60,6 @@ def watch(forbids: tuple[str, ...], seen: list[str]) -> AbstractContextManager[N
             seen.append(entry)
             raise ForbiddenCall(entry)
 
-    return _profile(refuse)
-
-
-@contextmanager
-def _profile(refuse: Callable[[str], None]) -> Iterator[None]:
     def profile(frame: FrameType, event: str, called: Any) -> None:
         if event == "c_call":
             refuse(called.__name__)

@@ -99,12 +99,8 @@ class ModuleHost:
         if request.get("elsewhere"):
             return _call_on_fake_device(target, call, args, kwargs)
         if grad is None:
-            value = call(*args, **kwargs)
-            return (
-                {"value": value, "after": map_leaves([args, kwargs], _plain_data)}
-                if request.get("after")
-                else {"value": value}
-            )
+            reply = {"value": call(*args, **kwargs)}
+            return reply | {"after": map_leaves([args, kwargs], _plain_data)} if request.get("after") else reply
         return _call_for_gradients(target, call, args, kwargs, grad)
 
     def do_watch(self, request: Request) -> Reply:
