@@ -312,6 +312,16 @@ def test_a_mistake_must_be_rejected_on_every_seed(copy):
     assert re.match(rf"{MISTAKES}:\d+: ma-luck passes every check on seed [\d, ]+ of 8", passed)
 
 
+def test_an_alternative_must_pass_on_every_seed(copy):
+    """One that is wrong with some inputs only is named, though others that change other lines are run with it."""
+    row = 'right("now and then", take_x="x if int(1e4 * abs(x.sum())) % 19 else x + 1.0")\n'
+    old = 'right("differences'
+    said = problems_with(copy, MISTAKES, old, row + old, seeds=8)
+
+    assert len(said) == 1
+    assert re.match(rf"{MISTAKES}:\d+: .*alternative “now and then” is rejected on seed [2-8]", said[0]), said
+
+
 @pytest.mark.parametrize("path, old, new", [
     ("solutions/basics/moving_average.py", "import numpy as np", "import numpy as np\nnp.no_such_thing"),
     ("solutions/basics/moving_average.py", "windows.mean(axis=1)", "windows mean"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -113,19 +115,43 @@ class Proof:
             why = f"{bad.id} {bad.outcome}: {_first_line(bad.message)}" if bad else in_worker.state
             self.report.add(f"The reference does not pass in a worker: {why}", self.lesson.solution_path)
 
-    def _prove_right(self, right: Alternative, mistake_set: MistakeSet) -> bool:
-        """Return True if a right version passes on every seed every check that the reference passes."""
+    def _prove_alternatives(self, mistake_set: MistakeSet) -> None:
+        """Run each right version alone on the first seed; on the others those together that change different steps."""
+        first, *others = self.on_seed
+        good = [each for each in mistake_set.alternatives if self._prove_right(each, mistake_set, [first])]
+        count = 0
+        for group in _groups(good):
+            changes = dict(ChainMap(*(dict(each.changes) for each in group)))
+            together = Alternative("", changes, group[0].version)
+            if len(group) > 1 and self._find_failure(together, mistake_set, others) is None:
+                count += len(group)
+            else:  # which of them it is
+                count += sum(self._prove_right(each, mistake_set, others) for each in group)
+        before, total = self.report.alternatives
+        self.report.alternatives = before + count, total + len(mistake_set.alternatives)
+
+    def _prove_right(self, right: Alternative, mistake_set: MistakeSet, seeds: Sequence[int]) -> bool:
+        """Return True if a right version passes on these seeds every check that the reference passes."""
+        found = self._find_failure(right, mistake_set, seeds)
+        if found is not None:
+            seed, outcome = found
+            what = f"{mistake_set.function}, alternative “{right.name}” is rejected on seed {seed}"
+            namespace = self._with(mistake_set, right.changes, right.version)
+            place = self.lesson.mistakes_path, right.line
+            self._add_failure(what, namespace, outcome.check, outcome.kind, place)
+        return found is None and not self.unsound
+
+    def _find_failure(
+        self, right: Alternative, mistake_set: MistakeSet, seeds: Sequence[int]
+    ) -> tuple[int, Outcome] | None:
+        """Return the first check that a right version fails, and the reference passes, with its seed."""
         namespace = self._with(mistake_set, right.changes, right.version)
-        for seed in self.on_seed:
+        for seed in seeds:
             unreached = self._reached(mistake_set, seed).unreached(right.changes, right.version)
-            known = Known(unreached - self.unsound)
-            for outcome in self._run(namespace, seed, known=known):
+            for outcome in self._run(namespace, seed, known=Known(unreached - self.unsound)):
                 if outcome.kind != "passed" and outcome.check.name not in self.unsound:
-                    what = f"{mistake_set.function}, alternative “{right.name}” is rejected on seed {seed}"
-                    place = self.lesson.mistakes_path, right.line
-                    self._add_failure(what, namespace, outcome.check, outcome.kind, place)
-                    return False
-        return not self.unsound
+                    return seed, outcome
+        return None
 
     def _add_failure(
         self,
@@ -173,9 +199,7 @@ class Proof:
         self.report.matrix[function] = {}
         for mistake in mistake_set.mistakes:
             self._prove_mistake(diagnostician, mistake)
-        for alternative in mistake_set.alternatives:
-            good = self._prove_right(alternative, mistake_set)
-            self.report.alternatives = _add_to(self.report.alternatives, good)
+        self._prove_alternatives(mistake_set)
 
     def _prove_questions(self, diagnostician: Diagnostician) -> bool:
         """Return True if the reference answers every probe and example of a mistake set without an error."""
@@ -255,10 +279,12 @@ class Proof:
         return self._reached_steps[key]
 
     def _is_rejected(self, namespace: Mapping[str, Any], seed: int, caught: Sequence[str], may_draw: bool) -> bool:
-        """Return True if a check fails a wrong version: those that `caught` it on the first seed are asked first."""
+        """Return True if a check fails a wrong version: first are asked those that `caught` it, the shortest first."""
         if seed == min(self.on_seed):
             return bool(caught)
+        asked = self.on_seed[seed].transcripts
         likely = [check for check in self.checks if check.name in caught]
+        likely.sort(key=lambda check: len(asked[check.name].submission) if check.name in asked else inf)
         return any(
             outcome.kind not in NOT_FAILED
             for checks in (likely, None)
@@ -317,6 +343,24 @@ def _error_on(probe: Probe, subject: LocalModule, arrays: str) -> Exception | No
     finally:
         subject.release()
     return None
+
+
+def _groups(alternatives: Sequence[Alternative]) -> list[list[Alternative]]:
+    """Return alternatives in groups whose changes may be made together: none of a step that another changes."""
+    groups: list[list[Alternative]] = []
+    for each in alternatives:
+        together = (
+            group
+            for group in groups
+            if not (each.version or group[0].version)
+            and all(each.changes.keys().isdisjoint(other.changes) for other in group)
+        )
+        found = next(together, None)
+        if found is None:
+            groups.append([each])
+        else:
+            found.append(each)
+    return groups
 
 
 def _margin(diagnostician: Diagnostician, mistake: Mistake) -> float:
