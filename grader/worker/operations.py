@@ -18,7 +18,7 @@ from grader.worker.arrays import make_slice, map_leaves
 from grader.worker.call_monitor import CallBlocker, CallRecord, ForbiddenCall, refuse_graph, watch
 from grader.worker.models import factories, fake_device
 from grader.worker.models.still import without_dropout
-from grader.worker.models.weights import load_state, without_drawing
+from grader.worker.models.weights import load_state, set_mode, without_drawing
 from grader.worker.watched_source import HOOK
 from grader.worker.wire import Array, Handle
 
@@ -166,7 +166,7 @@ class ModuleHost:
 
     def do_mode(self, request: Request) -> Reply:
         """Put an object into training or evaluation mode."""
-        self.objects[request["handle"]].train(request["training"])
+        set_mode(self.objects[request["handle"]], request["training"])
         return {}
 
     def do_events(self, request: Request) -> Reply:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from grader.worker.models.weights import copy_module, load_state, without_drawing
+from grader.worker.models.weights import copy_module, load_state, set_mode, without_drawing
 
 
 class Everything(nn.Module):
@@ -111,6 +111,40 @@ def test_nothing_is_drawn_only_where_that_is_said():
     assert all(not parameter.any() for parameter in layers.parameters())
     assert torch.equal(torch.get_rng_state(), before)
     assert nn.Linear(2, 2).weight.any()
+
+
+class Steady(nn.Linear):
+    """Stays in training mode, and so do its parts."""
+
+    def train(self, mode=True):
+        return super().train(True)
+
+
+class Counting(nn.Module):
+    """Counts how often its mode is set, which is a property."""
+
+    def __init__(self) -> None:
+        self.__dict__["set"] = 0
+        super().__init__()
+        self.inner = nn.Dropout()
+
+    training = property(lambda self: self.set % 2 == 0, lambda self, mode: self.__dict__.update(set=self.set + 1))
+
+
+def made_steady() -> nn.Module:
+    module: Any = nn.Dropout()
+    module.train = lambda mode=True: module
+    return module
+
+
+@pytest.mark.parametrize("make", [Everything, lambda: Steady(2, 2), Counting, made_steady])
+def test_the_mode_is_set_as_torch_sets_it(make):
+    """In each part, whatever a part's own `train` or `training` does."""
+    mine, theirs = nn.Sequential(make(), nn.ReLU()), nn.Sequential(make(), nn.ReLU())
+    for mode in (False, True, False):
+        set_mode(mine, mode)
+        theirs.train(mode)
+        assert [part.training for part in mine.modules()] == [part.training for part in theirs.modules()]
 
 
 def test_a_copy_of_a_module_shares_nothing():

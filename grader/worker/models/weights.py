@@ -1,4 +1,4 @@
-"""Give modules their weights by name, and draw none that would only be replaced.
+"""Give modules their weights by name and their mode, and draw no weight that would only be replaced.
 
 A check builds its model anew, with weights of its own: hundreds in a batch, so what torch does for each counts.
 """
@@ -72,6 +72,27 @@ def _loads_plainly(kind: Any) -> bool:
 
     names = ("load_state_dict", "_load_from_state_dict", "set_extra_state", "get_extra_state")
     return issubclass(kind, nn.Module) and all(getattr(kind, name) is getattr(nn.Module, name) for name in names)
+
+
+def set_mode(module: Any, training: bool) -> None:
+    """Put a module and its parts into training or evaluation mode, as `train` does where nobody has replaced it."""
+    kind: Any = type(module)
+    if not _has_plain_mode(kind) or "train" in vars(module):
+        module.train(training)
+        return
+    vars(module)["training"] = training
+    for part in module._modules.values():
+        if part is not None:
+            set_mode(part, training)
+
+
+@cache
+def _has_plain_mode(kind: Any) -> bool:
+    from torch import nn
+
+    names = ("train", "children", "named_children", "__setattr__")
+    plain = issubclass(kind, nn.Module) and all(getattr(kind, name) is getattr(nn.Module, name) for name in names)
+    return plain and not hasattr(kind, "training")  # which may be a property
 
 
 @contextmanager
