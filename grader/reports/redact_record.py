@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from grader.model import CheckResult, LessonResult, Named, Suggestion
 from grader.record import Record
+from grader.reports.shown_detail import detail_of
 
 # The mistakes that the engine names, whose sentences may quote the submission, and what is said in their place. All
 # other mistakes are the course's, with fixed sentences.
@@ -47,13 +48,6 @@ INSTEAD = {
     "unreadable-file": "The file of `{function}` cannot be read.",
 }
 NOT_LOADED = "Your file could not be loaded."
-# Where an input or a parameter is named, by a name of the course's: the first one alone, for a submission could choose
-# which of many they are.
-MORE = "(, `| and | \\(and more\\))?"
-INPUT_NAMED = {
-    "no-gradient": (re.compile(f"No gradient reaches `([\\w.]+)`{MORE}"), "No gradient reaches {what}."),
-    "no-influence": (re.compile(f"^`\\w+`: `([\\w.]+)`{MORE}"), "{what} has no influence."),
-}
 OUTCOME_OF = {"exception": "raised", "timeout": "timed-out", "forbidden-call": "forbidden", "crashed": "crashed"}
 LINE_SHOWN = "the line shown"
 NO_LINE = "Run the file yourself: Python says on which line it stops."  # for advice on a line that is not shown
@@ -139,17 +133,10 @@ def _says(mistake: Named, checks: Sequence[CheckResult]) -> str:
         return mistake.says
     if not mistake.function:  # the file as a whole: every check says why
         return next((check.message for check in checks if check.message), NOT_LOADED)
-    says = _naming_input(mistake) or INSTEAD[mistake.id].format(function=mistake.function)
+    says = detail_of(mistake) or INSTEAD[mistake.id].format(function=mistake.function)
     ended = OUTCOME_OF.get(mistake.id)
     details = [check.message for check in checks if check.function == mistake.function and check.outcome == ended]
     return f"{says} {details[0]}".strip() if details else says
-
-
-def _naming_input(mistake: Named) -> str:
-    pattern, says = INPUT_NAMED.get(mistake.id, (None, ""))
-    found = pattern.search(mistake.says) if pattern else None
-    what = f"`{found[1]}`{' (and more)' if found[2] else ''}" if found else ""
-    return f"`{mistake.function}`: {says.format(what=what)}" if what else ""
 
 
 def _weaknesses(mistakes: Sequence[Named], checks: Sequence[CheckResult]) -> list[str]:

@@ -413,6 +413,28 @@ def test_an_input_is_named_by_the_courses_name_and_which_more_there_are_is_not_t
     assert _says(Named(id, "f", once, ""), ()) == once
 
 
+@pytest.mark.parametrize(
+    ("says", "shown"),
+    [
+        ("It returns a tuple of 4 (a float32 tensor of shape (4153,), ...); return a list of 4.", "a tuple"),
+        ("It returned a float64 numpy array of shape (4153,); expected a tensor.", "a float64 numpy array"),
+        ("Wrong dtype: torch.int64, expected torch.bool.", "the dtype int64"),
+    ],
+)
+def test_a_wrong_form_is_named_by_its_container_or_dtype_and_nothing_inside_is_told(says, shown):
+    """A tuple in a list's place is called a tuple; a record that is redacted again says the same."""
+    once = _says(Named("wrong-format", "f", f"`f`: {says}", ""), ())
+
+    assert once == f"`f` gives back {shown}: its docstring's Returns asks for something else."
+    assert _says(Named("wrong-format", "f", once, ""), ()) == once
+
+
+@pytest.mark.parametrize("says", ["It returned an object of type a4153; expected a list.", "Wrong shape: (4153, 1)."])
+def test_a_wrong_form_that_a_submission_can_choose_freely_is_not_told(says):
+    """The name of a type or a shape could be a message."""
+    assert _says(Named("wrong-format", "f", f"`f`: {says}", ""), ()) == INSTEAD["wrong-format"].format(function="f")
+
+
 def test_every_mistake_that_the_engine_names_is_known_here():
     """The ids that the judge gives to mistakes of no course are all replaced when a record is concealed."""
     named = set()
