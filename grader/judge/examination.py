@@ -340,7 +340,8 @@ class Judge:
         diagnosis = diagnostician.diagnose(subject, loaded.known.observations)
         if draws:
             still = diagnostician.diagnose(MendingModule(subject, self.answers.load(lesson).twin()))
-            diagnosis.named = [*(diagnosis.named or [name_randomness(function)]), *still.named]
+            drawn = [mistake for mistake in diagnosis.named if mistake not in still.named]  # gone without dropout
+            diagnosis.named = [*(drawn or [name_randomness(function)]), *still.named]
         if self.kept:
             self.kept.write(lesson, diagnostician.outputs)
         examples = diagnostician.mistake_set.examples
