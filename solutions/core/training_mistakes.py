@@ -282,7 +282,7 @@ for coding, says, clip, number in (
     *((f"by value {value:g}", f"each to ±{value:g}: another direction.", "value", value) for value in (0.5, 1, 5)),
 ):
     only = ("how gradients move", "who moves the parameters") if coding == "to some norm" else ()
-    mistake("tr-clipped", f"You clip the gradients, {says}", AS_IT_IS, coding=coding, only=only, alone=not only,
+    mistake("tr-clipped", f"You clip the gradients, {says}", AS_IT_IS, coding=coding, only=only, alone=bool(coding),
             pull=f"loss.backward()\ntorch.nn.utils.clip_grad_{clip}_(model.parameters(), {number})")
 
 # --- the optimizer
@@ -415,9 +415,9 @@ train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `mode
 mistake("tr-loss-tensor-kept", "You return the loss as a tensor. With its graph still attached it keeps everything of "
         "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
 alone("tr-loss-tensor-kept", "You return the loss as a numpy array.", coding="numpy", give="loss.detach().numpy()")
-alone("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, whose "
-      "gradient was used.", "Return the loss on which you called `backward`.",
-      give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
+mistake("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, "
+        "whose gradient was used.", "Return the loss on which you called `backward`.",
+        give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
 
 # --- the loop of train
 mistake, alone, right = train.mistake, train.alone, train.alternative

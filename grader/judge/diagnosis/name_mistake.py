@@ -141,8 +141,17 @@ class Diagnostician:
             if most == 1:
                 found = [combination for combination in found if self._raises_alike(combination, seen)]
             if found:
-                return _common(found)
+                is_partial = size == 1 < most and all(mistake.only for (mistake,) in found)
+                return (is_partial and self._explain_beside(_common(found), matcher)) or _common(found)
         return []
+
+    def _explain_beside(self, known: Sequence[Mistake], matcher: MistakeMatcher) -> list[Mistake]:
+        """Return two mistakes that answer every probe as was seen, where few probes have recognised one of them."""
+        ids = {mistake.id for mistake in known}
+        pairs = [(each, self.outputs.members(each)) for each in self.outputs.sets(2)]
+        fits = [pair for each, pair in pairs if ids & {one.id for one in pair} and matcher.fits(each)]
+        found = [pair for pair in fits if self._is_confirmed(pair, matcher.seen)]
+        return _common(found) if found else []
 
     def _explain_asides(self, matcher: MistakeMatcher) -> list[Mistake]:
         """Return for each probe aside that is answered wrong the mistake that it recognises, if it is certain."""
