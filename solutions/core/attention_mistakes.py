@@ -154,7 +154,7 @@ for coding, size, width in (
     ("size(2)", "q.size(2), which is T with heads", "q.size(2)"),
 ):
     mistake("at-scale-wrong-axis", f"You divide by the square root of {size}; what grows with the sum in q·k is d_k.",
-            ROOT, coding=coding, alone=coding not in ("T", "size(1)"), scale=f"scores / {width} ** 0.5")
+            ROOT, coding=coding, alone=coding not in ("T", "S", "size(1)"), scale=f"scores / {width} ** 0.5")
 for coding, number in (("8", "8, which is √d_k only where d_k = 64"), ("2", "2, which is √d_k only where d_k = 4"),
                        ("512**0.5", "√512, the width of one famous model, whatever the width of q is")):
     mistake("at-scale-constant", f"You divide by {number}.", "Read d_k off the input: `q.size(-1) ** 0.5`.",

@@ -21,6 +21,7 @@ swiglu.example(torch.stack([X[:2], X[2:]]), W, 2 * W, W.T)
 # fmt: off
 mistake, right = gelu.mistake, gelu.alternative
 HALF = "0.5 * (1 + bent)"
+TANH = "The tanh form is x · ½(1 + tanh(√(2/π) · (x + 0.044715 x³)))."
 EXACT = "The exact form is x · Φ(x) = x · ½(1 + erf(x/√2))."
 mistake("ge-tanh-for-exact", "You always give the tanh form, which is up to 5e-4 off: the exact one is asked for where "
         "`approximate` is \"none\".", EXACT, form="True")
@@ -32,8 +33,9 @@ for id, name, share in (("ge-sigmoid", "x·σ(1.702x), another approximation of 
                         ("ge-silu", "x·σ(x), which is SiLU", "torch.sigmoid(x)"),
                         ("ge-relu", "ReLU: all or nothing", "(x > 0).to(x.dtype)")):
     mistake(id, f"You compute {name}.", EXACT, share=share)
-mistake("ge-sigmoid", "You compute x·σ(1.702x), another approximation of GELU, for the exact form.", EXACT,
-        coding="exact form", share=f"torch.sigmoid(1.702 * x) if approximate == 'none' else {HALF}")
+    for form, told, right_form in (("none", "exact", EXACT), ("tanh", "tanh", TANH)):
+        mistake(id, f"In the {told} form you compute {name}.", right_form, coding=f"{told} form",
+                share=f"{share} if approximate == '{form}' else {HALF}")
 mistake("ge-leaky-relu", "You compute a leaky ReLU.", EXACT, share="torch.where(x > 0, 1.0, 0.01).to(x.dtype)")
 mistake("ge-erf-scale", "The argument of erf is x and not x/√2: the bend is too sharp.", "Divide x by √2.",
         erf="torch.erf(x)")
@@ -104,6 +106,8 @@ mistake("sg-bent-behind", "The result is bent once more, behind w_down.", "Retur
         "end",
         down="F.silu(hidden @ w_down.T)")
 mistake("sg-softmaxed", "The gate is a softmax over the features.", "Use SiLU: z · σ(z).", open="gate.softmax(-1)")
+mistake("sg-narrowed-apart", "Each factor goes through w_down by itself, and the two results are multiplied.",
+        "Multiply them while they are d_ff wide; w_down comes last.", down="(opened @ w_down.T) * (up @ w_down.T)")
 swiglu.common("sg", "detached", "float32")
 mistake("sg-in-place", "You change the caller's tensor.", "Make a new one.", down="x.copy_(hidden @ w_down.T)")
 

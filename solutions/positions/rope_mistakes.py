@@ -33,10 +33,9 @@ def nine_decimals(subject, rand):
     return bool((found - torch.view_as_real(turned).flatten(-2)).abs().max() < 1e-9)
 
 
-def table(theta, way):
-    """Cosines and sines of all features: those of a pair side by side ("repeat"), or in two halves ("halves")."""
-    theta = theta.repeat_interleave(2, dim=-1) if way == "repeat" else torch.cat((theta, theta), dim=-1)
-    return theta.cos(), theta.sin()
+def table(wave, way):
+    """Cosines or sines of all features: those of a pair side by side ("repeat"), or in two halves ("halves")."""
+    return wave.repeat_interleave(2, dim=-1) if way == "repeat" else torch.cat((wave, wave), dim=-1)
 
 
 def neighbours(x):
@@ -58,7 +57,7 @@ def waves(positions, x, base):
 
 def turned(way, turn):
     """All features at once, with a table of one layout and a quarter turn of another."""
-    return f"x * table(angles, '{way}')[0] + {turn}(x) * table(angles, '{way}')[1]"
+    return f"x * table(cos, '{way}') + {turn}(x) * table(sin, '{way}')"
 
 
 # fmt: off
