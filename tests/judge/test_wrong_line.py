@@ -41,6 +41,7 @@ def split_heads(x, num_heads):
     return torch.stack(heads, dim=1)
 """
 ANSWERS = ROOT / "tests/content/answers"
+ALIKE = ROOT / "tests/content/variants/files"
 
 
 def test_the_line_is_named_with_its_evidence(launcher: Launcher) -> None:
@@ -93,6 +94,7 @@ def test_a_line_that_is_right_as_far_as_it_goes_is_not_called_wrong(launcher: La
         in line.says
     )
     assert "what follows needs the reference's `scores` after its step `scale`, which is 0." in line.says
+    assert line.gist == "`scaled_dot_product_attention`: line 5 is where something is missing."
 
 
 def test_lines_are_counted_as_python_counts_them(launcher: Launcher) -> None:
@@ -174,7 +176,6 @@ def apply_rope(x, positions, base=10000.0):
     [
         ("causal_mask", MASK_OF_NUMBERS),
         ("causal_mask", MASK_OF_NUMPY),
-        ("layer_norm", WITHOUT_EPS),
         ("rope", POSITIONS_ON_THE_HEADS),
     ],
 )
@@ -184,6 +185,23 @@ def test_no_line_is_told_that_gives_what_is_returned_and_right_or_only_an_argume
     """Right values of another kind, or on a harmless input, end nowhere; nor does right end at an argument."""
     result = judge_source(launcher, lesson, source)
     assert result.score < 10 and result.lines == ()
+
+
+def test_a_call_that_is_off_by_little_is_no_evidence_where_another_one_is_off_by_more(launcher: Launcher) -> None:
+    """eps hardly shows on usual tokens, and on tiny ones it tells the line; the tanh form of GELU tells none."""
+    (line,) = judge_source(launcher, "layer_norm", WITHOUT_EPS).lines
+    always_pre_with_tanh = (ALIKE / "block/wrong_only_pre_tanh.py").read_text(encoding="utf-8")
+
+    assert line.line == 6
+    assert all("gelu" not in each.says for each in judge_source(launcher, "block", always_pre_with_tanh).lines)
+
+
+def test_something_is_missing_only_where_the_reference_makes_more_of_it(launcher: Launcher) -> None:
+    """Keys in the place of values are wrong: nothing that is added to them makes them right."""
+    keys_as_values = (ALIKE / "multi_head/wrong_keys_as_values.py").read_text(encoding="utf-8")
+    (line,) = judge_source(launcher, "multi_head", keys_as_values).lines
+
+    assert "where it goes wrong: `F.linear(x, w_k)` is the reference's `k`; what follows needs" in line.says
 
 
 SINES_TWICE = """import torch

@@ -44,7 +44,7 @@ def describe(function: str, found: WrongStep, trace: Trace, source: str, right: 
     where = "is where something is missing" if said and _is_earlier_step(found) else "is where it goes wrong"
     quoted = said or words.quote(place) + "."
     parts.append(f"Line {place.line} {where}{which}" + (f": {quoted}" if quoted != f"{WITHOUT_QUOTE}." else "."))
-    gist = f"`{function}`: line {place.line} is where it goes wrong."
+    gist = f"`{function}`: line {place.line} {where}."
     return WrongLine(function, place.line, last_right, f"`{function}`: {' '.join(parts)}", gist)
 
 
@@ -74,11 +74,9 @@ def _pass_of(trace: Trace, index: int) -> str:
 
 
 def _is_earlier_step(found: WrongStep) -> bool:
-    """Return True where a line is right as far as it goes: it is what the reference has some steps before."""
+    """Return True where a line is right as far as it goes: the reference makes what belongs there of it."""
     match, expected = found.found, found.expected
-    return bool(
-        match and expected and match.relation == EQUAL and match.right.mark and match.right.index < expected.index
-    )
+    return bool(match and expected and match.relation == EQUAL and match.right.index in expected.made_of)
 
 
 class _Words:

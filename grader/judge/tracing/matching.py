@@ -21,7 +21,8 @@ class Right:
         mark: That of its line.
         is_conditional: It stands under an `if`.
         is_derived: It is a number that people make of the reference's.
-        given: The steps of the arguments of which it was made.
+        made_of: Its step, those of which it was made, those of which these were made, and so on.
+        given: Those of them that are arguments.
         passes: The values in each pass, of an expression that is evaluated several times.
     """
 
@@ -31,6 +32,7 @@ class Right:
     mark: str = ""
     is_conditional: bool = False
     is_derived: bool = False
+    made_of: frozenset[int] = frozenset()
     given: frozenset[int] = frozenset()
     passes: Sequence[Any] = ()
 

@@ -26,6 +26,7 @@ from grader.worker.wire import Opaque
 
 CALL_KEYS = ("target", "method", "attribute", "args", "kwargs")  # what says which call it is
 MAX_ARGUMENT_BYTES = 64 << 10
+NEAR = 2e-3  # is allowed where two forms of a formula are right
 MAX_CHECKS = 3  # that failed, on which the line is looked for
 MAX_VALUES = 120  # of the reference
 MAX_WATCHED = 32  # calls beside the one on which a number was found
@@ -64,6 +65,8 @@ class WatchedReference:
     def values(self, trace: Trace) -> list[Right]:
         """Return what the reference gave, the answer last."""
         found: list[Right] = []
+        last = len(trace.steps) - 1
+        all_made = frozenset(trace.ancestors(last)) if trace.steps else frozenset[int]()
         for index, step in enumerate(trace.steps):
             name = step.place.name if step.place.kind == "Name" else step.place.names[0] if step.place.names else ""
             mark = self.marks.get(step.number, "")
@@ -76,13 +79,15 @@ class WatchedReference:
             twin = next((i for i, right in enumerate(found) if same(right.value, step.value, 0.0)), None)
             passes = [trace.steps[other].value for other in trace.passes[step.number]]
             passes = passes if len(passes) > 1 and all(map(is_array, passes)) else []
-            given = frozenset(other for other in trace.ancestors(index) if trace.steps[other].given)
+            made_of = frozenset(trace.ancestors(index))
+            given = frozenset(other for other in made_of if trace.steps[other].given)
             right = Right(
                 step.value,
                 index,
                 name if name != RETURN else "",
                 mark,
                 step.place.is_conditional,
+                made_of=made_of,
                 given=given,
                 passes=passes,
             )
@@ -92,8 +97,8 @@ class WatchedReference:
                 found[twin] = right
         return [
             *found[: MAX_VALUES - 1],
-            *_numbers_made_of(found, len(trace.steps) - 1),
-            Right(trace.returned[0], len(trace.steps), "", ""),
+            *_numbers_made_of(found, last),
+            Right(trace.returned[0], last + 1, "", "", made_of=all_made),
         ]
 
 
@@ -146,20 +151,35 @@ def find_wrong_line(
         passed: Functions of the lesson that passed all checks: where one is called is told, and no line of it.
     """
     checks = sorted(asked, key=_has_single)
-    for exchanges in checks[:MAX_CHECKS]:
-        for call in _wrong_calls(module, reference, exchanges):
-            right = reference.values(call.right)
-            finder = LineFinder(module.subject, call.request, call.trace, right)
-            found = finder.find()
-            if found and found.expected and is_number(found.expected.value):
-                found = _with_meaning(found, call, module, reference, checks, source)
-                finder.is_uncertain = True
-            if found and call.trace.steps[found.index].place.function in passed:
-                found, finder.is_uncertain = finder.outside(found), True
-            if found or finder.is_uncertain:
-                return describe(function, found, call.trace, source, right) if found else None
-            break
+    for call in _first_wrong_calls(module, reference, checks):
+        right = reference.values(call.right)
+        finder = LineFinder(module.subject, call.request, call.trace, right)
+        found = finder.find()
+        if found and found.expected and is_number(found.expected.value):
+            found = _with_meaning(found, call, module, reference, checks, source)
+            finder.is_uncertain = True
+        if found and call.trace.steps[found.index].place.function in passed:
+            found, finder.is_uncertain = finder.outside(found), True
+        if found or finder.is_uncertain:
+            return describe(function, found, call.trace, source, right) if found else None
     return None
+
+
+def _first_wrong_calls(
+    module: WatchedModule, reference: WatchedReference, checks: Sequence[Sequence[Exchange]]
+) -> Iterator[WatchedCall]:
+    """Yield the first wrong call of each check; one that is off by little, which a check may allow, only if all are."""
+    near: list[WatchedCall] = []
+    is_any_far = False
+    for exchanges in checks[:MAX_CHECKS]:
+        call = next(_wrong_calls(module, reference, exchanges), None)
+        if call and call.trace.returned and same(call.trace.returned[0], call.answer, NEAR):
+            near.append(call)
+        elif call:
+            is_any_far = True
+            yield call
+    if not is_any_far:
+        yield from near
 
 
 def _wrong_calls(
