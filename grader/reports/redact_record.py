@@ -79,7 +79,7 @@ def _redact_lesson(lesson: LessonResult) -> LessonResult:
         checks=checks,
         mistakes=mistakes,
         lines=lines,
-        weaknesses=() if lesson.passed else (*_weaknesses(mistakes, checks), *(line.says for line in lines)),
+        weaknesses=() if lesson.passed else (*_weaknesses(lesson, mistakes, checks), *(line.says for line in lines)),
         suggestions=_suggestions(lesson.suggestions, mistakes),
     )
 
@@ -139,13 +139,25 @@ def _says(mistake: Named, checks: Sequence[CheckResult]) -> str:
     return f"{says} {details[0]}".strip() if details else says
 
 
-def _weaknesses(mistakes: Sequence[Named], checks: Sequence[CheckResult]) -> list[str]:
-    """List each mistake; and of a function without a named one, the first check that did not pass."""
+def _weaknesses(lesson: LessonResult, mistakes: Sequence[Named], checks: Sequence[CheckResult]) -> list[str]:
+    """List each mistake; and of a function without a named one, the first check that did not pass.
+
+    Of one that only calls a function whose mistake is named, nothing is said: no more than in the full record.
+    """
     said = list(dict.fromkeys(mistake.says for mistake in mistakes))
     named = {mistake.function for mistake in mistakes}
     for check in checks:
         if check.outcome in ("passed", "skipped", "grader-error") or named & {"", check.function}:
             continue
         named.add(check.function)
+        if mistakes and not _is_spoken_of(check.function, lesson):
+            continue
         said.append(f"{check.says} — {check.message}" if check.message else check.says)
     return said
+
+
+def _is_spoken_of(function: str, lesson: LessonResult) -> bool:
+    """Return True if the weaknesses say something of a function, other than a line."""
+    begins = (f"`{function}`", *(check.says for check in lesson.checks if check.function == function))
+    lines = {line.says for line in lesson.lines}
+    return any(text.startswith(begins) for text in lesson.weaknesses if text not in lines)

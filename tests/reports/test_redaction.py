@@ -388,6 +388,24 @@ def test_the_courses_own_mistakes_keep_their_words(launcher):
     assert [check["earned"] for check in lesson["checks"]] == [check["earned"] for check in before["checks"]]
 
 
+def test_of_a_function_that_calls_a_wrong_one_no_more_is_said_than_in_the_full_record(launcher):
+    """One mistake of two functions is said once, without a check that fails for the same reason; so it is twice."""
+    source = (
+        "import torch\n\n\ndef padding_mask(lengths, max_len):\n"
+        "    return (torch.arange(max_len) <= lengths[:, None])[:, None, None]\n\n\n"
+        "def causal_padding_mask(lengths, max_len):\n"
+        "    return padding_mask(lengths, max_len) & torch.ones(max_len, max_len).bool().tril()\n"
+    )
+    before = Record.from_json(record_of(judge_source(launcher, "padding_mask", source)))
+    lesson = redact(before).lessons["padding_mask"]
+    failed = {check.function for check in lesson.checks if check.outcome == "failed"}
+
+    assert failed == {"padding_mask", "causal_padding_mask"}
+    assert lesson.weaknesses[:1] == tuple(mistake.says for mistake in lesson.mistakes)
+    assert lesson.weaknesses[1:] == tuple(line.says for line in lesson.lines)
+    assert redact(redact(before)) == redact(before)
+
+
 def test_concealing_twice_changes_nothing(course, tiny_launcher):
     """A concealed record is as concealed as it gets."""
     source = f"{HEAD}def moving_average(x, window):\n    raise ValueError(x)\n"
