@@ -269,7 +269,7 @@ for name, bend in {
     "x · ½(1 + erf(x)), where Φ has erf(x / √2)": "hidden * 0.5 * (1 + torch.erf(hidden))",
 }.items():
     mistake("bl-wrong-activation", f"Your activation is not GELU: it is {name}.", "Use `torch.nn.functional.gelu`.",
-            coding=name, alone=name != "ReLU", bend=bend)
+            coding=name, alone=name not in ("ReLU", "SiLU (Swish)"), bend=bend)
 alone("bl-activation-last", "The activation comes after the second linear layer: between the two there is none.",
       GELU_BETWEEN, bend="hidden", narrow="F.gelu(self.w2(hidden))")
 alone("bl-tied", "Both layers of the network use the weights of `w1` (the second transposed); `w2.weight` is never "

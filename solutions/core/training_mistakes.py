@@ -274,9 +274,7 @@ alone("tr-ascent", "The loss is right, but its gradient has the wrong sign, so e
 AS_IT_IS = "Take out `clip_grad_norm_` (or `clip_grad_value_`): it was not asked for."
 LESS = "large gradients move the parameters too little."
 for coding, says, clip, number in (
-    ("", f"to norm 1: {LESS}", "norm", 1.0),
-    ("to 5", f"to norm 5: {LESS}", "norm", 5.0),
-    ("to 10", f"to norm 10: {LESS}", "norm", 10.0),
+    *((f"to {norm}" if norm > 1 else "", f"to norm {norm}: {LESS}", "norm", norm) for norm in (1, 5, 10)),
     ("to some norm", f"which was not asked for: {LESS}", "norm", 2.0),
     ("to a small norm", "to a small norm: all of them move the parameters too little.", "norm", 0.25),
     *((f"by value {value:g}", f"each to ±{value:g}: another direction.", "value", value) for value in (0.5, 1, 5)),
@@ -415,6 +413,7 @@ train.alone("tr-no-train-after-eval", "`model.train()` is called once, and `mode
 mistake("tr-loss-tensor-kept", "You return the loss as a tensor. With its graph still attached it keeps everything of "
         "its step alive, and memory grows with every batch.", "Return `loss.item()`, a Python float.", give="loss")
 alone("tr-loss-tensor-kept", "You return the loss as a numpy array.", coding="numpy", give="loss.detach().numpy()")
+mistake("tr-perplexity", "You return exp(loss), the perplexity.", "Return the loss.", give="loss.exp().item()")
 mistake("tr-loss-after-step", "The loss that you return is measured after the step; return the one from before it, "
         "whose gradient was used.", "Return the loss on which you called `backward`.",
         give="with torch.no_grad():\n    return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()")
@@ -436,6 +435,8 @@ mistake("tr-first-batch-only", "Every step is taken on the first batch; the othe
         # to look at `batches[0]` is an error of one kind or another where there is none, and with a generator
         only=("train_losses", "train_parameters", "train_in_order", "train_to_the_end"),
         batches="[batches[0]] * len(batches)")
+mistake("tr-last-batch-skipped", "The last batch is left out.", "Go through `batches` to its end.", alone=True,
+        batches="list(batches)[:-1]")
 HELD = {"clear": "pass", "move": "pass"}
 for id, says, suggests, changes in (
     ("tr-shuffled", "The batches are taken in another order than they come in.", "Go through `batches` as it is: no "
@@ -487,9 +488,8 @@ right("model.forward", forward="model.forward(inputs)")
 right("train() when needed", enter="None if model.training else model.train()")
 right("model.zero_grad", clear="model.zero_grad()")
 right("gradients filled with 0", clear="model.zero_grad(set_to_none=False)")
-right("float", give="float(loss.detach())")
-right("loss.detach().item()", give="loss.detach().item()")
-right("loss.tolist()", give="loss.tolist()")
+for give in ("float(loss.detach())", "loss.detach().item()", "loss.tolist()"):
+    right(give, give=give)
 right("a look in eval mode", move="""optimizer.step()
 model.eval()
 with torch.no_grad():

@@ -68,6 +68,8 @@ mistake("ge-constant", "The factor of the tanh form is √(π/2) and not √(2/�
         coding="root of π/2", tanh="torch.tanh(math.sqrt(math.pi / 2) * cubic)")
 mistake("ge-constant", "The factor of the tanh form is 2/π, without its root.", "It is √(2/π) = 0.7979.",
         coding="no root", tanh="torch.tanh(2 / math.pi * cubic)")
+mistake("ge-constant", "The factor √(2/π) of the tanh form is missing.", "It is √(2/π) = 0.7979.", coding="no factor",
+        tanh="torch.tanh(cubic)")
 mistake("ge-constant", "In the tanh form x is squared, where it is to be cubed.", "Write 0.044715 · x³.",
         coding="square", cubic="x + 0.044715 * x**2")
 mistake("ge-constant", "In the tanh form the cubic term is missing.", "Write x + 0.044715 · x³.",
@@ -85,7 +87,7 @@ right("factored out", cubic="x * (1 + 0.044715 * x * x)", times="x / 2 * (1 + be
 # --- swiglu
 mistake, right = swiglu.mistake, swiglu.alternative
 mistake("sg-gate-on-up", "The activation is on the other factor: x W_up is bent, and x W_gate is not.",
-        "Bend what w_gate gives: silu(x W_gateᵀ) ∘ x W_upᵀ.", open="gate", hidden="gate * (up * torch.sigmoid(up))")
+        "Bend what w_gate gives: silu(x W_gateᵀ) ∘ x W_upᵀ.", gate="x @ w_up.T", up="x @ w_gate.T")
 mistake("sg-no-activation", "Neither factor is bent.", "Put SiLU on x W_gateᵀ.", open="gate")
 mistake("sg-both-bent", "Both factors are bent.", "Put SiLU on x W_gateᵀ alone.",
         hidden="opened * (up * torch.sigmoid(up))")
@@ -93,6 +95,8 @@ mistake("sg-added", "The two are added.", "Multiply them entry by entry.", hidde
 mistake("sg-gelu-gate", "The gate is GELU: that is GEGLU.", "Use SiLU: z · σ(z).", open="F.gelu(gate)")
 mistake("sg-sigmoid-gate", "The gate is the sigmoid itself: that is GLU.", "Use SiLU: z · σ(z).",
         open="torch.sigmoid(gate)")
+mistake("sg-squared-gate", "The gate is z · silu(z) = z² · σ(z): SiLU has the factor z already.", "Use SiLU: z · σ(z).",
+        open="gate * F.silu(gate)")
 mistake("sg-relu-gate", "The gate is ReLU: that is ReGLU.", "Use SiLU: z · σ(z).", open="gate.relu()")
 mistake("sg-no-gate", "w_up is not used: this is a network without a gate.", "Multiply with x W_upᵀ.", hidden="opened")
 mistake("sg-no-up", "w_gate is used for both factors.", "The second is x W_upᵀ.", up="gate")

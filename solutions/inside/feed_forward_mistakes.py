@@ -93,6 +93,9 @@ mistake("ff-other-names", "The layers have other names.", "Call them `w1` and `w
         version=OtherNames)
 mistake("ff-bias-twice", "The bias of w2 is added once more: `self.w2` adds it already.", "Return `self.w2(...)`.",
         narrow="self.w2(hidden) + self.w2.bias")
+for name, step, product in (("w1", "widen", "x @ self.w1.weight.T"), ("w2", "narrow", "hidden @ self.w2.weight.T")):
+    mistake("ff-bias-unused", f"The bias of {name} is not added.", f"Call `self.{name}(...)`, which adds it.",
+            coding=name, **{step: product})
 mistake("ff-wide-out", "The result stays at the width d_ff: w2 is not used.", "Return `self.w2(...)`.", narrow="hidden")
 mistake("ff-w1-twice", "The weight of w1, turned round, is used in the place of w2.", "Use `self.w2`.",
         narrow="hidden @ self.w1.weight + self.w2.bias")
@@ -106,7 +109,9 @@ mistake("ff-mixes-positions", "Tokens are mixed: each gets the mean of the hidde
 mistake("ff-residual-inside", "x is added to the result: the sum belongs to the block.", "Return what `w2` gives.",
         narrow="x + self.w2(hidden)")
 mistake("ff-norm-inside", "x is normed first: the norm belongs to the block.", "Take x as it is.",
-        take_x="F.layer_norm(x, x.shape[-1:])")
+        widen="self.w1(F.layer_norm(x, x.shape[-1:]))")
+mistake("ff-norm-inside", "x is normed first, and that is what is added: both belong to the block.", "Take x as it is.",
+        coding="and added", take_x="F.layer_norm(x, x.shape[-1:])", narrow="x + self.w2(hidden)")
 mistake("ff-norm-inside", "The hidden layer is normed.", "Bend it and no more.", coding="hidden",
         bend="F.gelu(F.layer_norm(hidden, hidden.shape[-1:]))")
 mistake("ff-softmaxed", "A softmax runs over the hidden layer.", "Bend it with GELU.",

@@ -49,6 +49,8 @@ mistake("rs-subtracted", "What a branch gives is taken off.", "Add it.", pre_sum
         post_sum="here - branch(here)")
 mistake("rs-doubled", "The stream is added twice: it doubles with each branch.", "Add it once: here + branch(...).",
         pre_sum="here + here + branch(read)", post_sum="here + here + branch(here)")
+mistake("rs-doubled", "What a branch gives is added twice.", "Add it once: here + branch(...).", coding="the branch",
+        pre_sum="here + 2 * branch(read)", post_sum="here + 2 * branch(here)")
 
 # --- the norm
 mistake("bl-other-placement", "`norm_first` is taken the wrong way round.", "True is pre-LN, False is post-LN.",
@@ -62,6 +64,9 @@ mistake("rs-norm-twice", "In pre-LN the sum is normed as well: every norm is use
         "and leave the sum as it is.", pre_sum="norm(here + branch(read))")
 mistake("rs-norm-twice", "In post-LN what the branch reads is normed as well.", "Norm the sum alone.",
         coding="post-LN", post_sum="here + branch(norm(here))")
+mistake("rs-final-norm", "In pre-LN the end of the stream is normed once more: that norm belongs to the model.",
+        "Leave the last sum as it is.",
+        give="[*stream[:-1], norms[-1](stream[-1])] if norm_first and len(norms) else stream")
 mistake("bl-missing-norm", "In pre-LN a branch reads the stream without its norm.", "Norm what it reads.",
         coding="pre", pre_norm="here")
 mistake("bl-missing-norm", "In post-LN the sum is not normed.", "Norm it: `norm(x + branch(x))`.", coding="post",

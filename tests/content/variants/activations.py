@@ -10,9 +10,11 @@ WRONG = {
         ("ge-no-one", {"share": "bent / 2 if approximate != 'tanh' else (1 + bent) / 2"}),
         ("ge-no-one", {"share": "bent / 2 if approximate == 'tanh' else (1 + bent) / 2"}),
         ("ge-sigmoid", {"times": "x * share if approximate == 'none' else x / (1 + torch.exp(-1.702 * x))"}),
+        ("ge-constant", {"tanh": "((2 * cubic).exp() - 1) / ((2 * cubic).exp() + 1)"}),
         ("ge-silu", {"times": "x * share if approximate == 'tanh' else x / (1 + torch.exp(-x))"}),
     ],
     "swiglu": [
+        ("sg-squared-gate", {"open": "gate.square() / (1 + torch.exp(-gate))"}),
         ("sg-narrowed-apart", {"down": "(opened @ w_down.T).mul(x @ w_up.T @ w_down.T)"}),
         ("sg-bent-behind", {"result": "value * torch.sigmoid(value)"}),
     ],
