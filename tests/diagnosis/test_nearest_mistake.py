@@ -128,3 +128,20 @@ def test_what_raises_an_error_everywhere_is_compared_with_no_pair(monkeypatch):
 
     assert diagnostician.diagnose(diagnostician.outputs.subject_for(raises)).named == []
     assert not [mistakes for mistakes in asked if mistakes.bit_count() > 1]
+
+
+def test_beside_a_mistake_it_is_said_that_arguments_are_changed(launcher):
+    """The maximum of the whole tensor is taken off in place: the mistake has its name, and the change is told."""
+    source = """
+import torch
+
+def softmax(x, dim=-1):
+    with torch.no_grad():
+        x.sub_(x.max())
+    e = torch.exp(x)
+    return e / e.sum(dim=dim, keepdim=True)
+"""
+    (found,) = judge_source(launcher, "softmax", source).mistakes
+
+    assert found.id == "sm-global-max"
+    assert found.says.endswith("(Besides, the arguments are changed.)")

@@ -20,7 +20,7 @@ from grader.judge.diagnosis.mistake_outputs import (
     observe,
 )
 from grader.judge.diagnosis.mistake_set import Mistake, MistakeSet, Probe
-from grader.judge.diagnosis.nearest_mistake import find_absent, find_nearest
+from grader.judge.diagnosis.nearest_mistake import changes_arguments, find_absent, find_nearest
 from grader.judge.diagnosis.output_format import reformat
 from grader.judge.diagnosis.structural_facts import find_facts, sizes_in
 from grader.judge.processes.remote_module import CallableModule
@@ -121,7 +121,10 @@ class Diagnostician:
         if absent:
             there = "it is right" if len(absent) == len(mistakes) else "that is right"
         where = nearest[0].where
-        return self._name(mistakes, f" ({where[0].upper()}{where[1:]} {there}.)", absent[-1:])
+        but = f" ({where[0].upper()}{where[1:]} {there}.)"
+        if not absent and changes_arguments(matcher, nearest[0]):
+            but = " (Besides, the arguments are changed.)"
+        return self._name(mistakes, but, absent[-1:])
 
     def explain(self, matcher: MistakeMatcher, *, asides: bool = True) -> list[Mistake]:
         """Return the mistakes that together answer exactly as was seen.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from grader.judge.diagnosis.mistake_outputs import MistakeMatcher, agree
 from grader.judge.diagnosis.mistake_set import Mistake, Probe
+from grader.judge.values.compare import same
 
 MAX_TOGETHER = 2  # mistakes at once: of three some fit almost anything
 
@@ -61,6 +62,23 @@ def find_absent(matcher: MistakeMatcher, nearest: Nearest) -> tuple[Mistake, ...
         if all(_is_either(matcher, number, whole, left) for number in numbers):
             return outputs.members(whole & ~left)
     return ()
+
+
+def changes_arguments(matcher: MistakeMatcher, nearest: Nearest) -> bool:
+    """Return True if all that is not explained is that arguments are changed, which the reference leaves alone."""
+    return all(_changes_arguments(matcher, nearest.number, probe) for probe in nearest.misfits)
+
+
+def _changes_arguments(matcher: MistakeMatcher, mistakes: int, probe: Probe) -> bool:
+    outputs, number = matcher.outputs, matcher.outputs.probes.index(probe)
+    calls = [each for each in outputs.transcripts[probe].submission if each.operation == "call"]
+    seen, answer = matcher.seen[probe.name], outputs.answer(number, mistakes & outputs.reached[number])
+    right = outputs.reference(probe)
+    if len(calls) != 1 or not all(isinstance(each, dict) and "after" in each for each in (seen, answer, right)):
+        return False
+    before = [calls[0].content["args"], calls[0].content["kwargs"]]
+    is_left_alone = all(same(each["after"], before, 0.0) for each in (answer, right))
+    return is_left_alone and same(seen["value"], answer["value"], probe.atol) and not same(seen["after"], before, 0.0)
 
 
 def _is_either(matcher: MistakeMatcher, number: int, whole: int, left: int) -> bool:
