@@ -65,6 +65,8 @@ mistake("sm-overflow", f"{OVERFLOW} Replacing NaN by 0 hides that: such weights 
         give="torch.nan_to_num(powers / total)")
 mistake("sm-global-max", "You subtract the maximum of the whole tensor: a slice far below it underflows to 0/0.",
         "Subtract each slice's own maximum: `x.amax(dim=dim, keepdim=True)`.", shift="x - x.max()")
+mistake("sm-shift-absolute", "You subtract the largest absolute value: a slice of low scores underflows to 0/0.",
+        "Subtract the maximum: then its own power is 1.", shift="x - x.abs().amax(dim, keepdim=True)")
 for what, shift in (("mean", "x.mean(dim, keepdim=True)"), ("minimum", "x.amin(dim, keepdim=True)")):
     mistake("sm-shift-min-or-mean", f"You subtract the {what}: entries far above it still overflow.",
             "Subtract the maximum: only then is every exponent at most 0.", coding=what, shift=f"x - {shift}")
@@ -100,12 +102,10 @@ for coding, give in (("", "torch.sigmoid(x) / torch.sigmoid(x).sum(dim, keepdim=
                      (" by normalize", "F.normalize(torch.sigmoid(x), p=1.0, dim=dim)")):
     alone("sm-sigmoid", "You divide sigmoids by their sum, not exponentials: all large scores get the same weight.",
           "Use `torch.exp` in place of the sigmoid.", coding=f"divided by the sum{coding}", give=give)
-for coding, correction, eps in (
-    ("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, with eps", 1, 1e-8), ("n, with eps", 0, 1e-8),
-):
+for coding, less, eps in (("n - 1", 1, 0.0), ("n", 0, 0.0), ("n - 1, with eps", 1, 1e-8), ("n, with eps", 0, 1e-8)):
     alone("sm-z-scores", "You divide the scores by their standard deviation: how far apart they are no longer counts.",
           "Subtract the maximum, and divide by nothing before `exp`.", coding=coding,
-          shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={correction}) + {eps})")
+          shift=f"(x - x.mean(dim, keepdim=True)) / (x.std(dim, keepdim=True, correction={less}) + {eps})")
 for decimals in (4, 3, 2):
     alone("sm-rounded", f"Your weights are rounded to {decimals} decimals: rounding has no gradient, and slices no "
           "longer sum to 1.", "Take the rounding out; print with `torch.set_printoptions(precision=4)` instead.",

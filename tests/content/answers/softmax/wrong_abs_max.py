@@ -1,4 +1,4 @@
-# wrong: ?
+# wrong: sm-shift-absolute
 import torch
 
 
