@@ -24,7 +24,7 @@ from grader.course.load_course import load
 from grader.model import Lesson
 
 ROUNDS = 5  # each measures everything, one after the other: a machine is not as fast in every minute
-LIMITS = {"seven lessons of the core": 1 / 20, "all other exercises": 1 / 8}  # of the processor time of one pytest
+LIMITS = {"seven lessons of the core": 1 / 14, "all other exercises": 1 / 8}  # of the processor time of one pytest
 
 
 @dataclass(frozen=True)
