@@ -156,12 +156,19 @@ def assert_repeatable(function: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def assert_gradients_match(
-    function: Any, reference: Any, *args: Any, wrt: Sequence[int], weights: Any, atol: float = ATOL, **kwargs: Any
+    function: Any,
+    reference: Any,
+    *args: Any,
+    wrt: Sequence[int | Sequence[int]],
+    weights: Any,
+    atol: float = ATOL,
+    **kwargs: Any,
 ) -> None:
     """Fail unless the gradients of sum(weights * value) equal the reference's.
 
     Args:
-        wrt: The indices of the arguments to differentiate by; parameters of an object are always taken.
+        wrt: The indices of the arguments to differentiate by, (3, 0) for the first entry of argument 3; parameters of
+            an object are always taken.
         weights: An array of the shape of the value.
     """
     actual = function.gradients(*args, wrt=wrt, weights=weights, **kwargs)

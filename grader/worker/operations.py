@@ -248,11 +248,13 @@ def _call_on_fake_device(target: Any, call: Any, args: Any, kwargs: Any) -> Repl
 def _call_for_gradients(target: Any, call: Any, args: Any, kwargs: Any, grad: dict[str, Any]) -> Reply:
     """Differentiate sum(weights * output) by the arguments at these positions and by a module's parameters.
 
-    A gradient is None where none arrives; `grads` is None if the output has no graph.
+    A position may be a list: the argument, and the places in it. A gradient is None where none arrives; `grads` is None
+    if the output has no graph.
     """
     import torch
 
-    leaves = {f"argument {index}": args[index].requires_grad_(True) for index in grad["wrt"]}
+    positions = [[each] if isinstance(each, int) else each for each in grad["wrt"]]
+    leaves = {_place_name(*each): reduce(getitem, each, args).requires_grad_(True) for each in positions}
     if isinstance(target, torch.nn.Module):
         leaves.update({name: p for name, p in target.named_parameters() if p.requires_grad})
     value = call(*args, **kwargs)
@@ -261,6 +263,10 @@ def _call_for_gradients(target: Any, call: Any, args: Any, kwargs: Any, grad: di
     total = (value * grad["weights"].to(value.dtype)).sum()
     grads = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
     return {"value": value.detach(), "grads": dict(zip(leaves, grads, strict=True)), "is_tensor": True}
+
+
+def _place_name(index: int, *places: int) -> str:
+    return f"argument {index}{''.join(f'[{place}]' for place in places)}"
 
 
 def describe_error(error: BaseException, files: frozenset[str]) -> Reply:

@@ -104,6 +104,8 @@ mistake("kv-in-place-alias", "You change the cache that you are given: whoever c
 mistake("kv-cache-detached", "The cache is cut off from autograd.", "Cache the keys and values as they are.",
         keys="torch.cat([cache[0], k.detach()], dim=-2)", values="torch.cat([cache[1], v.detach()], dim=-2)")
 mistake("kv-cache-detached", coding="in what is returned", give="out, (k.detach(), v.detach())")
+mistake("kv-cache-detached", coding="on its way in", suggests="Join its keys and values as they are.",
+        keys="torch.cat([cache[0].detach(), k], dim=-2)", values="torch.cat([cache[1].detach(), v], dim=-2)")
 mistake("kv-not-a-pair", "Three values are returned: keys and values stand behind the outputs, and not in a pair.",
         "Return two: `out, (k, v)`.", alone=True, give="out, k, v")
 

@@ -140,11 +140,11 @@ def test_large(submission, reference, rand):
 
 @pytest.mark.check(skill="gradients", points=0.5, needs="test_two", stage="in its gradient", **ATTENTION)
 def test_gradient(submission, reference, rand):
-    """Lets the right gradient through."""
+    """Lets the right gradient through, to what is in the cache as well."""
     q, k, v = drawn(rand, 3)
     cache = pair(reference.cached_attention(*drawn(rand, 2)))[1]
-    assert_gradients_match(submission.cached_attention, reference.cached_attention, q, k, v, cache, wrt=[0, 1, 2],
-                           weights=rand(B, H, 3, D_HEAD), item=0)  # fmt: skip
+    assert_gradients_match(submission.cached_attention, reference.cached_attention, q, k, v, cache,
+                           wrt=[0, 1, 2, (3, 0), (3, 1)], weights=rand(B, H, 3, D_HEAD), item=0)  # fmt: skip
 
 
 @pytest.mark.check(skill="gradients", points=0.5, needs="test_two", stage="in the gradient of what it caches",

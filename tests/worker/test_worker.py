@@ -94,6 +94,19 @@ def test_both_kinds_of_worker_answer_alike(any_launcher):
     assert torch.allclose(gradients["argument 0"], 2 * weights)
 
 
+def test_gradients_reach_what_is_inside_of_an_argument(any_launcher):
+    """An entry of a pair is a place of its own: what is cut off on the way has no gradient."""
+    worker = loaded(any_launcher, "def f(x, pair):\n    return x * pair[0] + pair[1].detach()\n")
+    subject = RemoteModule(worker, {"f": "function"})
+    x, scale, shift, weights = torch.randn(4, 3)
+
+    gradients = subject.f.gradients(x, (scale, shift), wrt=[0, (1, 0), (1, 1)], weights=weights)
+    worker.close()
+
+    assert torch.allclose(gradients["argument 0"], scale * weights)
+    assert torch.allclose(gradients["argument 1[0]"], x * weights) and gradients["argument 1[1]"] is None
+
+
 def test_a_worker_that_does_not_answer_is_killed(any_launcher):
     """After its deadline a call ends in WorkerTimeout, and the process is gone."""
     worker = loaded(

@@ -244,7 +244,7 @@ def _missing_gradients(outputs: MistakeOutputs, seen: Observations) -> tuple[lis
                 return [Fact("no-gradient", "No gradient reaches any input: your answer is cut off from autograd.")], []
             lost = [key for key, value in expected.items() if is_array(value) and _is_nothing(found.get(key), value)]
             if lost and len(lost) <= MAX_NAMED:
-                names = [_input_name(key, outputs.mistake_set.parameters) for key in lost]
+                names = list(dict.fromkeys(_input_name(key, outputs.mistake_set.parameters) for key in lost))
                 listed = ", ".join(f"`{name}`" for name in names)
                 says = f"No gradient reaches {listed}, though the right answer depends on it."
                 return [Fact("no-gradient", says)], names
@@ -273,7 +273,7 @@ def _is_nothing(found: Any, expected: Any) -> bool:
 
 
 def _input_name(key: str, parameters: Sequence[str]) -> str:
-    number = key.removeprefix("argument ")
+    number = key.removeprefix("argument ").split("[")[0]  # of an entry it is its argument that has a name
     return parameters[int(number)] if number.isdigit() and int(number) < len(parameters) else key
 
 

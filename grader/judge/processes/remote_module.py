@@ -132,18 +132,25 @@ class RemoteFunction:
         return Observed(reply["value"], list(after_args), dict(after_kwargs), reply.get("devices", ()))
 
     def gradients(
-        self, *args: Any, wrt: Sequence[int], weights: Any, item: int | Sequence[int] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        wrt: Sequence[int | Sequence[int]],
+        weights: Any,
+        item: int | Sequence[int] | None = None,
+        **kwargs: Any,
     ) -> dict[str, Any] | None:
         """Return the gradients of sum(weights * value), by "argument <index>" and by parameter name.
 
         A gradient is None where nothing reaches; the whole is None when the value has no graph. `item` is the place of
-        the value in a list that is returned, or the places on the way to it.
+        the value in a list that is returned, or the places on the way to it; so is what stands in `wrt`: (3, 0) is the
+        first entry of argument 3, and its name "argument 3[0]".
 
         Raises:
             TypeError: The value is no tensor.
         """
+        places = [each if isinstance(each, int) else list(each) for each in wrt]
         part = {} if item is None else {"item": item if isinstance(item, int) else list(item)}
-        reply = self._ask(args, kwargs, grad={"wrt": list(wrt), "weights": weights}, **part)
+        reply = self._ask(args, kwargs, grad={"wrt": places, "weights": weights}, **part)
         self._subject.last_value = reply["value"]
         if not reply["is_tensor"]:
             raise TypeError("only a tensor has gradients")

@@ -7,6 +7,7 @@ WRONG = {
     "cached_attention": [
         ("kv-cache-detached", {"give": "out, tuple(each.detach() for each in (k, v))"}),
         ("kv-cache-detached", {"give": "out, (k.data, v.data)"}),
+        ("kv-cache-detached", {"known": "cache is not None and (cache := [each.data for each in cache])"}),
         ("kv-chunk-hidden", {
             "mask": "torch.cat([visible[:, new:], torch.eye(new, dtype=torch.bool, device=q.device)], dim=1)"}),
         ("kv-self-hidden", {
