@@ -88,6 +88,12 @@ mistake("gn-up-to-max-len", "You stop when the text has max_len tokens.", "max_l
         "and no bound of the text.", repeat="range(min(max_new_tokens, max_len - ids.size(1)))")
 mistake("gn-stops-after-one", "You return after the first token: `return` stands inside the loop.",
         "Move it out of the loop.", repeat="range(min(max_new_tokens, 1))")
+for who, texts in (("all", "every text has"), ("any", "a text has")):
+    for token in ("0", "1", "2", "last.size(-1) - 1"):
+        mistake("gn-ends-early", f"You stop as soon as {texts} got a certain token, as if that ended a text.",
+                "Go round max_new_tokens times: here no token is special.", coding=f"{who}, {token}", alone=True,
+                append="ids = torch.cat([ids, token.unsqueeze(1)], dim=1)\n"
+                       f"if (token == {token}).{who}():\n    break")
 mistake("gn-last-fed-again", "After the last token the model runs once more, and nobody reads what it says.", MANY,
         leave="with torch.no_grad():\n    model(ids[:, -max_len:])\nmodel.train(was_training)")
 mistake("gn-runs-twice", "The model runs twice for each token.", "Run it once, and keep its logits.",

@@ -180,6 +180,12 @@ mistake("gn-prompt-dropped", "You return the new tokens alone.", "Return the tex
 MANY = "Go round max_new_tokens times."
 mistake("gn-one-too-many", "You write one token too many.", MANY, repeat="range(max_new_tokens + 1)")
 mistake("gn-one-too-few", "You write one token too few.", MANY, repeat="range(max_new_tokens - 1)")
+for who, texts in (("all", "every text has"), ("any", "a text has")):
+    for number in ("0", "1", "2", "last.size(-1) - 1"):
+        mistake("gn-ends-early", f"You stop as soon as {texts} got a certain token, as if that ended a text.",
+                "Go round max_new_tokens times: here no token is special.", coding=f"{who}, {number}", alone=True,
+                append="ids = torch.cat([ids, token], dim=1)\n"
+                       f"if (token == {number}).{who}():\n    break")
 mistake("gn-last-fed-again", "The model reads the last new token, too, and nobody reads what it says.", MANY,
         leave="with torch.no_grad():\n    model(unread, cache)\nmodel.train(was_training)")
 mistake("gn-train-mode", "The model runs in the mode in which it came: in train mode its dropout is on.",

@@ -5,6 +5,7 @@ can stand in for.
 """
 
 import pytest
+import torch
 
 from grader.api.checks import assert_matches, assert_shape, assert_unchanged, fail
 
@@ -115,6 +116,17 @@ def test_no_largest(submission, reference, rand):
         (1, 3, *rand.sizes(2, low=12)),
     ):
         compare(submission, reference, rand, batch, length, new, most)
+
+
+@pytest.mark.check(skill="generality", points=0.5, needs="test_shape", stage="where every text gets token {token}")
+@pytest.mark.parametrize("token", [0, 1, 2, V - 1])
+def test_no_end(submission, rand, token):
+    """Has no token that ends a text: it goes on, whatever was picked."""
+    drawn, ids = weights(rand), texts(rand, 2, 3)
+    drawn["mix"][:], drawn["shift"][:] = 0.0, 0.0
+    drawn["shift"][token] = 1.0
+    expected = torch.cat([ids, torch.full((2, 4), token)], dim=1)
+    assert_matches(written(submission, drawn, ids, 4, 9), expected)
 
 
 @pytest.mark.check(skill="generality", points=1, stage="with nothing to write")

@@ -245,6 +245,20 @@ def test_texts_no_largest(submission, reference, rand):
         compare_texts(submission, reference, rand, batch, length, new)
 
 
+@pytest.mark.check(
+    skill="generality", points=0.5, needs="test_text_shape", stage="where every text gets token {token}", **WRITING
+)
+@pytest.mark.parametrize("token", [0, 1, 2, V - 1])
+def test_no_end(submission, rand, token):
+    """Has no token that ends a text: it goes on, whatever was picked."""
+    *model, mix, shift = weights(rand)
+    mix[:], shift[:] = 0.0, 0.0
+    shift[token] = 1.0
+    ids = texts(rand, 2, 3)
+    expected = torch.cat([ids, torch.full((2, 4), token)], dim=1)
+    assert_matches(written(submission, [*model, mix, shift], ids, 4), expected)
+
+
 @pytest.mark.check(skill="generality", points=0.5, stage="with nothing to write", **WRITING)
 def test_nothing(submission, rand):
     """Gives the texts as they are where no token is asked for."""

@@ -1,5 +1,7 @@
 """Lines that people write in `generate` in place of the reference's, with the mistake that each makes."""
 
+import torch  # noqa: F401  lines below use it
+
 # fmt: off
 WRONG = {
     "generate": [
@@ -7,6 +9,8 @@ WRONG = {
         "-max_len:]"}),
         ("gn-crop-long", {"window": "ids[:, -(max_len + 1):]"}),
         ("gn-crop-long", {"window": "ids[:, max(0, ids.size(1) - max_len - 1):]"}),
+        ("gn-ends-early", {"pick": "token = pick(last)\nif not token.any():\n    "
+                                   "ids = torch.column_stack([ids, token])\n    break"}),
     ],
 }
 # fmt: on
