@@ -30,6 +30,7 @@ INSTEAD = {
     "no-gradient": "No gradient reaches an input of `{function}`.",
     "wrong-gradient": "The values of `{function}` are right, and the gradient is not.",
     "no-influence": "An input of `{function}` has no influence on its answer.",
+    "all-zero": "`{function}` gives 0 everywhere, where it should not.",
     "wrong-factor": "In `{function}` a constant factor is missing or too much.",
     "wrong-scale": "In `{function}` a factor of all values is wrong.",
     "wrong-weights": "`{function}` makes weights with another scale or sum.",

@@ -175,6 +175,11 @@ def test_a_factor_that_is_another_one_in_another_answer_is_called_no_constant():
         assert find_patterns(BASE * factor, BASE, SIZES, others)[0].kind == "wrong-factor"
 
 
+def test_zeros_everywhere_are_no_factor():
+    """Where every value is 0 nothing is scaled: that is told, and no constant is blamed."""
+    assert [tuple(fact) for fact in find_patterns(0 * BASE, BASE, SIZES)] == [("all-zero", "Every value is 0.")]
+
+
 def test_parts_that_are_exchanged_are_told():
     """Of a tuple with two parts exchanged the order is told; where one is wrong, or is there twice, none."""
     parts = [BASE, BASE + 1, BASE * 2]

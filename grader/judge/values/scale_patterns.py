@@ -44,12 +44,17 @@ def describe_number(a: float, e: float, sizes: Sizes) -> str:
 
 
 def describe_ratio(a: Any, e: Any, sizes: Sizes) -> str:
-    """Describe a factor between all values."""
+    """Describe a factor between all values, which is not 0."""
     ratio = ratio_of(a, e)
     if not ratio:
-        return "" if ratio is None else "Every value is 0."
+        return ""
     named = name_constant(ratio, sizes)
     return f"Every value is {ratio:.4g} times what is expected{named}: a constant factor is missing or too much."
+
+
+def describe_zeros(a: Any, e: Any) -> str:
+    """Tell if all values are 0, and should not be: no factor is missing, all is lost."""
+    return "Every value is 0." if ratio_of(a, e) == 0 else ""
 
 
 def describe_other_ratio(a: Any, e: Any, sizes: Sizes, others: Iterable[tuple[Any, Any]]) -> str:

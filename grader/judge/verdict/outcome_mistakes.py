@@ -24,6 +24,7 @@ ADVICE = {  # on what is regular in wrong answers, by its kind
     "no-gradient": "Look for `.detach()`, `.data`, `.item()`, `torch.no_grad()` or a new `torch.tensor` on its way.",
     "wrong-gradient": "Look for `.detach()`, `.data` or `torch.no_grad()`, and for what is changed in place later.",
     "no-influence": "Find where it should come in: it is not used, overwritten, or changes what goes unused.",
+    "all-zero": "Find the first line whose value is 0 everywhere: print each.",
     "wrong-factor": "Look for a constant that is missing, is there twice, or is another one.",
     "wrong-scale": "Print what all values are scaled by, for two inputs, and compare it with the formula.",
     "wrong-weights": "Look at the scale of the scores, and at the axis along which they are summed.",
