@@ -61,8 +61,8 @@ mistake("gn-softmax-batch", "The last softmax runs over the batch: the texts com
         give=LAST.format(0))
 mistake("gn-softmax-batch", "Both softmaxes run over the batch: the texts compete with each other.", coding="both",
         normalise="torch.softmax(scaled, dim=0)", give=LAST.format(0))
-mistake("gn-overflow", "You take exp of the logits as they are: exp(1000) is inf, all of exp(−1000) is 0, and the quotient "
-        "is NaN.", "Use `torch.softmax`, or subtract the largest logit of the row first: it cancels.",
+mistake("gn-overflow", "You take exp of the logits as they are: exp(1000) is inf, all of exp(−1000) is 0, and the "
+        "quotient is NaN.", "Use `torch.softmax`, or subtract the largest logit of the row first: it cancels.",
         normalise=share("scaled.exp()"))
 mistake("gn-no-softmax", "You return logits: they may be negative, and do not sum to 1.",
         "Take the softmax of what is kept.", give="scaled")
@@ -84,8 +84,8 @@ mistake("gn-topk-batch-threshold", "All rows get the bound of the first row.", c
         least="scaled.topk(count, dim=-1).values[0, -1]")
 mistake("gn-topk-batch-threshold", "You take the k largest of the whole batch: some rows keep nothing.",
         coding="of the whole batch", least="scaled.flatten().topk(count).values[-1]")
-mistake("gn-topk-batch-threshold", "You take the k largest of the whole batch, and the likeliest of each row: most rows keep "
-        "fewer than k tokens.", coding="of the whole batch, and one each",
+mistake("gn-topk-batch-threshold", "You take the k largest of the whole batch, and the likeliest of each row: most "
+        "rows keep fewer than k tokens.", coding="of the whole batch, and one each",
         count="min(top_k, scaled.numel())",
         least="scaled.flatten().topk(count).values[-1].minimum(scaled.amax(dim=-1, keepdim=True))")
 mistake("gn-topk-ignored", "`top_k` is not used.", TOP_K, asked_k="False")

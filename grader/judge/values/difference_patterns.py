@@ -76,11 +76,8 @@ def find_patterns(
         pairs = [pair for other in others if (pair := first_array_pair(*other)) is not None]
         if varying := describe_other_ratio(a, e, sizes or {}, pairs):
             return [Fact("wrong-scale", varying)]
-        detectors = [
-            ("", _nans),
-            ("all-zero", describe_zeros),
-            *((kind, partial(each, sizes=sizes or {})) for kind, each in scales),
-        ]
+        detectors = [("", _nans), ("all-zero", describe_zeros)]
+        detectors += [(kind, partial(each, sizes=sizes or {})) for kind, each in scales]
         detectors += [("wrong-factor", _sign)]
     shifted = [] if a.dtype.kind == "b" else [("wrong-order", _row_shift)]
     detectors += [("wrong-order", _axes), ("wrong-order", _order), *shifted, ("", _rows)]

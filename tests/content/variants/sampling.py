@@ -8,8 +8,9 @@ WRONG = {
         ("gn-topp-not-unsorted", {"restore": "probs.masked_fill(ranked.cumsum(-1) - ranked >= top_p, 0.0)"}),
         ("gn-topp-not-unsorted", {
             "restore": "probs.masked_fill(torch.gather(ranked.cumsum(-1) - ranked >= top_p, 1, order), 0.0)"}),
-        ("gn-overflow", {"scale": "(logits / temperature).exp()", "asked_k": "top_k is not None and top_k < len(scaled[0])",
-                         "cut": "scaled.where(scaled >= least, 0)", "normalise": "scaled / scaled.sum(1, keepdim=True)"}),
+        ("gn-overflow", {
+            "scale": "(logits / temperature).exp()", "asked_k": "top_k is not None and top_k < logits.size(1)",
+            "cut": "scaled.where(scaled >= least, 0)", "normalise": "scaled / scaled.sum(1, keepdim=True)"}),
         ("gn-topk-batch-threshold", {
             "cut": "scaled.where((scaled >= scaled.flatten().sort().values[-min(top_k, scaled.numel())])"
                    " | (scaled == scaled.amax(1, keepdim=True)), -torch.inf)"}),
