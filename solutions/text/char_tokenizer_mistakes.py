@@ -155,6 +155,8 @@ mistake("tok-off-by-one", "The ids begin at 1.", "Begin at 0: `enumerate(alphabe
         number="{char: id + 1 for id, char in numbered}", back='["", *alphabet]')
 mistake("tok-off-by-one", coding="dict", number="{char: id + 1 for id, char in numbered}",
         back="dict(enumerate(alphabet, 1))")
+mistake("tok-off-by-one", coding="one less", number="{char: id + 1 for id, char in numbered}",
+        look="[self.char_of[id - 1] for id in ids]")
 mistake("tok-off-by-one", "`encode` gives ids from 1 on, `decode` takes them from 0 on.",
         "Begin at 0 in both: `enumerate(alphabet)`.", coding="encode only",
         number="{char: id + 1 for id, char in numbered}")
@@ -187,6 +189,10 @@ for number in ("-1", "self.vocab_size"):
 mistake("tok-unknown-skipped", "An unknown character is left out silently.", "Let it raise KeyError: take out the "
         "`if`.",
         encode="[self.id_of[char] for char in s if char in self.id_of]")
+mistake("tok-grows", "`encode` gives an unknown character a new id: the tokenizer changes, and a model has no row for "
+        "it.", "Let it raise KeyError: the alphabet is that of the constructor's text.",
+        encode="for char in s:\n    if char not in self.id_of:\n        self.id_of[char] = len(self.char_of)\n"
+               "        self.char_of.append(char)\nreturn [self.id_of[char] for char in s]")
 mistake("tok-other-error", "An unknown character raises ValueError, as `index` does.",
         "Look it up in a dict, or raise KeyError yourself.", encode="[self.char_of.index(char) for char in s]")
 for dtype in ("None", "torch.long"):  # an empty one has float32 where nothing is said

@@ -91,7 +91,9 @@ mistake("emb-first-row-for-all", "All texts of a batch get the vectors of the fi
         "Index with all ids: `self.weight[ids]`.",
         look="self.weight[ids[0]].expand(*ids.shape, -1) if ids.dim() > 1 else self.weight[ids]")
 mistake("emb-flattened", "The shape of the ids is lost: texts of a batch are put one behind the other.",
-        "Index with `ids` as they are: (B, T) gives (B, T, D).", look="self.weight[ids.flatten()]")
+        "Index with `ids` as they are: (B, T) gives (B, T, D).", result="value.reshape(-1, value.size(-1))")
+mistake("emb-squeezed", "Axes of size 1 are lost, those of the ids or of D.", "Leave out the squeeze: (B, T) gives "
+        "(B, T, D) for one text as well.", result="value.squeeze()")
 mistake("emb-bag", "The vectors of a text are averaged: one is left for all its tokens (as nn.EmbeddingBag does).",
         "Give a vector for each id.", result="value.mean(dim=-2)")
 mistake("emb-axes-exchanged", "The last two axes are exchanged: (…, D, T).", "Leave D last: (…, T, D).",
@@ -100,6 +102,7 @@ mistake("emb-axes-exchanged", "The last two axes are exchanged: (…, D, T).", "
 # --- what is done to them
 mistake("emb-sqrt-d", "The vectors are multiplied by √D: the paper of 2017 does that, but it is no part of the table.",
         "Give the rows as they are.", result="value * value.size(-1) ** 0.5")
+mistake("emb-sqrt-d", "The vectors are divided by √D.", coding="divided", result="value / value.size(-1) ** 0.5")
 mistake("emb-normalised", "The vectors are scaled to length 1.", "Give the rows as they are.",
         result="F.normalize(value, dim=-1)")
 mistake("emb-normalised", "Vectors that are longer than 1 are shortened to it.", "Take out `max_norm`.",

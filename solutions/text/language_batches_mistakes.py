@@ -78,6 +78,12 @@ batch("bat-target-two-ahead", "The targets lie two places ahead, and the last wi
       coding="slices", targets="torch.stack([data[s + 2 : s + 2 + block_size] for s in starts])")
 batch("bat-next-alone", "The targets are the one id behind each window: every place of it has a next id.", BY_ONE,
       targets="data[starts + block_size].unsqueeze(1)")
+for coding, targets in (("", "data[(places + block_size).clamp(max=len(data) - 1)]"),
+                        ("past the end", "data[places + block_size]"),
+                        ("around", "data[(places + block_size) % len(data)]"),
+                        ("moved", "data[(starts + block_size).clamp(max=len(data) - block_size)[:, None] + steps]")):
+    batch("bat-target-next-window", "The targets are the window behind this one, T places later.", BY_ONE,
+          coding=coding, targets=targets)
 batch("bat-target-previous", "The targets are the ids *before* the inputs.", BY_ONE, targets="data[places - 1]")
 batch("bat-targets-exchanged", "Inputs and targets are exchanged: the model is to guess what came before.",
       "Return `inputs, targets`.", give="targets, inputs")
@@ -98,6 +104,10 @@ batch("bat-range", "The last start is moved: it is cut off at N − T − 2.", "
       places="starts.clamp(max=max(0, len(data) - block_size - 2)).unsqueeze(1) + steps")
 batch("bat-starts-in-blocks", "The starts are taken for numbers of blocks: window b begins at T times its start.",
       "A start is a place in the row.", places="(starts.unsqueeze(1) * block_size + steps) % (len(data) - 1)")
+for coding, places in (("around", "starts.mul(block_size).remainder(len(data) - block_size).unsqueeze(1) + steps"),
+                       ("past the end", "starts.unsqueeze(1) * block_size + steps"),
+                       ("moved", "starts.mul(block_size).clamp(max=len(data) - block_size - 1)[:, None] + steps")):
+    batch("bat-starts-in-blocks", coding=coding, places=places)
 batch("bat-starts-ignored", "The windows lie one behind the other from place 0 on, whatever the starts are.",
       "Begin window b at starts[b].",
       places="(torch.arange(len(starts)).unsqueeze(1) * block_size + steps) % (len(data) - 1)")

@@ -76,6 +76,8 @@ mistake("lp-from-one", "You take the rows 1 … T: row 0 is never used, and a te
         "Begin at row 0: `self.weight[:x.size(1)]`.", rows="self.weight[1:length + 1]")
 mistake("lp-from-one", "You take the rows 1 … T by their numbers.", "Begin at row 0: `torch.arange(x.size(1))`.",
         coding="by number", rows="self.weight[torch.arange(1, length + 1)]")
+mistake("lp-from-one", "You take the rows 1 … T, and the last row twice for max_len tokens.", "Begin at row 0.",
+        coding="clamped", rows="self.weight[torch.arange(1, length + 1).clamp(max=len(self.weight) - 1)]")
 mistake("lp-from-one", "You take the rows 1 … T, and row 0 for the last of max_len tokens.", "Begin at row 0.",
         coding="round", rows="self.weight.roll(-1, 0)[:length]")
 mistake("lp-by-batch", coding="round", rows="self.weight[torch.arange(len(x)) % len(self.weight)].unsqueeze(1)")
@@ -98,8 +100,7 @@ mistake("lp-clamped", "A text that is too long silently begins again at row 0.",
         "than "
         "max_len.", coding="around", too_long="False", rows="self.weight[torch.arange(length) % len(self.weight)]")
 mistake("lp-cut-off", "A text that is too long is silently cut off.", "Raise ValueError where T is larger than "
-        "max_len.",
-        too_long="length > len(self.weight) and (x := x[:, :len(self.weight)]) is None")
+        "max_len.", too_long="False", length="x = x[:, :len(self.weight)]\nlength = x.size(1)")
 mistake("lp-no-check", "A text that is too long ends in an error of torch's about sizes.",
         "Compare first: `if x.size(1) > self.weight.size(0): raise ValueError(...)`.", too_long="False")
 mistake("lp-no-check", "A text that is too long raises IndexError.", "Raise ValueError.", coding="index",
@@ -111,6 +112,8 @@ mistake("lp-longest-refused", "A text of exactly max_len tokens is refused.", "R
         too_long="length >= self.weight.size(0)")
 
 # --- what is done with them
+mistake("lp-first-text-only", "Only the first text of a batch gets its positions.", "Add the rows to all: `x + rows`.",
+        add="torch.cat([x[:1] + rows, x[1:]])")
 mistake("lp-replaces", "You return the rows without x: every text becomes the same.", "Add them: `x + rows`.",
         add="rows.expand_as(x) + 0")
 mistake("lp-multiplied", "x is multiplied with the rows.", "Add them: `x + rows`.", add="x * rows")

@@ -9,6 +9,8 @@ WRONG = {
     ],
     "get_batch": [
         ("bat-window-too-long", {"inputs": "torch.stack([data[s : s + block_size + 1] for s in starts])"}),
+        ("bat-target-next-window", {"targets": "data.roll(-block_size)[places]"}),
+        ("bat-starts-in-blocks", {"places": "(block_size * starts % (len(data) - block_size))[:, None] + steps"}),
         ("bat-next-alone", {"targets": "torch.stack([data[s + block_size : s + block_size + 1] for s in starts])"}),
     ],
 }
