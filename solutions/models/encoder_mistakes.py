@@ -91,7 +91,7 @@ mistake("en-positions-by-batch", "The places are counted along the batch: text b
         place="x + self.pos.weight[torch.arange(len(ids)) % len(self.pos.weight)].unsqueeze(1)")
 alone("lp-from-one", place="x + self.pos.weight.roll(-1, 0)[:length]")
 alone("gp-positions-every-layer", place="x", through="block(x + self.pos.weight[:length], mask)")
-alone("gp-embedding-scaled", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
+mistake("gp-embedding-scaled", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
 alone("gp-norm-embeddings", place="self.norm(x + self.pos.weight[:length])", last="x")
 
 alone("emb-padding-zeroed", "Id 0 is taken for padding: its row never gets a gradient.", "Take out `padding_idx`: no "
@@ -136,6 +136,7 @@ encoder.include("../inside/padding_mask", alone=True, without=("pm-inverted", "p
 alone("pm-query-axis", coding="a large negative number", **HIDDEN)
 mistake("pm-inverted", "The mask is inverted: padding is seen, and the tokens are hidden.",
         "Turn it around: True = may attend.", give="~real[:, None, None, :]")
+mistake("pm-inverted", coding="a large negative number", give="~real[:, None, None, :]", hide=HIDDEN["hide"])
 
 # --- the chain of blocks
 mistake("en-norm-per-block", "The model's norm stands behind every block: it belongs behind the last one only.",

@@ -159,9 +159,9 @@ PROBABILITIES = "Return what the head gives: cross-entropy and sampling do the s
 mistake("gp-softmax-out", "You return probabilities, and not logits.", PROBABILITIES, logits="self.head(x).softmax(-1)")
 alone("gp-softmax-out", "You return logarithms of probabilities, and not logits.", PROBABILITIES, coding="logarithms",
         logits="self.head(x).log_softmax(-1)")
-alone("gp-last-only", "Only the last place is scored: (B, V). Training asks at every place.", "Return (B, T, V).",
+mistake("gp-last-only", "Only the last place is scored: (B, V). Training asks at every place.", "Return (B, T, V).",
         logits="self.head(x[:, -1])")
-alone("gp-last-only", "Only the last place is scored: (B, 1, V). Training asks at every place.", "Return (B, T, V).",
+mistake("gp-last-only", "Only the last place is scored: (B, 1, V). Training asks at every place.", "Return (B, T, V).",
         coding="axis kept", logits="self.head(x[:, -1:])")
 alone("gp-vocabulary-axis", "The last two axes are exchanged: (B, V, T).", "Leave the scores on the last axis: (B, T, "
         "V).", logits="self.head(x).transpose(1, 2)")

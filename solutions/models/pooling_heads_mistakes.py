@@ -124,7 +124,7 @@ right("the tokens end where the next is none", version="h[mask & ~F.pad(mask, (0
 # --- SequenceClassifier
 mistake, right = text.mistake, text.alternative
 for known in (mean, last):
-    text.include(known, alone=True, without=("po-sum", "po-detached", "po-in-place", "po-axis", "po-all-pairs",
+    text.include(known, without=("po-sum", "po-detached", "po-in-place", "po-axis", "po-all-pairs",
                                              "po-empty-row (replaced)", "po-plain-mean", "po-no-keepdim",
                                              "po-first-row-for-all"))
 text.include(mean, only=("po-plain-mean", "po-sum"))
@@ -167,6 +167,8 @@ mistake("po-softmax-in-head", "You return sigmoids, and not logits.", LOGITS, co
         logits="self.head(pooled).sigmoid()")
 mistake("po-tanh", "There is a tanh in front of the head, as in BERT's pooler.", "Score the pooled vector as it is.",
         logits="self.head(pooled.tanh())")
+mistake("po-tanh", "With \"cls\" there is a tanh in front of the head, as in BERT's pooler.", coding="cls",
+        by_cls="h[:, 0].tanh()")
 mistake("po-best-class", "The number of the best class is returned, and not the scores.", "Return the logits, (B, C).",
         logits="self.head(pooled).argmax(-1)")
 mistake("po-no-head", "The pooled vector is returned, (B, D): nothing scores the classes.", "Return "

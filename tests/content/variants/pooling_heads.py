@@ -6,6 +6,7 @@ WRONG = {
         ("po-tanh", {"result": "value.tanh()"}),
     ],
     "SequenceClassifier": [
+        ("po-tanh", {"by_cls": "torch.tanh(h.select(1, 0))"}),
         ("po-last-for-cls", {"by_cls": "h[:, h.size(1) - 1]"}),
         ("po-max-of-sizes", {"by_max": "(h * mask.unsqueeze(-1)).abs().amax(dim=1)"}),
     ],
