@@ -5,9 +5,9 @@ import math  # noqa: F401  wrong lines use it
 import torch
 from torch.nn import functional as F  # noqa: F401, N812  right lines use it
 
-from grader.api.checks import MistakeSet
+from grader.api.checks import MistakeSet, is_array
 
-cross_entropy = MistakeSet("cross_entropy", globals())
+cross_entropy = MistakeSet("cross_entropy", globals(), without=("sure_and_wrong",))
 perplexity = MistakeSet("perplexity", globals())
 MISTAKE_SETS = [cross_entropy, perplexity]
 
@@ -22,6 +22,17 @@ cross_entropy.example(torch.stack([LOGITS, -LOGITS]), torch.tensor([[0, 2], [1, 
 cross_entropy.example(torch.tensor([2.0, 0.0, 0.0]), torch.tensor(0), label_smoothing=0.1)
 cross_entropy.example(torch.tensor([[1000.0, 1001.0]]), torch.tensor([0]))
 cross_entropy.example(torch.tensor([[0.0, 200.0]]), torch.tensor([0]))
+
+
+def bounded(loss):
+    """What is seen of a loss of 100: bounded by a tiny number it is some tens, whatever the number is."""
+    return "bounded" if is_array(loss) and loss.ndim == 0 and MILD < loss < HOPELESS else loss
+
+
+MILD, HOPELESS = 2.5, 60.0
+HOPES = torch.tensor([[0.0, 200.0, 3.0], [0.0, 1.0, 2.0]])
+cross_entropy.ask("the right class has no chance", HOPES, torch.tensor([0, 2]), see=bounded,
+                  stage="where the right class has no chance")  # fmt: skip
 
 
 def by_index(log_probs, classes):
@@ -39,14 +50,13 @@ mistake("ce-log-of-softmax", "You take the logarithm of softmax: where a probabi
         "0, and the loss is inf in place of 200.",
         "Take log_softmax, or logits − logsumexp: no probability is made, so none can vanish.",
         normalise="logits.softmax(-1).log()")
-mistake("ce-log-of-softmax", "You add a tiny number to the probabilities before the logarithm: no loss can be larger "
-        "than the logarithm of that number, however wrong the prediction is.",
-        "Take log_softmax, or logits − logsumexp: then nothing has to be added.", coding="a tiny number added",
-        normalise="(logits.softmax(-1) + 1e-8).log()")
-mistake("ce-log-of-softmax", "You clamp the probabilities before the logarithm: no loss can be larger than the "
-        "logarithm of that bound, and no gradient comes from beyond it.",
-        "Take log_softmax, or logits − logsumexp: then nothing has to be clamped.", coding="clamped",
-        normalise="logits.softmax(-1).clamp(min=1e-8).log()")
+BOUNDED = ("You add a tiny number to the probabilities before the logarithm, or clamp them: no loss can be larger than "
+           "the logarithm of that number, however wrong the prediction is.")
+for tiny in ("1e-8", "1e-5", "1e-6", "1e-7", "1e-9", "1e-10"):  # smaller ones change no other answer
+    for way, kept in (("added", f"(probs + {tiny})"), ("clamped", f"probs.clamp(min={tiny})")):
+        mistake("ce-log-of-softmax", BOUNDED, "Take log_softmax, or logits − logsumexp: then nothing has to be added.",
+                coding=f"{way}, {tiny}", alone=tiny != "1e-8",
+                normalise=f"(lambda probs: {kept}.log())(logits.softmax(-1))")
 mistake("ce-not-normalised", "You pick the logit itself: without its softmax a logit is no log-probability, and the "
         "loss falls without end as the logits grow.", "Subtract `logits.logsumexp(-1, keepdim=True)` first.",
         normalise="logits")
