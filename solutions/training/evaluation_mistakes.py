@@ -148,6 +148,7 @@ mistake("es-off-by-one", "It stops one evaluation too late.", "The last `patienc
         "`patience` + 1.", take_patience="patience + 1")
 mistake("es-off-by-one", "It stops one evaluation too early.", coding="early", short="len(losses) < 2",
         best="min(losses[:len(losses) - max(patience - 1, 1)])", recent="min(losses[-max(patience - 1, 1):])")
+mistake("es-off-by-one", coding="a smaller patience", take_patience="max(1, patience - 1)")
 mistake("es-off-by-one", "It stops one evaluation too early: the best itself is counted among the `patience` that "
         "brought nothing.", "Count from the best: `len(losses) - 1 - best >= patience`.", coding="the best counted",
         version="bool(losses) and len(losses) - losses.index(min(losses)) >= patience")

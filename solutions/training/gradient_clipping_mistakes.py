@@ -73,6 +73,7 @@ mistake("cl-first-only", "The norm is that of the first gradient alone.", JOINT,
 mistake("cl-last-only", "The norm is that of the last gradient alone.", JOINT, total="squares[-1]")
 mistake("cl-nan-hidden", "NaN is taken for 0: a broken step goes unnoticed.", "Take out `nan_to_num`: the norm must be "
         "NaN.", squares="[grad.nan_to_num().square().sum() for grad in kept]")
+mistake("cl-nan-hidden", coding="in the gradients", take_grads=each("grad.nan_to_num()"))
 mistake("cl-nan-hidden", "A norm that is NaN is returned as a number: a broken step goes unnoticed.",
         "Return the norm as it is.", coding="norm", norm="torch.sqrt(total).nan_to_num()")
 
