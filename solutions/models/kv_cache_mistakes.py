@@ -119,6 +119,9 @@ mistake("at-softmax-axis", "The softmax runs over the queries.", "Use dim=-1, th
         weigh="torch.softmax(scores, dim=-2)")
 mistake("at-fill-zero", "Hidden scores are set to 0, whose exponential is 1.", "Set them to −∞.",
         hide="scores.masked_fill(~visible, 0.0)")
+for low in ("-100.0", "-999.0", "-1000.0"):
+    mistake("at-fill-too-small", "Hidden scores are set to a number that others can lie below.", "Set them to −∞.",
+            coding=low, alone=True, hide=f"scores.masked_fill(~visible, {low})")
 
 # --- just as right
 right("places compared", mask="(torch.arange(total, device=q.device) <= "

@@ -133,6 +133,10 @@ mistake("po-max-of-padding", "The maximum runs over the padding as well.", "Fill
         "`h.masked_fill(~mask.unsqueeze(-1), -inf)`.", hide="h")
 mistake("po-max-of-padding", "Padding is made 0 before the maximum: where all tokens are negative, 0 wins.",
         coding="zeros", hide="h.masked_fill(padding, 0.0)")
+for low in ("-100.0", "-999.0", "-1000.0", "-9999.0", "-1e4"):
+    mistake("po-max-of-padding", "Padding is filled with a number that is not low enough: where all tokens are lower, "
+            "it wins.", "Fill padding with −∞: `float(\"-inf\")`.", coding=low, alone=True,
+            hide=f"h.masked_fill(padding, {low})")
 mistake("po-max-inverted", "The tokens are hidden, and the maximum is that of the padding.", "Fill where the mask is "
         "False.",
         padding="mask.unsqueeze(-1)")

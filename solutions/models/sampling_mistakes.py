@@ -49,6 +49,8 @@ mistake("gn-temperature-ignored", "The temperature changes nothing: it is not us
         "made to sum to 1 again afterwards.", "Divide the logits by it, before the softmax.", scale="logits")
 mistake("gn-temperature-last", "The temperature comes last: which tokens top_p keeps is decided without it.",
         "Divide the logits first, then cut.", scale="logits", give=share("probs ** (1 / temperature)"))
+mistake("gn-temperature-bounded", "A low temperature is not taken as it is: you divide by 0.1 at least.",
+        "Divide by the temperature, which is above 0.", scale="logits / max(temperature, 0.1)")
 mistake("gn-temperature-squared", "You divide by the temperature twice.", "Divide the logits by it once.",
         scale="logits / temperature**2")
 
@@ -107,6 +109,10 @@ mistake("gn-fill-zero", f"You set removed logits to 0. {FILL}", coding="both",
         cut="scaled.masked_fill(scaled < least, 0.0)", restore="scaled.where(torch.zeros_like(probs).scatter(-1, "
         "order, "
         "(before < top_p).to(probs.dtype)) > 0, 0.0)", renormalise="torch.softmax(probs, dim=-1)")
+for low in ("-100.0", "-999.0", "-1000.0", "-1e4"):
+    mistake("gn-fill-finite", "You set removed logits to a number that others can lie below: then the removed ones "
+            "win.", "Set them to −∞, whose exponential is 0.", coding=low, alone=True,
+            cut=f"scaled.masked_fill(scaled < least, {low})")
 LEFT = "What is left sums to less than 1: it was set to 0 and not renormalised"
 mistake("gn-no-renormalise", f"{LEFT}, after top_p.", "Divide by the sum of what is kept.", renormalise="probs")
 mistake("gn-no-renormalise", f"{LEFT}, after top_k.", coding="top_k",

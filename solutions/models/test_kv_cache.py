@@ -133,9 +133,11 @@ def test_twice(submission, reference, rand):
 
 @pytest.mark.check(skill="stability", points=0.5, needs="test_two", stage="with scores near 1000", **ATTENTION)
 def test_large(submission, reference, rand):
-    """Survives scores near 1000."""
+    """Survives scores near 1000, and hides tokens where all scores are −1000."""
     q, k, v = drawn(rand, 5)
     compare(submission, reference, [30.0 * q, 30.0 * k, v], [2, 3], atol=1e-3)
+    ones = torch.full_like(q, 500**0.5)
+    compare(submission, reference, [ones, -ones, v], [2, 3])
 
 
 @pytest.mark.check(skill="gradients", points=0.5, needs="test_two", stage="in its gradient", **ATTENTION)

@@ -1,14 +1,21 @@
 """What people write in `cross_entropy` and `perplexity` in place of the reference's lines; and other right ways."""
 
-import math  # noqa: F401  wrong lines use it
+import math
 
 import torch
 from torch.nn import functional as F  # noqa: F401, N812  right lines use it
 
 from grader.api.checks import MistakeSet, is_array
 
+
+def by_size(value):
+    """What is seen of a perplexity: of a huge one the logarithm, which rounding leaves alone."""
+    return math.log(value) if isinstance(value, float) and value > HUGE else value
+
+
+HUGE = 1e4
 cross_entropy = MistakeSet("cross_entropy", globals(), without=("sure_and_wrong",))
-perplexity = MistakeSet("perplexity", globals())
+perplexity = MistakeSet("perplexity", globals(), read=by_size)
 MISTAKE_SETS = [cross_entropy, perplexity]
 
 mistake, right = cross_entropy.mistake, cross_entropy.alternative
@@ -186,6 +193,11 @@ mistake("pp-divided-by-batches", "You multiply each loss by its count and then d
 mistake("pp-sums-taken", "You add up the losses and divide by the number of tokens, as if they were sums; they are "
         "means.", "Multiply each mean by its count first: that is its sum.", sums="losses")
 mistake("pp-no-exp", "You return the mean loss, and not its exponential.", "Return `math.exp(mean)`.", exp="mean")
+for coding, capped in (("", "math.exp(mean) if mean < 20 else math.inf"), ("20", "math.exp(min(mean, 20))"),
+                       ("10", "math.exp(min(mean, 10))"), ("a million", "min(math.exp(mean), 1e6)"),
+                       ("a thousand million", "min(math.exp(mean), 1e9)")):
+    mistake("pp-capped", "A large perplexity is cut off: above a bound you say another number, or infinity.",
+            "Return `math.exp(mean)`, whatever it is.", coding=coding, alone=True, exp=capped)
 mistake("pp-base-2", "You raise 2 to the loss; the losses are in nats.", "Raise e to it: `math.exp`.", exp="2**mean")
 mistake("pp-sign", "You take exp of minus the loss: that is the mean probability, 1 over the perplexity.",
         "Take exp of the loss itself.", exp="math.exp(-mean)")

@@ -40,6 +40,14 @@ def with_a_step(model, batches):
     return total / count
 
 
+def counted(losses, patience, best=float("inf")):
+    """The loop of the textbooks."""
+    waited = 0
+    for loss in losses:
+        best, waited = (loss, 0) if loss < best else (best, waited + 1)
+    return waited >= patience
+
+
 @evaluate.probe("what autograd records", stage="in what autograd records")
 def recorded(subject, rand):
     """Whether any run of the model is recorded."""
@@ -154,6 +162,8 @@ mistake("es-off-by-one", "It stops one evaluation too early: the best itself is 
         version="bool(losses) and len(losses) - losses.index(min(losses)) >= patience")
 mistake("es-tie-is-progress", "A loss equal to the best counts as progress.", "Ask for strictly below: stop where "
         "recent >= best.", verdict="recent > best")
+mistake("es-start-value", "The best begins at a number that you chose: losses above it are never a best.",
+        "Begin with `float(\"inf\")`, or with the first loss.", version="counted(losses, patience, 10.0)")
 mistake("es-best-of-all", "The best is looked for among all losses, the last ones too: nothing is ever below it.",
         "Take the best of the losses before the last `patience`.", best="min(losses)")
 mistake("es-last-only", "Only the very last loss is asked: a new best just before it is overlooked.", BEST,
@@ -188,12 +198,4 @@ right("split by length", best="min(losses[:len(losses) - patience])", recent="mi
 # fmt: on
 
 
-def counting(losses, patience):
-    """The loop of the textbooks."""
-    best, waited = float("inf"), 0
-    for loss in losses:
-        best, waited = (loss, 0) if loss < best else (best, waited + 1)
-    return waited >= patience
-
-
-stop.alternative("counted in a loop", version=counting)
+stop.alternative("counted in a loop", version=counted)

@@ -218,6 +218,14 @@ def test_many_batches(submission, reference, rand):
     assert_matches(number(submission.perplexity(losses, counts)), reference.perplexity(losses, counts))
 
 
+@pytest.mark.check(skill="stability", points=1, function="perplexity", needs="test_a_float",
+                   stage="of a text without hope")  # fmt: skip
+def test_hopeless(submission, reference):
+    """Has no largest perplexity: a mean loss of 30 is 10 million million."""
+    found, expected = (number(each.perplexity([20.0, 40.0], [5, 5])) for each in (submission, reference))
+    assert_matches(found / expected, 1.0)
+
+
 @pytest.mark.check(skill="hygiene", points=0.5, function="perplexity")
 def test_lists_unchanged(submission):
     """Leaves both lists alone."""

@@ -200,6 +200,7 @@ def decide(submission, reference, losses, patience):
     ("while it falls, but not below the best", [3.0, 1.5, 2.5, 2.2, 2.0], 3),
     ("where a tie brings nothing", [2.0, 2.0], 1), ("where the last is a new best", [3.0, 2.0, 2.5, 2.6, 1.999999], 3),
     ("where one of the last was a new best", [3.0, 2.5, 2.0, 2.7, 2.6], 3),
+    ("where losses are huge", [3e10, 2.5e10, 2.4e10], 1),
     ("where the first was the best", [1.0, 2.0, 1.9, 1.8], 3),
     ("where bad ones do not follow each other", [3.0, 3.1, 2.5, 2.6, 2.0, 2.1], 3),
 ])  # fmt: skip

@@ -10,5 +10,9 @@ WRONG = {
         ("ce-log-of-softmax", {"normalise": "logits.softmax(-1).maximum(torch.tensor(1e-20)).log()"}),
         ("ce-log-of-softmax", {"pick": "log_probs.gather(-1, classes.unsqueeze(-1)).clamp(min=-18.4)"}),
     ],
+    "perplexity": [
+        ("pp-capped", {"exp": "math.exp(mean) if mean <= 20 else float('inf')"}),
+        ("pp-capped", {"mean": "min(sum(sums) / sum(counts), 20.0)"}),
+    ],
 }
 # fmt: on

@@ -11,6 +11,7 @@ WRONG = {
         ("es-off-by-one", {"version": "losses != [] and len(losses) >= losses.index(min(losses)) + patience"}),
         ("es-off-by-one", {"version": "(lambda bad: bad >= max(patience - 1, 1))"
                                       "(len(losses) - losses.index(min(losses)) - 1 if losses else 0)"}),
+        ("es-start-value", {"best": "min([1e9, *losses[:-patience]])"}),
         ("es-any-rise", {"verdict": "any(losses[i] >= losses[i - 1] for i in range(1, len(losses)))"}),
         ("es-rises-in-a-row", {"verdict": "all(losses[-i] > losses[-i - 1] for i in range(1, patience + 1))"}),
         ("es-for-good", {"version": "any(min(losses[i:i + patience]) >= min(losses[:i]) for i in range(1, len(losses) "

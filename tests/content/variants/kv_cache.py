@@ -13,6 +13,7 @@ WRONG = {
         ("kv-self-hidden", {
             "mask": "(lambda i, j: (j < i) | (i == 0) & (j == 0))"
                     "(torch.arange(total - new, total)[:, None], torch.arange(total))"}),
+        ("at-fill-too-small", {"hide": "torch.where(visible, scores, -1e3)"}),
         ("kv-not-a-pair", {"give": "(out, *(k, v))"}),
         ("at-scale-dk", {"score": "(q / q.shape[-1] ** 0.5) @ k.mT"}),
         ("kv-values-forgotten", {"values": "torch.cat((cache[0], v), -2)"}),

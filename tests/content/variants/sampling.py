@@ -14,6 +14,8 @@ WRONG = {
         ("gn-topk-batch-threshold", {
             "cut": "scaled.where((scaled >= scaled.flatten().sort().values[-min(top_k, scaled.numel())])"
                    " | (scaled == scaled.amax(1, keepdim=True)), -torch.inf)"}),
+        ("gn-temperature-bounded", {"scale": "logits / torch.tensor(temperature).clamp(min=0.1)"}),
+        ("gn-fill-finite", {"cut": "torch.where(scaled >= least, scaled, -1e4)"}),
         ("gn-topp-each", {"nucleus": "ranked * ((ranked >= 1 - top_p) | (torch.arange(ranked.size(1)) == 0))"}),
         ("gn-in-place", {"scale": "logits if temperature == 1.0 else logits / temperature",
                          "cut": "scaled[scaled < least] = -torch.inf"}),
