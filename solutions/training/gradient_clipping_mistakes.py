@@ -6,6 +6,7 @@ import torch
 
 from grader.api.checks import MistakeSet
 
+LITTLE, MOST_ADDED = 0.95, 3e-4  # of a norm of 0.01: between 1e-6 and 1e-5 is the most that will do
 HUGE = 1e6  # beyond it only a norm's order of magnitude is compared
 
 
@@ -26,7 +27,7 @@ def read(value):
     return clipped, float(f"{norm:.5g}") if norm < HUGE else f"about 1e{round(math.log10(norm))}"
 
 
-clip = MistakeSet("clip_gradients", globals(), read=read)
+clip = MistakeSet("clip_gradients", globals(), read=read, tolerances={"small": 4e-7})  # beside 1e-6 in the denominator
 mistake, right = clip.mistake, clip.alternative
 MISTAKE_SETS = [clip]
 
@@ -41,6 +42,19 @@ clip.example([torch.tensor([float("nan"), 1.0])], 1.0)
 def each(expression):
     """A list of what becomes of each gradient, None of None."""
     return f"[None if grad is None else {expression} for grad in grads]"
+
+
+ADDED = ("how much is added to the norm",)
+
+
+@clip.probe(*ADDED)
+def _(subject, rand):
+    """Whether a little too much stands below, beside the norm: no other answer shows it well."""
+    clipped = subject.clip_gradients([torch.tensor([0.006, 0.008])], 0.004)
+    first = clipped[0][0] if isinstance(clipped, tuple) and isinstance(clipped[0], list) else None
+    if not isinstance(first, torch.Tensor) or first.shape != (2,):
+        return "something else"
+    return "a little too much" if LITTLE < first[0] / 0.0024 < 1 - MOST_ADDED else "something else"
 
 
 # fmt: off
@@ -88,6 +102,10 @@ mistake("cl-inverted", "The comparison is the wrong way round: short gradients a
         "Scale where norm > max_norm.", coding="comparison", limit="torch.clamp(factor, min=1.0)")
 mistake("cl-inverted", "The factor is norm / max_norm: what is too long becomes longer.", "It is max_norm / norm.",
         coding="of what is too long", factor="norm / max_norm", limit="torch.where(norm > max_norm, factor, 1.0)")
+for tiny, only in (("1e-2", ()), ("1e-3", ()), ("1e-4", ADDED), ("1e-5", ADDED)):
+    mistake("cl-large-eps", "What you add to the norm is too large: short gradients with a small max_norm become "
+            "shorter than that.", "Add nothing, or 1e-6 at most.", coding=tiny, only=only, alone=True,
+            factor=f"max_norm / (norm + {tiny})")
 mistake("cl-never", "Nothing is ever scaled.", "Multiply with max_norm / norm where norm > max_norm.", limit="1.0")
 mistake("cl-to-one", "The gradients are brought to norm 1, whatever max_norm is.", "The factor is max_norm / norm.",
         factor="1.0 / norm")

@@ -77,6 +77,19 @@ def test_one(submission, reference, rand):
     compare(submission, reference, [rand(3, 4, scale=3.0)], 2.0)
 
 
+@pytest.mark.check(skill="values", points=0.5, needs="test_two", stage="on short gradients with a small max_norm")
+def test_small(submission, rand):
+    """Brings short gradients to a small max_norm, too: no more than 1e-6 is added to the norm."""
+    first, second = rand(3), rand(2, 2)
+    share = 0.01 / math.sqrt(first.square().sum() + second.square().sum())
+    clipped, _ = parts(submission.clip_gradients([share * first, share * second], 0.004), 2)
+    if not all(map(is_array, clipped)):
+        fail("An entry of the list is no tensor.")
+    norm = math.sqrt(sum(each.square().sum() for each in clipped))
+    if not math.isclose(norm, 0.004, rel_tol=3e-4):
+        fail(f"A joint norm of 0.01 becomes {norm:.6g}; expected {0.004:g}.")
+
+
 @pytest.mark.check(skill="generality", points=2, needs="test_two", stage="with None among them")
 @pytest.mark.parametrize("place", [0, 2, 3])
 def test_none(submission, reference, rand, place):

@@ -10,6 +10,7 @@ WRONG = {
             "scale": "[g * factor if g is not None else torch.zeros(()) if norm > max_norm else None for g in grads]"}),
         ("cl-nan-hidden", {"kept": "grads = [g if g is None else g.where(~g.isnan(), 0.0) for g in grads]\n"
                                    "kept = [grad for grad in grads if grad is not None]"}),
+        ("cl-large-eps", {"factor": "max_norm / (norm + 1e-5)"}),
         ("cl-to-one", {"factor": "1 / norm", "limit": "factor if norm > max_norm else 1.0"}),
         ("cl-squared-factor", {"factor": "max_norm / norm**2", "limit": "factor if norm > max_norm else 1.0"}),
         ("cl-mean-square", {"squares": "[(grad**2).mean() for grad in kept]"}),
