@@ -61,6 +61,8 @@ mistake("aw-eps-inside", "eps stands inside the root.", "Add it to the root: √
         size="torch.sqrt(v_hat + eps)")
 mistake("aw-eps-before-correction", "eps is added before the correction of v: early on it is far larger than asked.",
         "Correct v, take the root, then add eps.", size="(torch.sqrt(v) + eps) / (1 - beta2**t) ** 0.5")
+mistake("aw-eps-as-bound", "The denominator is the larger of the root and eps, and not their sum.",
+        "Add eps to the root: √v̂ + eps.", size="torch.sqrt(v_hat).clamp(min=eps)")
 mistake("aw-no-eps", "eps is not used: a number whose gradient was always 0 becomes 0/0.", "Add it to the root.",
         size="torch.sqrt(v_hat)")
 mistake("aw-no-root", "You divide by v̂ and not by its root: large gradients make small steps.",
@@ -93,6 +95,9 @@ mistake("aw-coupled", "The decay is added to m̂: it is divided by each number's
 mistake("aw-decay-without-lr", "The decay is not multiplied by lr: at a rate of 1e-3 it is 1,000 times too strong.",
         "Subtract lr · λ · param.", decay="param - weight_decay * param")
 mistake("aw-no-decay", "`weight_decay` is not used: this is plain Adam.", "Subtract lr · λ · param.", decay="param")
+mistake("aw-decay-matrices", "Only matrices decay: vectors and single numbers do not.", "Let every shape decay: who "
+        "calls it says by `weight_decay` what decays.",
+        decay="param - lr * weight_decay * param if param.ndim > 1 else param")
 mistake("aw-decay-sign", "The decay makes the parameter grow.", "Subtract lr · λ · param.",
         decay="param + lr * weight_decay * param")
 

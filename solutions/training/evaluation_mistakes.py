@@ -124,6 +124,11 @@ mistake("ev-softmax-first", "The scores go through softmax before cross_entropy,
 mistake("ev-log-of-softmax", "The logarithm is taken of a softmax: where that is 0 the loss is infinite.",
         "Give cross_entropy the raw logits, or take `log_softmax`.",
         score="-flat.softmax(-1).log()[answers != -100].gather(-1, answers[answers != -100][:, None]).sum()")
+for tiny in ("1e-5", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10", "1e-12", "1e-15"):
+    mistake("ev-log-of-softmax", "A tiny number is added to the probabilities before the logarithm: no loss can be "
+            "larger than the logarithm of that number.", coding=f"{tiny} added", alone=True,
+            flatten="logits.flatten(0, 1)[targets.flatten() != -100]", answers="targets[targets != -100]",
+            score=f"-(flat.softmax(-1) + {tiny}).log().gather(-1, answers[:, None]).sum()")
 mistake("ev-accuracy", "It is the share of tokens that are guessed right, and no loss.",
         "Take the cross-entropy.", score="(flat.argmax(-1) == answers).sum()")
 
@@ -164,6 +169,9 @@ mistake("es-tie-is-progress", "A loss equal to the best counts as progress.", "A
         "recent >= best.", verdict="recent > best")
 mistake("es-start-value", "The best begins at a number that you chose: losses above it are never a best.",
         "Begin with `float(\"inf\")`, or with the first loss.", version="counted(losses, patience, 10.0)")
+for least in ("1e-3", "1e-4", "1e-5"):
+    mistake("es-least-progress", "A new best counts only where it is lower by some least amount.",
+            "Ask for strictly below, by however little.", coding=least, alone=True, verdict=f"recent > best - {least}")
 mistake("es-best-of-all", "The best is looked for among all losses, the last ones too: nothing is ever below it.",
         "Take the best of the losses before the last `patience`.", best="min(losses)")
 mistake("es-last-only", "Only the very last loss is asked: a new best just before it is overlooked.", BEST,

@@ -36,6 +36,8 @@ mistake("lr-from-zero", "The warm-up counts from 0: (step + 1) / (warmup + 1) is
         "Steps count from 1: max_lr · step / warmup.", coding="both", rise="max_lr * (step + 1) / (warmup + 1)")
 mistake("lr-from-min", "The warm-up begins at min_lr and not at 0.", "It is max_lr · step / warmup.",
         rise="min_lr + (max_lr - min_lr) * step / warmup")
+mistake("lr-from-min", "The warm-up is never below min_lr.", "It is max_lr · step / warmup, from 0 on.",
+        coding="never below", rise="max(min_lr, max_lr * step / warmup)")
 mistake("lr-no-rise", "There is no warm-up: the rate is max_lr from the first step on, until the cosine begins.",
         "Let it rise: max_lr · step / warmup.", rise="max_lr")
 mistake("lr-integer-division", "step // warmup is a whole number: the rate is 0 until the warm-up ends.",

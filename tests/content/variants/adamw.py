@@ -1,5 +1,7 @@
 """Lines that people write in `adamw` in place of the reference's, with the mistake that each makes."""
 
+import torch  # noqa: F401  lines below use it
+
 # fmt: off
 WRONG = {
     "adamw_step": [
@@ -8,6 +10,8 @@ WRONG = {
         ("aw-old-mean", {"first": "old, m = m, torch.lerp(m, grad, 1 - beta1)", "correct1": "old / (1 - beta1**t)"}),
         ("aw-other-v", {"second": "(beta2 * v + (1 - beta2) * grad**2).maximum(v)"}),
         ("aw-other-v", {"second": "v.lerp((m - grad) ** 2, 1 - beta2)"}),
+        ("aw-eps-as-bound", {"size": "torch.maximum(v_hat.sqrt(), torch.tensor(eps))"}),
+        ("aw-decay-matrices", {"decay": "param * (1 - lr * weight_decay * (len(param.shape) >= 2))"}),
     ],
 }
 # fmt: on

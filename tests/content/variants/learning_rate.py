@@ -3,6 +3,7 @@
 # fmt: off
 WRONG = {
     "lr_at": [
+        ("lr-from-min", {"rise": "min_lr if max_lr * step < min_lr * warmup else step / warmup * max_lr"}),
         ("lr-no-rise", {"rise": "min_lr + (max_lr - min_lr)"}),
         ("lr-jump", {"over": "step > total", "done": "(step - warmup) / float(total)"}),
         ("lr-full-period", {"over": "step > total", "share": "(1 + math.cos(2 * math.pi * done)) / 2"}),
