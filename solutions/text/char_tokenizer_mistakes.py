@@ -111,9 +111,9 @@ class Words:
 SORT = "Sort the characters: `sorted(set(text))`."
 
 # --- the alphabet
-mistake("tok-unsorted-set", "The ids are in no order that lasts, as when a set is numbered as it comes: in the next "
-        "run "
-        "of Python every character has another id, and a saved model reads nonsense.", SORT, only=("the order",),
+mistake("tok-unsorted-set", "The ids are in another order than the sorted one. If it is that of a set as it "
+        "comes, every character has another id in the next run of Python, and a saved model reads nonsense.", SORT,
+        only=("the order",),
         alphabet="sorted(sorted(set(text)), key=lambda char: ord(char) * 37 % 101)")  # a set's is never the same twice
 mistake("tok-by-frequency", "The ids are in the order of frequency, the commonest character first.", SORT,
         alphabet="[char for char, _ in Counter(text).most_common()]")
