@@ -160,9 +160,10 @@ def test_mode_afterwards(submission, reference, rand, training):
 @pytest.mark.check(skill="hygiene", points=0.25, needs="test_shape", stage="in what the model is given")
 def test_what_it_is_given(submission, reference, rand):
     """Runs the model once for each token, on all texts together, with no more than max_len tokens."""
-    drawn, ids = weights(rand), texts(rand, 3, 4)
-    for new in (0, 4):
-        found, expected = (runs(subject, drawn, ids, new, 6)[0] for subject in (submission, reference))
+    drawn = weights(rand)
+    for batch, length, new, most in ((3, 4, 0, 6), (3, 4, 4, 6), (1, rand.large(200), 1, 200)):
+        ids = texts(rand, batch, length)
+        found, expected = (runs(subject, drawn, ids, new, most)[0] for subject in (submission, reference))
         if found != expected:
             fail(f"The model and `pick` ran in turn on tensors of the shapes {found}; expected {expected}.")
 

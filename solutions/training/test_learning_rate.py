@@ -76,6 +76,12 @@ def test_short_warmup(submission, reference):
     compare(submission, reference, (1, 2, 10, 20), MAX, MIN, 1, 20)
 
 
+@pytest.mark.check(skill="generality", points=0.5, stage="with a warm-up of most of the run")
+def test_long_warmup(submission, reference):
+    """Takes a warm-up of more than half of the run."""
+    compare(submission, reference, (30, 79, 80, 90, 99), MAX, MIN, 80, 100)
+
+
 @pytest.mark.check(skill="generality", points=2, stage="in other sizes")
 @pytest.mark.parametrize("case", [1, 2])
 def test_other_sizes(submission, reference, rand, case):
