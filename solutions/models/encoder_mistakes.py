@@ -12,7 +12,7 @@ SLOPES = 2e-3  # spans the gradients of both forms of GELU
 encoder = MistakeSet("Encoder", globals(), without=(
     "parameters", "names", "no_other_names", "shape", "both_ways", "strong_hidden", "tiny", "example", "padded",
     "padding_unread", "as_alone", "padding_finite", "any_lengths", "longest", "other_sizes", "gradient", "manners",
-    "training_mode"))  # fmt: skip
+    "low_scores", "training_mode"))  # fmt: skip
 mistake, alone, right = encoder.mistake, encoder.alone, encoder.alternative
 MISTAKE_SETS = [encoder]
 SIZES, DEEP = (11, 9, 12, 3, 1, 7), (11, 9, 12, 3, 2, 7)  # V, max_len, D, H, L, d_ff
@@ -26,6 +26,13 @@ SHAPES = {**TABLES, **{f"blocks.0.{name}": shape for name, shape in BLOCK.items(
 # small inputs of the hidden layers
 numbers = draw_state(SHAPES, {".w1.": 0.05})
 deep_numbers = draw_state({**SHAPES, **{f"blocks.1.{name}": shape for name, shape in BLOCK.items()}}, {".w1.": 0.05})
+
+
+def low_numbers(rand):
+    """Numbers with which a token's score with itself is never above 0, and often near −1000."""
+    state = numbers(rand)
+    query = 20.0 * state["blocks.0.attn.wq.weight"]
+    return state | {"blocks.0.attn.wq.weight": query, "blocks.0.attn.wk.weight": -query}
 
 
 def real(lengths, tokens):
@@ -47,10 +54,12 @@ def ask_gradients(made, ids, lengths, weights):
 
 TEXTS = torch.tensor([[1, 4, 1, 0, 8, 3], [7, 0, 9, 2, 5, 6], [2, 2, 0, 5, 1, 9], [10, 3, 6, 7, 4, 8]])
 LENGTHS = torch.tensor([3, 5, 1, 2])
+EACH = torch.stack([torch.arange(11), torch.arange(11) * 3 % 11, torch.arange(11) * 5 % 11], dim=1)
 SQUARE = torch.tensor([[1, 4, 2], [7, 0, 9], [2, 2, 5]])
 padded = of_model(*SIZES, by=ask_padded)
 encoder.ask("for padded texts", TEXTS, LENGTHS, by=padded, state=numbers)
 encoder.ask("for padded texts and two layers", TEXTS, LENGTHS, by=of_model(*DEEP, by=ask_padded), state=deep_numbers)
+encoder.ask("where scores are near −1000", EACH, torch.arange(11) % 3 // 2 + 1, by=padded, state=low_numbers, atol=1e-2)
 encoder.ask("with as many texts as heads and places", SQUARE, torch.tensor([2, 3, 1]), by=padded, state=numbers)
 encoder.ask("in its gradients", SQUARE[:2], torch.tensor([3, 2]), by=of_model(*SIZES, by=ask_gradients),
             weights=draw(2, 3, 12, scale=0.2), state=numbers, atol=SLOPES)  # fmt: skip
@@ -80,7 +89,8 @@ class MaskedSequence(nn.Sequential):
 # fmt: off
 # --- as in a GPT
 encoder.include("gpt", only=("bl-shared-layers", "bl-each-layer-reads-input", "gp-blocks-reversed", "bl-plain-list",
-                             "bl-dropout", "emb-detached", "lp-full-table", "lp-buffer"), words={
+                             "bl-dropout", "emb-detached", "lp-full-table", "lp-buffer", "lp-from-the-end",
+                             "at-fill-too-small"), words={
     "GPT does": "this model does", "GPT": "Encoder"})
 
 # --- into the model
@@ -182,7 +192,9 @@ encoder.include("../core/block", words=HERE, alone=True, only=(
     "at-mask-as-zero-score", "at-mask-added-bool",
     f"bl-no-attention{PRE}", "bl-residual-from-norm (Both sums take)", f"bl-parallel{PRE}", "bl-no-activation",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
-    "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "bl-no-output-projection (never made)"))
+    "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "bl-no-output-projection (never made)",
+    "bl-wrong-activation (SiLU (Swish))",
+    "bl-wrong-activation (QuickGELU, x · sigmoid(1.702 x))"))
 
 # --- just as right
 right("torch's attention", blend="F.scaled_dot_product_attention(q, k, v, attn_mask=mask)")

@@ -23,7 +23,8 @@ SLOPES = 2e-3  # spans the gradients of both forms of GELU
 # `test_parameters` reads it; gradients are asked below, where the shared table goes by one name.
 gpt = MistakeSet("GPT", globals(), without=(
     "parameters", "names", "no_other_names", "shape", "example", "strong_hidden", "tiny", "future_hidden",
-    "longest", "other_sizes", "tied", "gradient", "manners", "training_mode"))  # fmt: skip
+    "longest", "other_sizes", "tied", "gradient", "manners", "training_mode"),
+    tolerances={"low_scores": 1e-2})  # fmt: skip
 mistake, alone, right = gpt.mistake, gpt.alone, gpt.alternative
 MISTAKE_SETS = [gpt]
 SIZES = (11, 9, 12, 3, 1, 7)  # V, max_len, D, H, L, d_ff
@@ -88,6 +89,8 @@ alone("gp-positions-every-layer", "The positions are added again in front of eve
 alone("emb-padding-zeroed", "Id 0 is taken for padding: its row gets a gradient from the head alone.",
       "Take out `padding_idx`: here id 0 is an id like any other.",
       tok="nn.Embedding(vocab_size, d_model, padding_idx=0)")
+alone("lp-from-the-end", "The last T rows of the positions are added: which row a place has depends on max_len.", ADD,
+      place="x + self.pos.weight[-length:]")
 alone("lp-from-one", "The rows 1 … T of the positions are added: row 0 is never used.", "Begin at row 0: "
         "`self.pos.weight[:T]`.", place="x + self.pos.weight[torch.arange(1, length + 1) % longest]")
 alone("lp-backwards", "The positions are counted from the end: token 0 gets row T − 1.", ADD,
@@ -100,12 +103,14 @@ mistake("gp-embedding-scaled", "The embeddings are multiplied by √D: the paper
         "Take the rows as they are.", look="self.tok(ids) * self.tok.weight.size(1) ** 0.5")
 alone("gp-norm-embeddings", "There is a norm in front of the first block, as in BERT, and none behind the last.",
         "Put the model's own norm behind the last block.", place="self.norm(x + self.pos.weight[:length])", last="x")
-alone("lp-buffer", "The positions are a buffer: they are saved with the model, and no optimizer ever moves them.",
-      "Make `pos` an nn.Embedding, or its weight an nn.Parameter.", pos="as_buffers(nn.Embedding(max_len, d_model))")
+alone("lp-buffer", "No gradient reaches the positions, and no optimizer ever moves them: they are a buffer, or cut "
+      "off.", "Make `pos` an nn.Embedding, or its weight an nn.Parameter; take out `.data` and `.detach()`.",
+      pos="as_buffers(nn.Embedding(max_len, d_model))")
 
 # --- texts that are too long
 TOO_LONG = "Begin forward with `if ids.size(1) > max_len: raise ValueError(...)`."
-alone("lp-no-check", "A text that is too long ends in an error of torch's.", TOO_LONG, too_long="False")
+alone("lp-no-check", "A text that is too long ends in a RuntimeError, as torch's about sizes is.", TOO_LONG,
+      too_long="False")
 alone("lp-no-check", "A text that is too long raises IndexError.", TOO_LONG, coding="index", too_long="False",
         place="x + self.pos.weight[torch.arange(length)]")
 mistake("lp-no-check", "A text that is too long raises AssertionError: `assert` is no error for a caller.", TOO_LONG,
@@ -132,6 +137,10 @@ for id, mask in (("cm-transposed", "triu()"), ("cm-inverted", "triu(1)"), ("cm-n
     alone(id, suggests=CAUSAL, mask=f"allowed.{mask}.bool()")
 alone("gp-first-block-causal", "Only the first block gets the causal mask: through the others the future leaks.",
         "Pass the mask to every block.", through="x = block(x, mask)\nmask = torch.ones_like(mask)")
+
+for low in ("-100.0", "-1000.0"):
+    alone("at-fill-too-small", "Hidden scores are set to a number that others can lie below: then what is hidden is "
+          "seen.", "Set them to −∞.", coding=low, hide=f"scores.masked_fill(~mask, {low})")
 
 # --- the chain of blocks
 OWN = "Make L blocks: `nn.ModuleList(TransformerBlock(...) for _ in range(num_layers))`."
@@ -217,7 +226,8 @@ gpt.include("../core/block", words=HERE, alone=True, only=(
     f"bl-no-attention{PRE}", "bl-residual-from-norm (Both sums take)", f"bl-parallel{PRE}", "bl-no-activation",
     "bl-missing-norm (norm1 pre-LN only)", "bl-missing-norm (norm2 pre-LN only)", "bl-attention-bias",
     "at-scale-d-model", "at-softmax-queries", "hd-merge-no-transpose", "hd-split-no-transpose",
-    "bl-no-output-projection (never made)"))
+    "bl-no-output-projection (never made)", "bl-wrong-activation (SiLU (Swish))",
+    "bl-wrong-activation (QuickGELU, x · sigmoid(1.702 x))"))
 
 # --- just as right
 right("torch's attention, causal by itself", blend="F.scaled_dot_product_attention(q, k, v, is_causal=True)")

@@ -23,6 +23,7 @@ SIZES = (11, 9, 12, 3, 1, 7)  # V, max_len, D, H, L, d_ff: different from each o
 DEEP = (11, 9, 12, 3, 2, 7)  # with two layers: all that is asked takes twice as long
 V, LONGEST, D = SIZES[:3]
 BEND = 0.05  # how large the inputs of the hidden layers are
+ROUNDED = 1e-2  # of what is made of scores near 1000
 BOTH_FORMS = 5e-3  # spans both forms of GELU when they are large
 BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs
 SHAPES = {}  # the reference's names and shapes for each set of sizes that was asked for
@@ -75,13 +76,13 @@ def compare_padded(submission, reference, rand, lengths, tokens, sizes=DEEP, hin
     compare_models(pair(submission, reference, rand, sizes), rand, lengths, tokens, sizes, hint)
 
 
-def compare_models(models, rand, lengths, tokens, sizes, hint):
+def compare_models(models, rand, lengths, tokens, sizes, hint, atol=ATOL):
     """Both models give the same at all places that are no padding."""
     mine, theirs = models
     ids, real = rand.integers(0, sizes[0], len(lengths), tokens), are_tokens(lengths, tokens)
     actual = mine(ids, lengths)
     assert_shape(actual, (len(lengths), tokens, sizes[2]))
-    assert_matches(actual[real], theirs(ids, lengths)[real], hint=hint)
+    assert_matches(actual[real], theirs(ids, lengths)[real], atol, hint=hint)
 
 
 def listed(names):
@@ -239,6 +240,16 @@ def test_any_lengths(submission, reference, rand):
     for lengths, tokens in (([5, 5], 5), ([1, 1], 4), ([3], 7), ([2, 3, 1], 3), ([1, 2, 8], 8), ([2, 5, 3], 9)):
         hint = f"This is with lengths = {lengths}, T = {tokens}, at the real places."
         compare_models(models, rand, torch.tensor(lengths), tokens, SIZES, hint)
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_shape", stage="where scores are near −1000")
+def test_low_scores(submission, reference, rand):
+    """Hides padding also where all that a token may see has a score near −1000."""
+    state = numbers(reference, rand)
+    state["blocks.0.attn.wq.weight"] *= 20.0
+    state["blocks.0.attn.wk.weight"] = -state["blocks.0.attn.wq.weight"]  # a token's score with itself is never above 0
+    models, lengths = [built(subject, state) for subject in (submission, reference)], torch.tensor([1, 2, 1] * 8)
+    compare_models(models, rand, lengths, 4, SIZES, "These are the real places.", atol=ROUNDED)
 
 
 # --- other sizes ------------------------------------------------------------------------------------------------------

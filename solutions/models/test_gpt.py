@@ -23,6 +23,7 @@ SIZES = (11, 9, 12, 3, 1, 7)  # V, max_len, D, H, L, d_ff: different from each o
 DEEP = (11, 9, 12, 3, 2, 7)  # with two layers: all that is asked takes twice as long
 V, LONGEST, D = SIZES[:3]
 BEND = 0.05  # how large the inputs of the hidden layers are
+ROUNDED = 1e-2  # of what is made of scores near 1000
 BOTH_FORMS = 5e-3  # spans both forms of GELU when they are large
 BOTH_SLOPES = 2e-3  # spans the gradients of both forms, on small inputs
 SHAPES = {}  # the reference's names and shapes for each set of sizes that was asked for
@@ -167,6 +168,16 @@ def test_tiny(submission, reference, rand):
 
 
 # --- causality --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.check(skill="masking", points=1, needs="test_one_token", stage="where scores are near −1000")
+def test_low_scores(submission, reference, rand):
+    """Hides the future also where all that a token may see has a score near −1000."""
+    state = numbers(reference, rand)
+    state["blocks.0.attn.wq.weight"] *= 20.0
+    state["blocks.0.attn.wk.weight"] = -state["blocks.0.attn.wq.weight"]  # a token's score with itself is never above 0
+    ids = rand.integers(0, V, 8, 4)
+    assert_matches(built(submission, state)(ids), built(reference, state)(ids), atol=ROUNDED)
 
 
 @pytest.mark.check(skill="masking", points=2, needs="test_shape", public=True)

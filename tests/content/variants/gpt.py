@@ -2,9 +2,15 @@
 
 from torch.nn import functional as F  # noqa: F401, N812
 
+import torch  # noqa: F401  lines below use it
+
 # fmt: off
 WRONG = {
     "GPT": [
+        ("at-fill-too-small", {"hide": "torch.where(mask, scores, -1e3)"}),
+        ("bl-wrong-activation", {"bend": "hidden * (1.702 * hidden).sigmoid()"}),
+        ("lp-from-the-end", {"place": "x + self.pos.weight[self.pos.num_embeddings - length:]"}),
+        ("lp-buffer", {"place": "x + self.pos.weight.detach()[:length]"}),
         ("lp-backwards", {"place": "x + self.pos(torch.arange(length - 1, -1, -1))"}),
         ("at-scale-d-model", {"scale": "scores / self.wq.weight.size(0) ** 0.5"}),
         ("emb-padding-zeroed", {"look": "F.embedding(ids, self.tok.weight, padding_idx=0)"}),
