@@ -1,8 +1,7 @@
 """Lines that people write in `gpt` in place of the reference's, with the mistake that each makes."""
 
-from torch.nn import functional as F  # noqa: F401, N812
-
 import torch  # noqa: F401  lines below use it
+from torch.nn import functional as F  # noqa: F401, N812
 
 # fmt: off
 WRONG = {
