@@ -54,7 +54,7 @@ def ask_gradients(made, ids, lengths, weights):
 
 TEXTS = torch.tensor([[1, 4, 1, 0, 8, 3], [7, 0, 9, 2, 5, 6], [2, 2, 0, 5, 1, 9], [10, 3, 6, 7, 4, 8]])
 LENGTHS = torch.tensor([3, 5, 1, 2])
-EACH = torch.stack([torch.arange(11), torch.arange(11) * 3 % 11, torch.arange(11) * 5 % 11], dim=1)
+EACH = (torch.arange(11).unsqueeze(1) + torch.tensor([0, 1, 5])) % 11
 SQUARE = torch.tensor([[1, 4, 2], [7, 0, 9], [2, 2, 5]])
 padded = of_model(*SIZES, by=ask_padded)
 encoder.ask("for padded texts", TEXTS, LENGTHS, by=padded, state=numbers)
@@ -130,6 +130,8 @@ alone("en-first-block-masked", "Only the first block gets the mask: through the 
 mistake("en-mask-from-ids", "Token 0 is taken for padding: here it is a token like all others, and the lengths "
         "alone say what is padding.", "Make the mask of the lengths: `padding_mask(lengths, T)`.",
         given="True", mask="(ids != 0)[:, None, None, :]")
+alone("en-mask-from-ids", coding="a large negative number", given="True", mask="(ids != 0)[:, None, None, :]",
+      hide="scores.masked_fill(~mask, -1e9)")
 alone("en-lengths-required", "Without lengths there is an error: `lengths=None` means that nothing is padding.",
       "Make the mask `if lengths is not None`, and else none.", given="True")
 alone("en-lengths-required", coding="with an axis", given="True",
