@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from types import ModuleType
 
+from grader.source.library_parts import is_part, unknown_part
+
 MAX_NAMES = 30  # with dots between them, aliases included
 LONG_NAME = "a name of many parts"
 # fmt: off
@@ -31,6 +33,7 @@ HIDING_NAMES = frozenset({
     "__breakpointhook__", "__annotations__", "__prepare__", "__package__", "__path__", "__del__",
     "func_globals", "func_dict", "func_code", "func_closure", "func_defaults", "__match_args__", "__get__",
     "__reduce_ex__", "_evaluate", "eval_str", "evaluate_forward_ref", "__forward_arg__",
+    "__array_interface__", "__array_struct__", "__cuda_array_interface__",  # any address as an array
 })
 HIDING_PREFIXES = ("setprofile", "settrace", "_setprofile", "_settrace")  # for all threads, for one ...
 # Attributes that lead to a hiding place, whatever they are of: a library may be in any hands, `def f(t): t.sys`.
@@ -58,27 +61,39 @@ RUNNING_TEXT = frozenset({
 # Of the standard library, what a function may use without hiding anything. Of the rest nobody knows it all: much of it
 # runs a text (timeit, pdb, doctest, idlelib ...) or leads to a frame.
 HARMLESS = frozenset({
-    "__future__", "abc", "argparse", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
-    "collections", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "errno", "fcntl",
-    "fractions", "functools", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
-    "locale", "logging", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
+    "__future__", "abc", "array", "atexit", "base64", "binascii", "bisect", "cmath", "codecs",
+    "collections", "copy", "csv", "datetime", "decimal", "errno", "fcntl",
+    "fractions", "gc.collect", "gc.disable", "glob", "hashlib", "heapq", "io", "itertools", "json",
+    "locale", "math", "mmap", "ntpath", "numbers", "operator", "os", "pathlib", "platform", "posixpath",
     "pprint", "queue", "random", "re", "resource", "select", "selectors", "shutil", "socket", "stat",
     "statistics", "string", "struct", "subprocess", "tempfile", "textwrap", "time",
     "timeit.default_timer", "traceback.format_exc", "traceback.print_exc", "types.MappingProxyType",
-    "types.SimpleNamespace", "typing", "unicodedata", "urllib", "uuid", "warnings", "weakref.WeakKeyDictionary",
-    "weakref.WeakSet", "weakref.WeakValueDictionary", "zipfile", "zlib",
+    "types.SimpleNamespace", "typing", "unicodedata", "urllib.parse", "uuid", "warnings",
+    "weakref.WeakKeyDictionary", "weakref.WeakSet", "weakref.WeakValueDictionary", "zipfile", "zlib",
 })
+# Of modules in which something else takes any name of any object, or hands out the interpreter: these alone.
+HARMLESS_OF = {
+    "contextlib": "AbstractContextManager ContextDecorator ExitStack asynccontextmanager closing contextmanager "
+    "nullcontext suppress",
+    "dataclasses": "FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass "
+    "replace",
+    "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
+    "functools": "cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering "
+    "update_wrapper wraps",
+    "logging": "CRITICAL DEBUG ERROR INFO WARNING basicConfig critical debug error exception getLogger info warning",
+}
 HARMLESS_OF_SYS = frozenset(f"sys.{name}" for name in (
     "argv", "base_prefix", "byteorder", "exc_info", "executable", "exit", "flags", "float_info", "float_repr_style",
     "getdefaultencoding", "getfilesystemencoding", "getrecursionlimit", "getrefcount", "getsizeof", "hash_info",
     "hexversion", "implementation", "int_info", "intern", "maxsize", "maxunicode", "path", "platform", "prefix", "ps1",
     "setrecursionlimit", "stderr", "stdin", "stdout", "version", "version_info", "warnoptions",
 ))
-LOOKUPS = frozenset({"getattr", "__getattribute__", "attrgetter", "methodcaller"})
+LOOKUPS = frozenset({"getattr", "__getattribute__", "__getattr__", "attrgetter", "methodcaller"})
+SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 NAMES_BY_TEXT = frozenset({"vars", "globals", "__dict__"})
 REBINDING = frozenset({"vars", "globals", "locals", "__dict__", "setattr", "__setattr__", "delattr", "setitem"})
 LISTS = frozenset({"dir", "vars"})
-WRAPPING = frozenset({"wraps", "update_wrapper"})  # copies what is in a module's dictionary
+WRAPPING = {"wraps": 1, "update_wrapper": 2}  # copy what is in an object's dictionary; how many arguments are harmless
 ALL_NAMES = frozenset({"vars", "globals", "locals"})  # called without an argument
 MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted", "map", "list"})
 # fmt: on
@@ -86,6 +101,7 @@ MAKING_TEXT = frozenset({"chr", "str", "bytes", "bytearray", "reversed", "sorted
 _USED_PLACES = HIDING_PLACES | RUNNING_TEXT
 _OTHERS = LIBRARIES | sys.stdlib_module_names
 _KNOWN_HARMLESS = HARMLESS | HARMLESS_OF_SYS
+_KNOWN_HARMLESS |= {f"{module}.{name}" for module, names in HARMLESS_OF.items() for name in names.split()}
 _HIDING_WORD = re.compile(rf"\b(?:(?:{'|'.join(sorted(HIDING_NAMES))})\b|(?:{'|'.join(HIDING_PREFIXES)})\w*)")
 NAMED_IN_TEXT: dict[type[ast.AST], tuple[str, ...]] = {  # where a node has text that no node of its own stands for
     ast.Constant: ("value",),
@@ -142,6 +158,8 @@ def used_place(path: str) -> str:
         return place
     parts = own.split(".")
     if parts[0] not in sys.stdlib_module_names:
+        return unknown_part(own)
+    if own in HARMLESS_OF:  # by itself, in whatever hands: see `is_module`
         return ""
     is_known = any(".".join(parts[:end]) in _KNOWN_HARMLESS for end in range(1, len(parts) + 1))
     return "" if is_known else own
@@ -154,7 +172,7 @@ def _path_of_its_own(path: str) -> str:
     """
     first, *parts = path.split(".")
     module = sys.modules.get(first)
-    if module is None and parts and first in HARMLESS:
+    if module is None and parts and (first in HARMLESS or first in HARMLESS_OF):
         with contextlib.suppress(ImportError):  # of another system
             module = importlib.import_module(first)
     while parts and isinstance(found := vars(module).get(parts[0]) if module else None, ModuleType):
@@ -163,9 +181,15 @@ def _path_of_its_own(path: str) -> str:
     return ".".join([first, *parts])
 
 
+def is_module(path: str) -> bool:
+    """Return True for the dotted name of a module of the standard library, or of a library that is installed."""
+    own = _path_of_its_own(path)
+    return own in sys.modules or is_part(own)
+
+
 def used_of_all(module: str) -> dict[str, str]:
     """Return what is no harmless name of those that `from module import *` gives, and where each comes from."""
-    found = vars(importlib.import_module(module)) if module in HARMLESS else {}
+    found = vars(importlib.import_module(module)) if module in HARMLESS or module in HARMLESS_OF else {}
     names = found.get("__all__", [name for name in found if not name.startswith("_")])
     return {name: f"{module}.{name}" for name in names if used_place(f"{module}.{name}")}
 
@@ -194,6 +218,30 @@ def harmless_nodes(nodes: Iterable[ast.AST]) -> set[int]:
 def named_lookups(nodes: Iterable[ast.AST]) -> set[int]:
     """Return what one name is taken from that stands there: `vars(torch)` in `vars(torch)["exp"]`."""
     return {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and text_of(node.slice)}
+
+
+def modules_only_named(nodes: Iterable[ast.AST]) -> set[int]:
+    """Return what leads to one name of a module, or gives it another: `getattr(torch, "exp")`, `F = torch.nn`."""
+    found = set()
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name()], value=value):
+                found.add(id(value))
+            case ast.Call(args=[thing, name, *_]) if last_name(node) in ("getattr", "hasattr") and text_of(name):
+                found.add(id(thing))
+            case ast.Subscript(value=ast.Call(args=[thing])) if last_name(node.value) == "vars" and text_of(node.slice):
+                found.add(id(thing))
+    return found
+
+
+def looked_up_in(node: ast.AST) -> tuple[ast.expr, str] | None:
+    """Return the object and the name of `getattr(thing, "name")` and `thing.__getattr__("name")`; "?" for no text."""
+    match node:
+        case ast.Call(args=[thing, name, *_]) if last_name(node) == "getattr":
+            return thing, text_of(name) or "?"
+        case ast.Call(func=ast.Attribute(attr="__getattr__" | "__getattribute__", value=thing), args=[name]):
+            return thing, text_of(name) or "?"
+    return None
 
 
 def lists_all_names(parts: Iterable[ast.AST]) -> bool:

@@ -19,13 +19,17 @@ from grader.source.hiding_names import (
     MAX_NAMES,
     NAMED_IN_TEXT,
     NAMES_BY_TEXT,
+    SETTERS,
     WRAPPING,
     harmless_nodes,
     hiding_place,
     hiding_word,
+    is_module,
     last_name,
     lists_all_names,
+    looked_up_in,
     may_rebind,
+    modules_only_named,
     name_in_quotes,
     named_lookups,
     takes_names_away,
@@ -33,6 +37,7 @@ from grader.source.hiding_names import (
     used_of_all,
     used_place,
 )
+from grader.source.own_classes import assembles_a_key, makes_attributes, own_objects
 from grader.source.parse import nodes_in, parse
 from grader.source.scopes import (
     Definition,
@@ -55,7 +60,7 @@ def _attributes(node: ast.AST) -> list[str]:
 
 # The kinds of nodes, of those in a source, that can name something, or open a scope for names.
 NAMING = frozenset({ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Import, ast.ImportFrom, *NAMED_IN_TEXT})
-NAMING |= frozenset({ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
+NAMING |= frozenset({ast.Dict, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
 BODY = ast.stmt | ast.ExceptHandler
 BINDS = ast.Name | ast.MatchAs | ast.MatchStar | ast.MatchMapping
 AT_IMPORT = ""  # stands for what runs when a module is imported
@@ -78,11 +83,11 @@ class ModuleNames:
         self.own_modules: dict[str, str] = {}  # local name of a whole module of the learner's -> that module
         self.own_attributes = set(attributes_given(nodes))
         self.harmless, self.named = harmless_nodes(nodes), named_lookups(nodes)
+        self.only_named = modules_only_named(nodes)
         self.called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        self.own_objects = (
-            {"self", "cls", "super"} - stored - {node.name for node in nodes if isinstance(node, Definition)}
-        )
+        self.own_objects = {"super", *own_objects(nodes)} - stored
+        self.own_objects -= {node.name for node in nodes if isinstance(node, Definition)}
         self.own_stars: list[str] = []  # the learner's modules of which everything was imported
         self.stars: list[str] = []  # libraries of which everything was imported: `from torch.nn.functional import *`
         self._mentions: dict[ast.AST, set[tuple[str | None, str]]] = {}
@@ -150,9 +155,9 @@ class ModuleNames:
             if isinstance(node, ast.Attribute):
                 names.append(node.attr)
                 node = node.value
-            elif isinstance(node, ast.Call) and last_name(node) == "getattr" and len(node.args) > 1:
-                names.append(text_of(node.args[1]) or "?")
-                node = node.args[0]
+            elif looked_up := looked_up_in(node):
+                node, name = looked_up
+                names.append(name)
             else:
                 return ""
             if len(names) > MAX_NAMES:
@@ -255,7 +260,9 @@ class ModuleNames:
                 paths = [f"{getattr(node, 'module', None) or ''}.{alias.name}".strip(".") for alias in node.names]
                 star = used_place(paths[0][:-2]) if paths[0].endswith(".*") else ""
                 return next((found for path in paths if (found := hiding_place(path))), star)
-            case ast.Call() | ast.Attribute() | ast.Name() if found := self._lookup_of_unread_names(node):
+            case ast.Call() | ast.Attribute() | ast.Name() | ast.Dict() if found := self._lookup_of_unread_names(node):
+                return found
+            case _ if found := makes_attributes(node):
                 return found
             case ast.Subscript(value=names, slice=key) if last_name(names) in NAMES_BY_TEXT and self._is_assembled(key):
                 return last_name(names)
@@ -280,22 +287,37 @@ class ModuleNames:
 
     def _lookup_of_unread_names(self, node: ast.AST) -> str:
         """Return what looks up a name, or all, that no reader of the source knows: `getattr(torch, n)`; or ""."""
-        name, found = last_name(node), False
+        name, found = self._known_name(node), False
         match node:
-            case ast.Call(args=[]):
-                found = bool(self.stars) and name in ALL_NAMES  # a library's functions are among one's own
+            case ast.Call(args=[]) if name in ALL_NAMES:
+                found = bool(self.stars)  # a library's functions are among one's own
             case ast.Call(args=[thing, *_] as given) if name in LOOKUPS:
                 if isinstance(node.func, ast.Attribute) and len(given) == 1:  # x.__getattribute__(n)
                     thing = node.func.value
                 is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
                 found = is_unread or any(map(self._is_assembled, given[:2]))
-            case ast.Call(args=[thing, *_] as given) if name in LISTS | WRAPPING:
-                found = self._is_not_own(thing, node) if name in LISTS else any(map(self._path, given))
+            case ast.Call(args=[thing, *_] as given) if name in SETTERS:
+                thing = node.func.value if isinstance(node.func, ast.Attribute) and len(given) < 3 else thing
+                is_unread = not any(map(text_of, given[:2])) and self._is_not_own(thing, node)
+                found = is_unread or any(map(self._is_assembled, given[:2]))
+            case ast.Dict():
+                found = any(map(self._is_assembled, assembles_a_key(node)))
+                name = "a key that is put together"
+            case ast.Call(args=given, keywords=named) if name in WRAPPING:  # `assigned` and `updated` name attributes
+                found = bool(named) or len(given) != WRAPPING[name] or any(map(self._path, given))
+            case ast.Call(args=[thing, *_]) if name in LISTS:
+                found = self._is_not_own(thing, node)
             case ast.Attribute(attr="__dict__", value=thing):
                 found = bool(self._path(thing)) and id(node) not in self.named
             case ast.Name() | ast.Attribute():
-                found = name in LOOKUPS and id(node) not in self.called  # in other hands it looks up what it is told
+                # in other hands it looks up what it is told
+                found = name in LOOKUPS | SETTERS and id(node) not in self.called
         return name if found else ""
+
+    def _known_name(self, node: ast.AST) -> str:
+        """Return the last name of what is called or used, as its module calls it: `attrgetter`, imported as `a`."""
+        name = last_name(node)
+        return self.paths[name].rpartition(".")[2] if name in self.paths and "." in self.paths[name] else name
 
     def _is_not_own(self, thing: ast.expr, lookup: ast.AST) -> bool:
         """Return True where a name is looked up, or all are, in what need not be an object of the learner's own."""
@@ -307,8 +329,8 @@ class ModuleNames:
     def _place(self, node: ast.AST) -> str:
         """Return the hiding place that a node names, if it does not only lead to another."""
         path = "" if id(node) in self.harmless else self._path(node)
-        # the module `sys` itself, in the hands of `getattr` or `vars`, is as good as what is in it
-        return path if path == "sys" else used_place(path)
+        # a module itself, in whatever hands, is as good as all that is in it
+        return path if path and id(node) not in self.only_named and is_module(path) else used_place(path)
 
 
 @lru_cache(maxsize=32)  # of a learner's lessons in turn

@@ -1,0 +1,62 @@
+"""Which modules of torch and numpy an answer may use where calls are forbidden.
+
+Nobody knows all that is in the others: they run texts (`numpy.testing.runstring`), read pickles
+(`numpy.lib.format.read_array`), read and write any address (`numpy.ctypeslib`), or record what was called earlier
+(`torch.jit.trace`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pkgutil
+import sys
+from functools import cache
+from pathlib import Path
+
+# fmt: off
+KNOWN_PARTS = {
+    "torch": frozenset({
+        "accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func", "functional",
+        "jit.Final", "jit.annotate", "jit.export", "jit.ignore", "jit.is_scripting", "jit.is_tracing", "jit.script",
+        "jit.unused", "linalg", "masked", "mps", "nested", "nn", "optim", "random", "return_types", "signal", "sparse",
+        "special", "testing.assert_close", "types", "utils.checkpoint", "utils.data", "version",
+    }),
+    "numpy": frozenset({
+        "dtypes", "exceptions", "fft", "lib.stride_tricks.sliding_window_view", "linalg", "polynomial", "random",
+        "testing.assert_allclose", "typing", "version",
+    }),
+}
+# fmt: on
+
+
+def unknown_part(path: str) -> str:
+    """Return the part of a library that a dotted name leads into, if it is none of the known ones, or ""."""
+    library, *parts = path.split(".")
+    if library not in KNOWN_PARTS or not parts or parts[0] not in _modules_in(library):
+        return ""
+    known = KNOWN_PARTS[library]
+    if any(".".join(parts[:end]) in known for end in range(1, len(parts) + 1)):
+        return ""
+    return f"{library}.{parts[0]}"
+
+
+@cache
+def is_part(path: str) -> bool:
+    """Return True for a library, or a module of one, by the files that are there: it need not be loaded."""
+    library, *parts = path.split(".")
+    if library not in KNOWN_PARTS or not parts:
+        return library in KNOWN_PARTS or (not parts and library in sys.stdlib_module_names)
+    return parts[0] in _modules_in(library) and _is_file_of_module(library, parts)
+
+
+def _is_file_of_module(library: str, parts: list[str]) -> bool:
+    spec = importlib.util.find_spec(library)
+    folders = (spec and spec.submodule_search_locations) or ()
+    return any(Path(each, *parts).is_dir() or Path(each, *parts[:-1], f"{parts[-1]}.py").is_file() for each in folders)
+
+
+@cache
+def _modules_in(library: str) -> frozenset[str]:
+    """Return the names of the modules that lie in the folder of a library. None of them is imported."""
+    spec = importlib.util.find_spec(library)
+    return frozenset(found.name for found in pkgutil.iter_modules((spec and spec.submodule_search_locations) or ()))

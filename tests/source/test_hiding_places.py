@@ -1,0 +1,106 @@
+"""Calls that are hidden in what a library keeps elsewhere, in modules in other hands, or in objects of one's own."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from grader.source.forbidden_calls import find_forbidden_calls
+from grader.worker.call_monitor import matches
+
+FORBIDS = ("softmax",)
+ANSWER = "def softmax(x, dim=-1):\n    return x\n"
+
+
+def find(source, siblings=None):
+    """The call that the lesson's function can reach, or None."""
+    return find_forbidden_calls(source, ["softmax"], partial(matches, forbids=FORBIDS), siblings or {}, "softmax").get(
+        "softmax"
+    )
+
+
+HIDDEN = {
+    "a text that numpy's tests run": "import numpy as np\nnp.testing.runstring('x = 1', {})\n",
+    "the same, imported": "from numpy.testing import runstring as r\nr('x = 1', {})\n",
+    "any address, as a number": "import numpy as np\nn = np.ctypeslib.c_intp.from_address(1)\n",
+    "any address, as an array": "class A:\n    __array_interface__ = {}\nA()\n",
+    "an array that leaves its memory": "import numpy as np\nf = np.lib.stride_tricks.as_strided\n",
+    "a pickle in an array's file": "import numpy as np\nnp.lib.format.read_array(1, allow_pickle=True)\n",
+    "a part of numpy by its own lookup": "import numpy as np\nf = np.__getattr__('testing').runstring\n",
+    "what was called earlier": "import torch\nf = torch.jit.trace(id, ())\n",
+    "the interpreter, as a stream": "import contextlib\nclass R(contextlib.redirect_stdout):\n"
+    "    _stream = 'modules'\nR(1)\n",
+    "a resolver of names": "import logging.config as c\nc.BaseConfigurator({})\n",
+    "the same, of a module in other hands": "import logging.config\n[c] = [m.config for m in (logging,)]\n",
+    "who calls methods by their names": "import urllib.request as u\nu.OpenerDirector()\n",
+    "who sets any attribute": "import argparse\nargparse.ArgumentParser()\n",
+    "a lookup, imported under another name": "from operator import attrgetter as a\nf = a(input())(print)\n",
+    "a library in other hands": "import torch\ndef f(m):\n    return m\nf(torch)\n",
+    "a part of it": "from torch import nn\nmine = [nn]\n",
+    "one that is given another class": "def f(m, k):\n    m.__class__ = k\nf(1, 2)\n",
+    "one attribute copied": "import functools\n"
+    "def f(a, b, n):\n    functools.update_wrapper(a, b, assigned=n)\nf(1, 2, 3)\n",
+    "the same, by keywords alone": "import functools\nfunctools.update_wrapper(wrapper=id, wrapped=id)\n",
+    "a pattern of any name": "class T:\n    pass\nmatch softmax:\n    case T(found):\n        pass\n",
+    "an attribute of a name that comes while it runs": "class T:\n    pass\nfor n in input():\n    setattr(T, n, 1)\n",
+    "one that is put together": "class T:\n    def f(self):\n"
+    "        setattr(self, '__mat' + 'ch_args__', 1)\nT().f()\n",
+    "setting in other hands": "list(map(setattr, [id], [input()], [1]))\n",
+    "a class that a call makes": "T = type('T', (), {input(): 1})\n",
+    "a key that is put together": "def f(**k):\n    pass\nf(**{'__mat' + 'ch_args__': 1})\n",
+    "a class of classes": "class M(type):\n    pass\nM('T', (), {})\n",
+    "a kind of module": "import torch\nclass M(type(torch)):\n    pass\nM('m')\n",
+    "names of a class that come while it runs": "class T:\n    for n in input():\n        locals()[n] = 1\nT()\n",
+    "the same, at once": "class T:\n    vars().update({})\nT()\n",
+    "a lookup in what is only called self": "def f(self, n):\n    return getattr(self, n)\nf(print, input())\n",
+    "a method that is called by its class": "class A:\n    def f(self, n):\n        return getattr(self, n)\n"
+    "A.f(print, input())\n",
+}  # fmt: skip
+INNOCENT = {
+    "a comparison at the top": "import torch\nx = torch.ones(3)\nprint(softmax(x) - torch.softmax(x, 0))\n",
+    "the same, where the answer keeps what it has": "import torch\nKEPT = {}\nSCALE = 1.5\n"
+    "def softmax(x, dim=-1):\n    KEPT[dim] = x\n    return x * SCALE\n"
+    "print(softmax(torch.ones(3)) - torch.softmax(torch.ones(3), 0) * SCALE)\n",
+    "flags of a library": "import torch\ntorch.backends.cudnn.benchmark = True\n"
+    "def compare(x):\n    return torch.softmax(x, 0)\n",
+    "a library under another name": "import torch, math\nF = torch.nn.functional\nm = math\n"
+    "def softmax(x, dim=-1):\n    return F.relu(x) * m.pi\n",
+    "whether a library has something": "import torch\nNEW = hasattr(torch, 'rms_norm')\n",
+    "a script of one's own": "import torch\n@torch.jit.script\ndef h(x: torch.Tensor):\n    return x\n"
+    "def softmax(x, dim=-1):\n    return h(x)\n",
+    "attributes of its own, by number": "class A:\n    def __init__(self, n, **more):\n        for i in range(n):\n"
+    "            setattr(self, f'w{i}', i)\n        for k, v in more.items():\n            setattr(self, k, v)\n"
+    "def softmax(x, dim=-1):\n    return A(3, b=1)\n",
+    "the attribute of a frozen dataclass": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass A:\n"
+    "    n: int\n    def __post_init__(self):\n        object.__setattr__(self, 'n', 2)\n"
+    "def softmax(x, dim=-1):\n    return A(1)\n",
+    "a base that is called by its name": "class A:\n    def __init__(self, n):\n        self.n = n\nclass B(A):\n"
+    "    def __init__(self, n):\n        A.__init__(self, n)\n        self.m = getattr(self, f'{n}')\n"
+    "def softmax(x, dim=-1):\n    return B('n')\n",
+    "patterns of Python's own classes": "def softmax(x, dim=-1):\n    match dim:\n        case int(n) | float(n):\n"
+    "            return x\n    match x:\n        case {'a': a, **rest}:\n            return rest\n    return x\n",
+    "contexts, caches, kinds": "import contextlib, enum, functools, logging\nLOG = logging.getLogger('x')\n"
+    "class K(enum.Enum):\n    A = enum.auto()\n@functools.lru_cache(maxsize=None)\ndef h(n):\n"
+    "    with contextlib.suppress(ValueError), contextlib.nullcontext():\n        return n\n"
+    "def softmax(x, dim=-1):\n    LOG.debug('%s', h(1))\n    return x, K.A\n",
+    "windows of an array": "import numpy as np\n"
+    "def softmax(x, dim=-1):\n    return np.lib.stride_tricks.sliding_window_view(x, 2)\n",
+    "its own class": "def softmax(x, dim=-1):\n    return type(x)(x), isinstance(x, type), x.__class__\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_what_leads_to_any_name_is_found(case):
+    """What runs texts, reads any address or takes any attribute by its name hides a call, wherever it is kept."""
+    call = find(HIDDEN[case] + ANSWER)
+
+    assert call is not None and call.hides
+
+
+@pytest.mark.parametrize("case", INNOCENT)
+def test_honest_code_is_not_taken_for_these(case):
+    """A trial at the top of a file, an attribute by its number or a context hides nothing."""
+    source = INNOCENT[case]
+
+    assert find(source if "def softmax" in source else source + ANSWER) is None
